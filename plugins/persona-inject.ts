@@ -3,12 +3,15 @@ import {
   definePlugin,
   maxCacheMarkers,
   Type,
-  withFields,
+  withSystemBlock,
   type MessagesRequest,
   type TextBlock,
 } from 'gw2api/plugin';
 
-/** Puts the operator's text in front of every system prompt (contract §1). */
+/**
+ * Puts the operator's text in front of every system prompt (contract §1), behind the attribution block of Claude
+ * Code.
+ */
 export default definePlugin({
   name: 'persona-inject',
   api: 1,
@@ -31,24 +34,13 @@ export default definePlugin({
       const { state } = ctx;
       if (text !== '') {
         const persona = cache && hasFreeMarker(state.request) ? marked : plain;
-        state.request = withPersona(state.request, persona);
+        state.request = withSystemBlock(state.request, persona);
         state.additions = { ...state.additions, system: [persona, ...state.additions.system] };
       }
       return next();
     };
   },
 });
-
-/** Puts the persona before the system blocks of the caller, which stay unchanged. */
-export function withPersona(request: MessagesRequest, persona: TextBlock): MessagesRequest {
-  return withFields(request, { system: [persona, ...ownBlocks(request.system)] });
-}
-
-/** System blocks of the caller as a list; the field is not validated, and may hold anything. */
-function ownBlocks(system: MessagesRequest['system']): readonly TextBlock[] {
-  if (typeof system === 'string') return textBlocks(system);
-  return Array.isArray(system) ? system : [system ?? []].flat();
-}
 
 function personaBlock(text: string, isMarked: boolean): TextBlock {
   return Object.freeze<TextBlock>(
@@ -58,9 +50,4 @@ function personaBlock(text: string, isMarked: boolean): TextBlock {
 
 function hasFreeMarker(request: MessagesRequest): boolean {
   return cacheMarkers(request).length < maxCacheMarkers;
-}
-
-/** One text block; none for an empty text, which upstreams refuse. */
-function textBlocks(text: string): readonly TextBlock[] {
-  return text === '' ? [] : [{ type: 'text', text }];
 }

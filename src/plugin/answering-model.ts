@@ -5,7 +5,13 @@ import type { ModelReply } from './contract/state.js';
 export function answeringModel(
   asked: string,
   { model }: Pick<ModelReply, 'model'>,
-  context: Pick<FormatContext, 'findModel'>,
+  { models, findModel }: Pick<FormatContext, 'findModel' | 'models'>,
 ): string {
-  return model === '' || model === asked || context.findModel(asked)?.id === model ? asked : model;
+  if (model === '' || model === asked || findModel(asked)?.id === model) return asked;
+  return models.idOf(withoutContextSuffix(asked)) === model ? asked : model;
+}
+
+/** A model's name without `[1m]` behind it, Claude Code's way to ask for a context of a million tokens. */
+export function withoutContextSuffix(model: string): string {
+  return model.endsWith(']') ? model.replace(/\[1m\]$/i, '') : model;
 }

@@ -1,4 +1,6 @@
 /** `gw2api/plugin`: the public API of stages. */
+export { isAttribution, withSystemBlock } from './attribution.js';
+export { withoutContextSuffix } from './answering-model.js';
 export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
 export { callerClaims } from './caller-claims.js';
 export { callerKey, sendsKey } from './caller-key.js';
@@ -71,7 +73,7 @@ export { extrasOf, withExtras } from './extras.js';
 export type { Extras } from './extras.js';
 export { lossReport, reportDropped, reportLosses } from './losses/loss-report.js';
 export { headerChoice } from './http/header-choice.js';
-export { answerHeaders, forwardedHeaders } from './http/headers.js';
+export { answerHeaders, forwardedHeaders, longContextBeta } from './http/headers.js';
 export { isLoopback } from './http/loopback.js';
 export { parseJson } from './http/parse-json.js';
 export { bodyAborted, bodyTooLarge, readBytes } from './http/read-bytes.js';

@@ -25,8 +25,8 @@ describe('Claude Code', () => {
     expect(lastRequest(pair)).to.deep.equal({
       ...request,
       system: [
-        { type: 'text', text: 'You are a careful and helpful assistant.' },
         billing,
+        { type: 'text', text: 'You are a careful and helpful assistant.' },
         short,
         { ...long, cache_control: hour },
       ],

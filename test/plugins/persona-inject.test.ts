@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { MessagesRequest, Plugin } from 'gw2api/plugin';
 import { fakeHost, runStage } from 'gw2api/testing';
-import personaInject, { withPersona } from '#plugins/persona-inject.js';
+import personaInject from '#plugins/persona-inject.js';
+import { withSystemBlock } from 'gw2api/plugin';
 
 describe('persona-inject', () => {
   const request: MessagesRequest = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
@@ -32,12 +33,32 @@ describe('persona-inject', () => {
     expect(state.request.messages).to.equal(request.messages);
   });
 
+  it('comes behind the attribution block of Claude Code, which stays first and as it is', async () => {
+    const billing = {
+      type: 'text',
+      text: 'x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=cli;',
+    } as const;
+    const own = { type: 'text', text: 'Own.', cache_control: { type: 'ephemeral' } } as const;
+    const { state } = await run({}, { ...request, system: [billing, own] });
+    expect(state.request.system).to.deep.equal([billing, persona, own]);
+    expect(state.request.system?.[0]).to.equal(billing);
+    expect((await run({}, { ...request, system: [own, billing] })).state.request.system).to.deep.equal([
+      persona,
+      own,
+      billing,
+    ]);
+    expect((await run({}, { ...request, system: billing.text })).state.request.system).to.deep.equal([
+      billing,
+      persona,
+    ]);
+  });
+
   it('makes a block of a system prompt that is a string, none of an empty one', () => {
-    expect(withPersona({ ...request, system: 'Own.' }, persona).system).to.deep.equal([
+    expect(withSystemBlock({ ...request, system: 'Own.' }, persona).system).to.deep.equal([
       persona,
       { type: 'text', text: 'Own.' },
     ]);
-    expect(withPersona({ ...request, system: '' }, persona).system).to.deep.equal([persona]);
+    expect(withSystemBlock({ ...request, system: '' }, persona).system).to.deep.equal([persona]);
   });
 
   it('leaves what is no system prompt for the upstream to judge', () => {
@@ -47,7 +68,7 @@ describe('persona-inject', () => {
       [{ a: 1 }, [{ a: 1 }]],
     ] as const) {
       const odd = { ...request, system } as unknown as MessagesRequest;
-      expect(withPersona(odd, persona).system).to.deep.equal([persona, ...expected]);
+      expect(withSystemBlock(odd, persona).system).to.deep.equal([persona, ...expected]);
     }
   });
 

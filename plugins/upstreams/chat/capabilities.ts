@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { Type } from 'gw2api/plugin';
+import { keepAttribution } from '../shared/attribution.js';
 import { presetNames, presets } from './presets.js';
 import { capabilityFields, type ServerCapabilities } from './server-capabilities.js';
 
@@ -16,6 +17,7 @@ export const chatOptions = Type.Object({
       description: 'Largest limit on output tokens that the server takes; larger ones are lowered.',
     }),
   ),
+  keepAttribution,
   unsupported: Type.Enum(['report', 'reject'], {
     default: 'report',
     description:
@@ -30,6 +32,7 @@ export interface Capabilities extends ServerCapabilities {
   /** Origin of its thinking: the preset, or the slot itself; signed thinking goes back nowhere else. */
   readonly vendor: string;
   readonly maxTokens?: number | undefined;
+  readonly keepAttribution?: boolean;
   readonly unsupported: 'report' | 'reject';
 }
 

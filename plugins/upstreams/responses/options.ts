@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { Type } from 'gw2api/plugin';
+import { keepAttribution } from '../shared/attribution.js';
 
 /** Options of a slot of the kind `responses`. */
 export const responsesOptions = Type.Object(
@@ -22,6 +23,7 @@ export const responsesOptions = Type.Object(
           "Name that slots of one organisation share: encrypted reasoning goes back to any of them. Default: the slot's id.",
       }),
     ),
+    keepAttribution,
     unsupported: Type.Enum(['report', 'reject'], {
       default: 'report',
       description: 'Handling of what Responses cannot express: named in x-gw-dropped, or refused with 400.',

@@ -1,4 +1,5 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import { longContextBeta, type MessagesRequest } from 'gw2api/plugin';
+import type { CallTerms } from './call-terms.js';
 import type { Dropped } from './dropped.js';
 
 /**
@@ -12,8 +13,16 @@ const readFields: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Reports all other fields of a request, unless their value asks for nothing. */
-export function reportUnread(request: MessagesRequest, dropped: Dropped): void {
+/**
+ * Reports all other fields of a request, unless their value asks for nothing, and a long context that the name of the
+ * model asked for (`[1m]`): the context of other models is what it is.
+ */
+export function reportUnread(
+  request: MessagesRequest,
+  dropped: Dropped,
+  { headers = {} }: Pick<CallTerms, 'headers'>,
+): void {
+  if (headers['anthropic-beta']?.includes(longContextBeta)) dropped.add('model');
   for (const [name, value] of Object.entries(request))
     if (!readFields.has(name) && !asksForNothing(value)) dropped.add(name);
   for (const name of Object.keys(request.output_config ?? {}))

@@ -17,6 +17,9 @@ export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, st
   return forwarded;
 }
 
+/** Beta flag for a context of a million tokens. */
+export const longContextBeta = 'context-1m-2025-08-07';
+
 /**
  * Headers of an upstream for the caller: request id, retry hints and rate limits (design §6 "answer
  * headers"). Names are lower case on both sides.

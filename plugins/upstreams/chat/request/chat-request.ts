@@ -1,5 +1,6 @@
 import type { Loss, MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
 import type { CallTerms } from '../../shared/call-terms.js';
+import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { ToolNames } from '../../shared/tool-names.js';
@@ -33,8 +34,8 @@ export function chatRequest(
   capabilities: Capabilities,
   terms: CallTerms = {},
 ): ChatRequest {
-  const { request, cut } = withObjectInputs(given);
-  checkShape(request);
+  const { request: whole, cut } = withObjectInputs(given);
+  checkShape(whole);
   const conversion: Conversion = {
     capabilities,
     dropped: new Dropped(cut),
@@ -42,6 +43,7 @@ export function chatRequest(
     addedTools: terms.addedTools ?? [],
     leftOut: [],
   };
+  const request = withoutAttribution(whole, capabilities, conversion.dropped);
   const { fields, instruction } = outputOf(request, conversion);
   const body: ChatBody = {
     model: request.model,
@@ -52,7 +54,7 @@ export function chatRequest(
     ...settingFields(request, conversion),
     stream: true,
   };
-  reportUnread(request, conversion.dropped);
+  reportUnread(request, conversion.dropped, terms);
   const { dropped, leftOut, names } = conversion;
   return { body, losses: dropped.losses, leftOut, names };
 }

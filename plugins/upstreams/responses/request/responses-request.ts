@@ -1,5 +1,6 @@
 import type { Loss, MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import type { CallTerms } from '../../shared/call-terms.js';
+import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
@@ -35,8 +36,8 @@ export function responsesRequest(
   settings: ResponsesSettings,
   terms: CallTerms = {},
 ): ResponsesRequest {
-  const { request, cut } = withObjectInputs(given);
-  checkShape(request);
+  const { request: whole, cut } = withObjectInputs(given);
+  checkShape(whole);
   const conversion: Conversion = {
     settings,
     dropped: new Dropped(cut),
@@ -45,6 +46,7 @@ export function responsesRequest(
     leftOut: [],
   };
   const { dropped, leftOut, names } = conversion;
+  const request = withoutAttribution(whole, settings, dropped);
   const body = {
     model: request.model,
     ...instructionsOf(request),
@@ -57,7 +59,7 @@ export function responsesRequest(
     stream: true,
     ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
   };
-  reportUnread(request, dropped);
+  reportUnread(request, dropped, terms);
   return { body, losses: dropped.losses, leftOut, names };
 }
 
