@@ -4,9 +4,12 @@ import {
   formatContext,
   GatewayError,
   headerChoice,
+  longContextBeta,
   lossReport,
   mayUseModel,
   Type,
+  withFields,
+  withoutContextSuffix,
   type GatewayState,
   type Host,
   type Intercept,
@@ -36,6 +39,11 @@ export default definePlugin({
       const mustBeWhole = headerChoice(ctx.headers, 'x-gw-delivery', ['verified']) !== undefined;
       const format = host.formats.get(state.format);
       let decoded = await format.decode(state.body, formatContext(host, ctx));
+      const model = withoutContextSuffix(decoded.request.model);
+      if (model !== decoded.request.model) {
+        decoded = { ...decoded, request: withFields(decoded.request, { model }) };
+        ctx.headers['anthropic-beta'] = withBeta(ctx.headers['anthropic-beta']);
+      }
       const losses = lossReport(ctx.response);
       if (decoded.dropped.length > 0) losses.addOwn(decoded.dropped, { reject: unsupported === 'reject' });
       const isCount = state.operation === 'count-tokens' && !format.keepsBytes;
@@ -64,6 +72,16 @@ export default definePlugin({
 });
 
 type DecodeContext = StageContext<'body' | 'caller', 'request' | 'delivery'>;
+
+/** Beta flags of a request for a long context, which upstreams of the kind `messages` take. */
+function withBeta(sent: string | readonly string[] | undefined): string {
+  const flags = [sent ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .map((flag) => flag.trim());
+  return [...new Set([...flags.filter((flag) => flag !== ''), longContextBeta])].join(',');
+}
 
 const goOn: Intercept = (request, call) => call(request);
 

@@ -52,7 +52,7 @@ export function warningsOf({ slots, pipeline, models }: Config): readonly Config
   const lists = [...stages.flatMap(conditionsOf), ...slots.map(servedBy), ...slots.map(pricedBy)];
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {
-      const message = unknownName(name, models);
+      const message = unknownName(name, models, place.anyName);
       const key = place.isMap ? `.${name}` : `[${index}]`;
       return message ? [{ at: place.at, path: `${place.path}${key}`, message }] : [];
     }),
@@ -63,6 +63,8 @@ interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly names: readonly string[];
   /** The names are the keys of a map. */
   readonly isMap?: boolean;
+  /** Aliases and upstream names are names too. */
+  readonly anyName?: boolean;
 }
 
 function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameList[] {
@@ -77,18 +79,22 @@ function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameLis
 }
 
 function servedBy({ models, upstreamModels, path, at }: SlotConfig): NameList {
-  return { names: models, at, path: `${path}.models`, isMap: upstreamModels !== undefined };
+  return { names: models, at, path: `${path}.models`, isMap: upstreamModels !== undefined, anyName: true };
 }
 
 function pricedBy({ prices = {}, path, positionOf }: SlotConfig): NameList {
   return { names: Object.keys(prices), at: positionOf(['price']), path: `${path}.price`, isMap: true };
 }
 
-/** Warning about a glob over the catalog's ids; undefined if it matches an id. */
-function unknownName(name: string, models: readonly CatalogModel[]): string | undefined {
+/**
+ * Warning about a glob over the catalog's ids, with `anyName` also over aliases and upstream names; undefined if it
+ * matches one.
+ */
+function unknownName(name: string, models: readonly CatalogModel[], anyName = false): string | undefined {
   if (name === '*') return undefined;
   const ids = models.map(({ id }) => id);
-  if (ids.some(globMatcher([name]))) return undefined;
+  const others = anyName ? models.flatMap(({ aliases, upstreamModel }) => [upstreamModel, ...aliases]) : [];
+  if ([...ids, ...others].some(globMatcher([name]))) return undefined;
   if (name.includes('*')) return `"${name}" matches nothing in the catalog`;
   const meant = models.find(({ aliases }) => aliases.includes(name))?.id ?? didYouMean(name, ids);
   return `"${name}" is not in the catalog${meant ? `; did you mean "${meant}"?` : ''}`;

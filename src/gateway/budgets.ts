@@ -9,6 +9,7 @@ import {
   type Logger,
   type Store,
 } from '../plugin/internal.js';
+import { isNamed } from '../slots/model-names.js';
 
 /** True where a stage of the pipeline counts the budgets of keys and teams. */
 export function countsBudgets({ stages }: Pick<Pipeline, 'stages'>): boolean {
@@ -83,6 +84,6 @@ const budgets = ['usdPerDay', 'usdPerMonth'] as const;
 
 /** True for a model that slots serve, each of which lacks one of its prices. */
 function isUnpriced(model: CatalogModel, { slots }: Config): boolean {
-  const serving = slots.filter(({ models, discovers }) => discovers ?? globMatcher(models)(model.id));
+  const serving = slots.filter(({ models, discovers }) => discovers ?? isNamed(model, globMatcher(models)));
   return serving.length > 0 && serving.every((slot) => priceGaps(model, slot).length > 0);
 }

@@ -123,6 +123,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
   knownModels.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
+  knownModels.servedBy(slots.served);
   onClose(() => modelLists.close());
   const isTraced = !options.dry && !options.isCheck;
   const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;

@@ -12,6 +12,6 @@ export interface Matcher {
 /** The routes at a path, of any method; those with a literal name hide those with an id. */
 export function layersAt(routers: readonly Matcher[], path: string): readonly Layer[] {
   const layers = routers.flatMap((router) => router.match(path, 'GET').path);
-  const named = layers.filter((layer) => !String(layer.path).includes(':'));
+  const named = layers.filter((layer) => !/[:*]/.test(String(layer.path)));
   return named.length > 0 ? named : layers;
 }

@@ -78,7 +78,7 @@ export function createRoutes(serving: RouteContext): Routes {
   };
 }
 
-const modelPaths = ['{/v1}/models', '{/v1}/models/:id'] as const;
+const modelPaths = ['{/v1}/models', '{/v1}/models/:id', '{/v1}/models/:id/*rest'] as const;
 const healthPaths = ['/', '/health', '{/v1}/meta'] as const;
 
 /** A path that is no format's. */
@@ -101,9 +101,9 @@ function addCatalogRoutes(router: GatewayRouter, serving: RouteContext): void {
       return answered(ctx, next);
     });
   };
-  const [list, one] = modelPaths;
+  const [list, ...each] = modelPaths;
   add(list, 'models', answerModels(serving));
-  add(one, 'models', answerModel(serving));
+  for (const path of each) add(path, 'models', answerModel(serving));
   add('{/v1}/usage', 'usage', answerUsage(serving));
   for (const path of healthPaths) router.get(path, answerHealth(serving));
   router.get('/metrics', answerMetrics(serving));
@@ -143,8 +143,14 @@ const answerModels = (serving: RouteContext) => (ctx: CoreContext) => {
 };
 
 const answerModel = (serving: RouteContext) => (ctx: CoreContext) => {
-  ctx.body = showModel(serving.models, pathParameter(ctx, 'id'), ctx.state.caller);
+  ctx.body = showModel(serving.models, namedModel(ctx), ctx.state.caller);
 };
+
+/** Model that the path names, also with slashes of its own: `/v1/models/meta-llama/Llama-3.3-70B`. */
+function namedModel(ctx: CoreContext): string {
+  const rest = pathParameter(ctx, 'rest').replace(/\/$/, '');
+  return rest === '' ? pathParameter(ctx, 'id') : `${pathParameter(ctx, 'id')}/${rest}`;
+}
 
 const answerUsage = (serving: RouteContext) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);

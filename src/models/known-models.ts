@@ -2,12 +2,20 @@ import { growingCache, type CacheStats, type ListedModel, type ModelProfile } fr
 import { maxNameLength, shortName } from './names.js';
 import { corrected, inBoth } from './profile.js';
 
+/** The slots, as far as names of models need them. */
+interface ServedNames {
+  /** True if a slot serves a model of this name. */
+  serves(name: string): boolean;
+  hasSlot(id: string): boolean;
+}
+
 /** Model profiles learned from upstreams: from their lists, and from refusals. */
 export class KnownModels {
   readonly #learned = growingCache<ModelProfile>(maxLearned);
   #listed: Index = { byId: new Map(), byShortName: new Map() };
   #discovered: () => readonly ListedModel[] = () => [];
   #onUnknown: () => void = () => undefined;
+  #served: ServedNames = { serves: () => true, hasSlot: () => false };
 
   get fill(): CacheStats {
     return { entries: this.#learned.size, capacity: maxLearned };
@@ -26,6 +34,16 @@ export class KnownModels {
   /** Takes the models that slots discover from `source`. */
   discoverFrom(source: () => readonly ListedModel[]): void {
     this.#discovered = source;
+  }
+
+  /** Takes the names that slots serve from `source`. */
+  servedBy(source: ServedNames): void {
+    this.#served = source;
+  }
+
+  /** Names that slots serve; before `servedBy` all of them. */
+  get served(): ServedNames {
+    return this.#served;
   }
 
   /** Models of the slots that serve what their upstream lists; asks for lists that are stale. */

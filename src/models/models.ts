@@ -2,7 +2,7 @@ import type { CatalogModel, ModelProfile, Models } from '../plugin/internal.js';
 import { discoveredModel } from './discovered-model.js';
 import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';
-import { partsOf } from './names.js';
+import { maxNameLength, partsOf, shorterForms } from './names.js';
 
 /** Model catalog with profiles reported by upstreams; ids and aliases are unique (`loadConfig`). */
 export class CatalogModels implements Models {
@@ -26,7 +26,8 @@ export class CatalogModels implements Models {
 
   idOf(name: string): string {
     const found = this.find(name);
-    return found && this.#byId.get(found.id)?.upstreamModel === found.upstreamModel ? found.id : name;
+    if (!found) return this.#servedName(name);
+    return this.#byId.get(found.id)?.upstreamModel === found.upstreamModel ? found.id : name;
   }
 
   list(): readonly CatalogModel[] {
@@ -49,6 +50,24 @@ export class CatalogModels implements Models {
 
   learn(name: string, profile: ModelProfile): void {
     this.#known.learn(this.find(name)?.upstreamModel ?? name, profile);
+  }
+
+  /**
+   * Name that is meant by one that neither the catalog nor a slot knows: without the prefix of a vendor or slot, without
+   * `:latest`, in another case, each once. The name itself where none is known.
+   */
+  #servedName(name: string): string {
+    const { served } = this.#known;
+    if (name.length > maxNameLength || served.serves(name)) return name;
+    const names = [...this.#byName.keys(), ...this.#known.discovered.map(({ id }) => id)];
+    const exact = new Map(names.map((known) => [known.toLowerCase(), known]));
+    for (const form of [name, ...shorterForms(name, (id) => served.hasSlot(id))]) {
+      const known = exact.get(form.toLowerCase()) ?? form;
+      const found = [known, known.toLowerCase()].find((each) => this.find(each) !== undefined);
+      if (found !== undefined) return this.idOf(found);
+      if (served.serves(known)) return known;
+    }
+    return name;
   }
 
   /**

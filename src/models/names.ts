@@ -25,6 +25,34 @@ export function shortName(name: string): string {
   return partsOf(name)?.short ?? name;
 }
 
+/**
+ * Forms of a name without `:latest`, without the prefix of a vendor or slot, and without both. A region is not taken
+ * off: it says where the data may be.
+ */
+export function shorterForms(name: string, isSlot: (id: string) => boolean): readonly string[] {
+  const untagged = name.replace(/:latest$/i, '');
+  const forms = [untagged, withoutPrefix(name, isSlot), withoutPrefix(untagged, isSlot)];
+  return [...new Set(forms)].filter((form) => form !== name && form !== '');
+}
+
+function withoutPrefix(name: string, isSlot: (id: string) => boolean): string {
+  const end = name.indexOf('/');
+  if (end > 0 && (isSlot(name.slice(0, end)) || vendors.has(name.slice(0, end).toLowerCase())))
+    return name.slice(end + 1);
+  return /^anthropic\./i.test(name) ? name.slice('anthropic.'.length) : name;
+}
+
+/** Names that stand before a model's own at gateways and on hubs. */
+const vendors: ReadonlySet<string> = new Set(
+  [
+    'anthropic openai google gemini vertex_ai vertex bedrock azure azure_ai azure-openai xai x-ai groq',
+    'mistral mistralai deepseek deepseek-ai meta meta-llama qwen moonshotai zai zai-org z-ai minimax cohere',
+    'nvidia microsoft amazon perplexity openrouter together together_ai fireworks fireworks_ai ollama',
+    'ollama_chat lm_studio lmstudio vllm hosted_vllm llamacpp llama-cpp litellm litellm_proxy gw2api models',
+    'custom custom_openai openai-compatible openai_compatible github github_copilot opencode',
+  ].flatMap((names) => names.split(' ')),
+);
+
 /** Longer texts name no model: foreign names are kept and searched. */
 export const maxNameLength = 200;
 

@@ -14,10 +14,23 @@ export class ModelNames {
     this.#entries = sorted.map((glob) => ({ matches: globMatcher([glob]), name: upstreamModels?.[glob] }));
   }
 
-  of({ id, upstreamModel }: Pick<CatalogModel, 'id' | 'upstreamModel'>): string {
+  of(model: NamedModel): string {
+    const { upstreamModel } = model;
     if (this.#entries.length === 0) return upstreamModel;
-    return this.#entries.find(({ matches }) => matches(id))?.name ?? upstreamModel;
+    return this.#entries.find(({ matches }) => isNamed(model, matches))?.name ?? upstreamModel;
   }
+}
+
+type NamedModel = Pick<CatalogModel, 'id' | 'upstreamModel'> & {
+  readonly aliases?: readonly string[] | undefined;
+};
+
+/** True if one of a model's names matches: its catalog id, an alias, or its name at upstreams. */
+export function isNamed(
+  { id, upstreamModel, aliases = [] }: NamedModel,
+  matches: (name: string) => boolean,
+): boolean {
+  return matches(id) || matches(upstreamModel) || aliases.some(matches);
 }
 
 function isGlob(model: string): boolean {

@@ -31,6 +31,7 @@ import { SlotRegistry } from './slot-registry.js';
 import { RequestPicker } from './selection/request-picker.js';
 import { mayUseSlot } from './selection/slot-access.js';
 import { SessionClaims } from './sticky/session-claims.js';
+import { ServedNames } from './served-names.js';
 import type { SlotEntry } from './slot-entry.js';
 import { snapshotOf, type PoolSnapshot } from './snapshot.js';
 import { PermitRegistry } from './slot-permits.js';
@@ -53,6 +54,10 @@ export class SlotPool implements Slots {
   readonly #fairness: FairQueueing;
   readonly #retries: DelayedRetry;
   readonly #waysOut = new WaysOut();
+  readonly served = new ServedNames(
+    () => this.#registry.entries,
+    () => this.#models,
+  );
   readonly #context: PoolContext;
   readonly #stopListening: readonly (() => void)[];
   #plugins: SlotLoader;
@@ -252,7 +257,7 @@ export class SlotPool implements Slots {
       priceGaps,
       now: clock.now,
       entries: () => this.#registry.entries,
-      notServed: modelNotFound,
+      notServed: (model) => modelNotFound(model, this.served.ids),
       queueCapacity: () => queueCapacity(this.#registry.entries),
       changed: () => this.#changed(),
       changedSoon: () => queueMicrotask(() => this.#changed()),

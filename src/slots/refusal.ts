@@ -1,4 +1,10 @@
-import { GatewayError, type Caller, type PickPolicy, type SlotState } from '../plugin/internal.js';
+import {
+  didYouMean,
+  GatewayError,
+  type Caller,
+  type PickPolicy,
+  type SlotState,
+} from '../plugin/internal.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 
 export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayError {
@@ -44,10 +50,16 @@ export function nothingToAsk(
   return unavailable(model, serving, nowMs);
 }
 
-export function modelNotFound({ id }: WantedModel): GatewayError {
-  const cure = 'GET /v1/models lists those there are';
+/** Error for a model that no slot serves; `served` are the names of those that slots serve. */
+export function modelNotFound({ id }: WantedModel, served: readonly string[] = []): GatewayError {
+  const meant = didYouMean(id.slice(0, maxComparedLength), served);
+  const list = 'GET /v1/models lists those there are';
+  const cure = meant === undefined ? list : `did you mean "${meant}"? ${list}`;
   return new GatewayError('model_not_found', `No slot serves the model "${id}"; ${cure}.`);
 }
+
+/** A longer text names no model, and takes long to compare. */
+const maxComparedLength = 200;
 
 /** Error for a model that other slots serve than those of the stage. */
 export function noSlotOfThese({ id }: WantedModel, slots: readonly string[]): GatewayError {

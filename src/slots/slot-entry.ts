@@ -11,7 +11,7 @@ import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
 import type { FailureCause } from './health/failure-cause.js';
 import { FirstTokenTimes } from './health/first-token-times.js';
-import { ModelNames } from './model-names.js';
+import { isNamed, ModelNames } from './model-names.js';
 import { LwwRegister, type Stamped } from './shared/lww-register.js';
 import type { SlotPermits } from './slot-permits.js';
 import type { UpstreamSlot } from './upstream-slot.js';
@@ -23,6 +23,8 @@ export interface WantedModel {
   /** Catalog's name for upstreams; a slot may have its own. */
   readonly upstreamModel: string;
   readonly isInCatalog: boolean;
+  /** Further names that the catalog has for it; absent: none. */
+  readonly aliases?: readonly string[] | undefined;
 }
 
 /** Finds a model by the name that the caller used. */
@@ -32,6 +34,7 @@ export function wantedModel(models: Models, name: string): WantedModel {
     id: found?.id ?? name,
     upstreamModel: found?.upstreamModel ?? name,
     isInCatalog: found !== undefined,
+    aliases: found?.aliases,
   };
 }
 
@@ -135,13 +138,13 @@ export class SlotEntry {
     return this.permits.hasRoom(this.#config.maxConcurrent);
   }
 
-  serves({ id, upstreamModel, isInCatalog }: WantedModel): boolean {
-    if (this.#slot.discovers) return this.#slot.listed?.has(upstreamModel) ?? true;
-    return isInCatalog ? this.#matches(id) : this.#config.models.includes('*');
+  serves(model: WantedModel): boolean {
+    if (this.#slot.discovers) return this.#slot.listed?.has(model.upstreamModel) ?? true;
+    return model.isInCatalog ? isNamed(model, this.#matches) : this.#config.models.includes('*');
   }
 
   /** Name of a model at the slot's upstream. */
-  upstreamModel(model: Pick<WantedModel, 'id' | 'upstreamModel'>): string {
+  upstreamModel(model: Pick<WantedModel, 'id' | 'upstreamModel' | 'aliases'>): string {
     return this.#names.of(model);
   }
 

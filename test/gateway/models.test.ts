@@ -71,6 +71,13 @@ describe('models', () => {
     expect(error).to.include({ status: 404, type: 'not_found_error', code: 'model_not_found' });
   });
 
+  it('are shown by names with slashes, encoded or not', async () => {
+    for (const name of ['meta-llama/Llama-3.3-70B', 'meta-llama%2FLlama-3.3-70B', 'a/b/c/']) {
+      const error = await errorIn(await pair.get(`/v1/models/${name}`));
+      expect(error).to.include({ status: 404, code: 'model_not_found' });
+    }
+  });
+
   describe('of a catalog with other names upstream', () => {
     let dir: string;
     let renamed: Awaited<ReturnType<typeof startGateway>>;
@@ -119,9 +126,60 @@ describe('models', () => {
       const error = await errorIn(await team.post('/v1/messages', ask('Hello!', { model })));
       expect(error).to.include({ status: 404, type: 'not_found_error', code: 'model_not_found' });
     }
+    const close = await errorIn(await team.post('/v1/messages', ask('Hello!', { model: 'haiku-6' })));
+    expect(close.message).to.include('did you mean "haiku-5"?');
     const served = await team.post('/v1/messages', ask('Hello!', { model: 'haiku-5' }));
     expect(served.headers.get('x-gw-slot')).to.equal('b');
     expect(callsTo(team.simulator)).to.have.length(1);
+    await team.close();
+  });
+
+  it('lose a prefix, `:latest` and their case where no slot takes the name as it stands', async () => {
+    const team = await startTeam({}, { a: { models: ['sonnet-5'] }, b: { models: ['haiku'] } });
+    for (const [model, slot, upstream] of [
+      ['anthropic/sonnet-5', 'a', 'sonnet-5'],
+      ['a/Sonnet-5:latest', 'a', 'sonnet-5'],
+      ['Claude-Sonnet-5', 'a', 'claude-sonnet-5'],
+      ['HAIKU', 'b', 'haiku-5'],
+    ] as const) {
+      const answer = await team.post('/v1/messages', ask('Hello!', { model }));
+      expect([answer.status, answer.headers.get('x-gw-slot')], model).to.deep.equal([200, slot]);
+      expect(await answer.json()).to.have.property('model', model);
+      expect(lastCall(team.simulator)).to.have.property('model', upstream);
+    }
+    for (const model of ['us.anthropic.sonnet-5', 'eu/sonnet-5', 'anthropic/openai/sonnet-5', 'foo/sonnet-5'])
+      expect((await team.post('/v1/messages', ask('Hello!', { model }))).status, model).to.equal(404);
+    await team.close();
+  });
+
+  it('are as written where a slot takes all', async () => {
+    for (const model of ['anthropic/sonnet-5', 'SONNET-5', 'sonnet-5:latest']) {
+      expect((await pair.post('/v1/messages', ask('Hello!', { model }))).status).to.equal(200);
+      expect(lastCall(pair.simulator)).to.have.property('model', model);
+    }
+  });
+
+  it('with [1m] behind them ask for a long context by its beta flag', async () => {
+    const headers = { 'anthropic-beta': 'effort-2025-11-24' };
+    const answer = await pair.post('/v1/messages', ask('Hello!', { model: 'sonnet-5[1m]' }), headers);
+    expect(await answer.json()).to.have.property('model', 'sonnet-5[1m]');
+    expect(lastCall(pair.simulator)).to.have.property('model', 'sonnet-5');
+    expect(callsTo(pair.simulator).at(-1)?.headers).to.have.property(
+      'anthropic-beta',
+      'effort-2025-11-24,context-1m-2025-08-07',
+    );
+  });
+
+  it('are served by slots that name an alias or the upstream name of theirs', async () => {
+    const team = await startTeam({}, { a: { models: ['haik*'] }, b: { models: ['sonnet'] } });
+    for (const [model, slot] of [
+      ['haiku-5', 'a'],
+      ['sonnet-5', 'b'],
+    ] as const) {
+      const answer = await team.post('/v1/messages', ask('Hello!', { model }));
+      expect(answer.headers.get('x-gw-slot')).to.equal(slot);
+      await answer.text();
+    }
     await team.close();
   });
 });

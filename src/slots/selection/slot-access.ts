@@ -1,5 +1,5 @@
 import { globMatcher, type Caller, type PickTerms } from '../../plugin/internal.js';
-import { keyHasNoSlot, modelNotFound, noSlotOfThese } from '../refusal.js';
+import { keyHasNoSlot, noSlotOfThese } from '../refusal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { observedSlot, type NotTaken, type OnChoice } from './observed-choice.js';
 import type { PoolContext } from './pool-context.js';
@@ -22,7 +22,7 @@ export function limitedContext(
     onChoice: context.onChoice && withRefused(context, context.onChoice, ({ id }) => refusal(id)),
     notServed: (model) => {
       const serving = servingSlots(context, model);
-      if (serving.length === 0) return modelNotFound(model);
+      if (serving.length === 0) return context.notServed(model);
       return slots && !serving.some(inStage) ? noSlotOfThese(model, slots) : keyHasNoSlot(model, caller);
     },
   };
