@@ -106,7 +106,9 @@ export class EventParser {
     });
   }
 
+  /** An event without data is nothing. */
   #receive({ event, data }: EventSourceMessage): void {
+    if (data.trim() === '') return;
     if (data === '[DONE]') this.#options.onDone?.();
     else if (event === undefined) this.#options.onUnnamed(data);
     else this.#options.onEvent(new ModelEvent(known(event), data));

@@ -64,7 +64,7 @@ class ChatUpstream implements Upstream {
     this.#http = http;
     this.#now = now;
     this.#reportLeftOut = () =>
-      log.warn({ slot: slot.id }, 'An event that is no JSON was left out of a stream.');
+      log.warn({ slot: slot.id }, 'Left an event out of a stream that was cut before any text.');
     this.#capabilities = capabilitiesOf(given, slot.id);
     this.#search = apiVersion === undefined ? '' : `?api-version=${encodeURIComponent(apiVersion)}`;
     this.#keyHeader = given.preset === 'azure-openai' ? 'api-key' : 'authorization';
@@ -78,9 +78,11 @@ class ChatUpstream implements Upstream {
     const answer = await this.#http.send({ ...this.#request('/chat/completions'), body: sent }, call);
     const { status, headers } = answer;
     const { model } = call.request;
-    const { vendor } = this.#capabilities;
+    const { vendor, finishReason } = this.#capabilities;
     const onLeftOut = call.isWhole === false ? this.#reportLeftOut : undefined;
-    const translator = new ChatAnswer({ model, vendor, names, requestBytes: sent.length, onLeftOut });
+    const isReasonOptional = finishReason === 'optional';
+    const requestBytes = sent.length;
+    const translator = new ChatAnswer({ model, vendor, names, requestBytes, isReasonOptional, onLeftOut });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
     return { status, headers, events, leftOut };

@@ -22,6 +22,7 @@ const generic: ServerCapabilities = {
   reasoningField: 'none',
   structuredOutput: 'json_schema',
   prefill: 'none',
+  finishReason: 'required',
   streamUsage: true,
 };
 

@@ -52,6 +52,10 @@ export const capabilityFields = {
   prefill: Type.Enum(['plain', 'prefix', 'none'], {
     description: 'A last assistant message is continued: as it is, with prefix: true, or not at all.',
   }),
+  finishReason: Type.Enum(['required', 'optional'], {
+    description:
+      'optional: a stream is complete at its [DONE], for a server that never sends a finish reason; otherwise an end without reason and usage is an error.',
+  }),
   streamUsage: Type.Boolean({ description: 'Takes stream_options.include_usage.' }),
 };
 

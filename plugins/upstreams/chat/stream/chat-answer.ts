@@ -2,13 +2,15 @@ import { ModelEvent, type Usage } from 'gw2api/plugin';
 import { interruptedError, isErrorBody, type SseTranslator } from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
+import { AnswerEnd, undeclaredEnd } from './answer-end.js';
+import { callDeltas, legacyDeltas, type CallDelta } from './call-delta.js';
 import { citationsIn } from './citations.js';
+import { firstChoice, isCutBeforeText, parseChunk } from './chunk.js';
 import { contentParts } from './content-parts.js';
-import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
+import { fieldsOf, type Fields } from '../../shared/fields.js';
 import { LateText } from './late-text.js';
-import { malformed } from '../../shared/malformed.js';
+import { messageStart } from './message-start.js';
 import type { ToolNames } from '../../shared/tool-names.js';
-import { failedReasons, stopReason } from './stop-reason.js';
 import { streamError } from '../../shared/openai-stream-error.js';
 import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
@@ -23,9 +25,11 @@ export interface ChatAnswerOptions {
   readonly names: ToolNames;
   /** Size of the request, from which its tokens are estimated until, or unless, the server counts them. */
   readonly requestBytes: number;
+  /** True for a server that never sends a finish reason: its `[DONE]` is the end. */
+  readonly isReasonOptional?: boolean;
   /**
-   * Called for bad JSON after the first content, which is then left out once: an error would cost the caller the
-   * rest of its stream. Absent: it is an error, so that the call can be made again.
+   * Called for a chunk that was cut before any text, after the first content, which is then left out once: an
+   * error would cost the caller the rest of its stream. Absent: it is an error, so that the call can be made again.
    */
   readonly onLeftOut?: (() => void) | undefined;
 }
@@ -38,12 +42,11 @@ export class ChatAnswer implements SseTranslator {
   readonly #thinking: Thinking;
   readonly #late = new LateText();
   readonly #counts = new TokenCounts();
+  readonly #ending = new AnswerEnd();
   #isStarted = false;
   #isOver = false;
   #hasLeftOut = false;
-  #finishReason: string | undefined;
-  #stopSequence: string | undefined;
-  #refusal = '';
+  #hasText = false;
 
   constructor(options: ChatAnswerOptions) {
     this.#options = options;
@@ -56,12 +59,12 @@ export class ChatAnswer implements SseTranslator {
   }
 
   get settlesInMs(): number | undefined {
-    return this.#finishReason === undefined ? undefined : settlesInMs;
+    return this.#ending.settlesInMs;
   }
 
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
-    if (data === '[DONE]') return this.#complete();
+    if (data === '[DONE]') return this.#finishDone();
     if (name === 'error' && !/^\s*[{[]/.test(data)) return this.#fail(data); // some servers send a plain text
     const chunk = this.#parse(data);
     if (chunk) this.#readChunk(chunk, name === 'error');
@@ -70,7 +73,7 @@ export class ChatAnswer implements SseTranslator {
   /** Ends an answer without `[DONE]`; throws if it had no finish reason either. */
   finish(events: ModelEvent[]): void {
     this.#blocks.events = events;
-    if (this.#finishReason === undefined) throw interruptedError();
+    if (!this.#ending.hasReason) throw interruptedError();
     this.#complete();
   }
 
@@ -81,13 +84,25 @@ export class ChatAnswer implements SseTranslator {
     this.#complete();
   }
 
-  /** A chunk; undefined for one that is left out, which may have no part of a tool call. */
+  /** Ends an answer at `[DONE]`, which says nothing of whether it is complete. */
+  #finishDone(): void {
+    const mayEnd = this.#ending.isDeclared || this.#options.isReasonOptional || !this.#hasContent;
+    if (!mayEnd) throw undeclaredEnd();
+    this.#complete();
+  }
+
+  get #hasContent(): boolean {
+    return !this.#blocks.isEmpty || this.#calls.count > 0 || this.#ending.hasRefusal;
+  }
+
+  /** A chunk; undefined for one that is left out. */
   #parse(data: string): Fields | undefined {
     try {
-      return parse(data);
+      return parseChunk(data);
     } catch (error) {
       const { onLeftOut } = this.#options;
-      if (!onLeftOut || this.#hasLeftOut || this.#blocks.isEmpty || this.#calls.count > 0) throw error;
+      const mayLeaveOut = onLeftOut && !this.#hasLeftOut && !this.#blocks.isEmpty && this.#calls.count === 0;
+      if (!mayLeaveOut || !isCutBeforeText(data)) throw error;
       this.#hasLeftOut = true;
       onLeftOut();
       return undefined;
@@ -98,42 +113,39 @@ export class ChatAnswer implements SseTranslator {
     const { error } = chunk;
     if (isError || isErrorBody(chunk)) this.#fail(error ?? chunk);
     const choice = firstChoice(chunk['choices']);
-    this.#counts.read(chunk, choice ?? fieldsOf(undefined));
+    this.#ending.beginChunk();
     if (choice) this.#readChoice(chunk, choice);
-    else if (this.#finishReason !== undefined && this.#counts.usage) this.#complete();
+    const isCounted = this.#counts.read(chunk, choice ?? fieldsOf(undefined));
+    if (isCounted) this.#ending.counted();
+    const isLast = isCounted || (this.#counts.usage !== undefined && !this.#ending.isReasonRepeated);
+    if (!choice && this.#ending.hasReason && isLast) this.#complete();
   }
 
   /** An error after the finish reason changes nothing: the answer is whole. */
   #fail(error: unknown): void {
-    if (this.#finishReason === undefined) throw streamError(error);
+    if (!this.#ending.hasReason || this.#ending.isReasonRepeated) throw streamError(error);
   }
 
   #readChoice(chunk: Fields, choice: Fields): void {
     if (!this.#isStarted) this.#start(chunk);
-    const delta = choice['delta'] ?? choice['message'];
-    if (typeof delta === 'object' && delta !== null) this.#readDelta(delta as Fields); // any object may be read by name
-    const reason = choice['finish_reason'];
-    if (typeof reason !== 'string' || reason === '' || this.#finishReason !== undefined) return;
-    if (failedReasons.has(reason)) throw streamError({ message: `Its answer ended with "${reason}".` });
-    this.#finishReason = reason;
-    const sequence = choice['stop_reason'];
-    if (typeof sequence === 'string') this.#stopSequence = sequence;
+    this.#readDelta(fieldsOf(choice['delta'] ?? this.#unread(fieldsOf(choice['message']))));
+    this.#ending.readReason(choice);
   }
 
-  #start({ id, model }: Fields): void {
-    this.#isStarted = true;
-    const usage = { input_tokens: estimate(this.#options.requestBytes), output_tokens: 0 };
-    const message = {
-      id: messageId(textOf(id)),
-      type: 'message' as const,
-      role: 'assistant' as const,
-      model: textOf(model) || this.#options.model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage,
+  /** What a whole message says that its deltas have not: some servers repeat it at the end. */
+  #unread(message: Fields): Fields {
+    if (!this.#hasContent) return message;
+    const { content, refusal, tool_calls } = message;
+    return {
+      ...(!this.#hasText && { content }),
+      ...(!this.#ending.hasRefusal && { refusal }),
+      ...(this.#calls.count === 0 && { tool_calls }),
     };
-    this.#blocks.events.push(ModelEvent.of({ type: 'message_start', message }));
+  }
+
+  #start(chunk: Fields): void {
+    this.#isStarted = true;
+    this.#blocks.events.push(messageStart(chunk, this.#options));
   }
 
   #readDelta(delta: Fields): void {
@@ -143,10 +155,10 @@ export class ChatAnswer implements SseTranslator {
     else if (delta['channel'] === 'analysis') this.#think(content);
     else this.#say(content);
     const { refusal, annotations, tool_calls: calls, function_call: called } = delta;
-    if (typeof refusal === 'string') this.#refuse(refusal);
+    if (typeof refusal === 'string' && refusal !== '') this.#refuse(refusal);
     if (annotations !== undefined) this.#cite(annotations);
-    if (calls !== undefined) for (const call of listOf(calls)) this.#call(call);
-    if (typeof called === 'object' && called !== null) this.#call({ index: 0, function: called });
+    if (calls !== undefined && calls !== null) this.#call(callDeltas(calls));
+    if (called !== undefined && called !== null) this.#call(legacyDeltas(called));
   }
 
   #readParts(content: unknown): void {
@@ -157,6 +169,8 @@ export class ChatAnswer implements SseTranslator {
 
   #say(text: string): void {
     if (text === '') return;
+    this.#hasText = true;
+    this.#ending.content();
     if (this.#blocks.open !== 'text') {
       if (!this.#calls.settle()) return this.#late.add('text', text);
       this.#writeLate();
@@ -174,6 +188,7 @@ export class ChatAnswer implements SseTranslator {
 
   #think(text: string): void {
     if (text === '') return;
+    this.#ending.content();
     if (!this.#calls.settle()) return this.#late.add('thinking', text);
     this.#writeLate();
     this.#thinking.add(text);
@@ -185,15 +200,16 @@ export class ChatAnswer implements SseTranslator {
       else this.#say(text);
   }
 
-  /** Keeps a piece of a refusal, which is said whole at the end. */
   #refuse(text: string): void {
-    this.#refusal += text;
-    if (this.#refusal.length > maxRefusalLength) throw malformed('too long a refusal');
+    this.#ending.content();
+    this.#ending.refuse(text);
   }
 
-  #call(call: unknown): void {
-    if (this.#calls.settle()) this.#thinking.close();
-    this.#calls.add(call);
+  #call(calls: readonly CallDelta[]): void {
+    if (calls.length === 0) return;
+    this.#ending.content();
+    if (!this.#calls.isOpen) this.#thinking.close();
+    this.#calls.add(calls);
   }
 
   #cite(annotations: unknown): void {
@@ -209,30 +225,13 @@ export class ChatAnswer implements SseTranslator {
     this.#writeLate();
     this.#thinking.close();
     this.#blocks.end();
-    this.#end();
-    this.#isOver = true;
-  }
-
-  #end(): void {
-    const isEmpty = this.#blocks.isEmpty && this.#refusal === '';
-    const hasReason = this.#finishReason !== undefined || !isEmpty;
-    const finish = {
-      finishReason: this.#finishReason,
-      hasCalls: this.#calls.count > 0,
-      isCut: this.#calls.hasCut,
-      stopSequence: this.#stopSequence,
-      refusal: this.#refusal,
-    };
-    const details = { type: 'refusal', explanation: this.#refusal, finish_reason: this.#finishReason };
-    const delta = {
-      stop_reason: hasReason ? stopReason(finish) : null,
-      stop_sequence: this.#stopSequence ?? null,
-      ...(this.#refusal !== '' && { stop_details: details }),
-    };
+    const calls = { hasAny: this.#calls.count > 0, isCut: this.#calls.hasCut };
+    const delta = this.#ending.delta(this.#blocks.isEmpty, calls);
     this.#blocks.events.push(
       ModelEvent.of({ type: 'message_delta', delta, usage: this.#counts.usage ?? this.#estimatedUsage() }),
       ModelEvent.of({ type: 'message_stop' }),
     );
+    this.#isOver = true;
   }
 
   /** Usage of a server that does not count: unknown is not zero. */
@@ -244,36 +243,4 @@ export class ChatAnswer implements SseTranslator {
       estimated: true,
     };
   }
-}
-
-/** Silence after the finish reason in which `[DONE]` and the usage usually come. */
-const settlesInMs = 2000;
-
-const maxRefusalLength = 1024 * 1024;
-
-function parse(data: string): Fields {
-  try {
-    const chunk: unknown = JSON.parse(data);
-    if (typeof chunk === 'object' && chunk !== null) return chunk as Fields; // any object may be read by name
-  } catch (cause) {
-    throw malformed('a chunk that is no JSON', cause);
-  }
-  throw malformed('a chunk that is no JSON object');
-}
-
-/** Choice 0; undefined in chunks without choices, and in those of further ones. */
-function firstChoice(choices: unknown): Fields | undefined {
-  if (!Array.isArray(choices)) return undefined;
-  for (const choice of choices) {
-    const fields = fieldsOf(choice);
-    const { index = 0 } = fields;
-    if (index === 0) return fields;
-  }
-  return undefined;
-}
-
-/** Id of the message: that of the completion, in the form of Messages. */
-function messageId(id: string): string {
-  const known = id.replace(/^(?:chatcmpl-|msg_)/, '').slice(0, 200);
-  return `msg_${known || crypto.randomUUID().replaceAll('-', '')}`;
 }

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { Blocks } from '../../shared/blocks.js';
-import { isCutInput } from 'gw2api/plugin/upstream';
-import { fieldsOf, textOf } from '../../shared/fields.js';
-import { JsonEnd } from './json-end.js';
 import { malformed } from '../../shared/malformed.js';
 import type { ToolNames } from '../../shared/tool-names.js';
+import type { CallDelta } from './call-delta.js';
+import { JsonEnd } from './json-end.js';
+import { ToolCall } from './tool-call.js';
 
 /**
  * Tool calls of one answer as `tool_use` blocks. A call is found by its id, then by its index unless that call
@@ -13,11 +12,10 @@ import type { ToolNames } from '../../shared/tool-names.js';
 export class ToolCalls {
   readonly #blocks: Blocks;
   readonly #names: ToolNames;
-  readonly #calls: ToolCall[] = [];
+  #calls: readonly ToolCall[] = [];
   /** Calls that wait until the ones before are complete: blocks are written one after the other. */
   readonly #waiting: ToolCall[] = [];
   #current: ToolCall | undefined;
-  #heldLength = 0;
   #length = 0;
 
   constructor(blocks: Blocks, names: ToolNames) {
@@ -29,138 +27,134 @@ export class ToolCalls {
     return this.#calls.length;
   }
 
-  /** True if the arguments of a call are not complete JSON, whatever the server says of its answer. */
-  get hasCut(): boolean {
-    return this.#calls.some(({ text }) => isCutInput(text));
+  /** True while a call has a block, or waits for one. */
+  get isOpen(): boolean {
+    return this.#current !== undefined || this.#waiting.length > 0;
   }
 
-  /** Adds an entry of `tool_calls`. */
-  add(entry: unknown): void {
-    const delta = deltaOf(entry);
-    const call = this.#find(delta) ?? this.#begin(delta);
-    call.name ||= delta.name;
-    if (call.json.isComplete && delta.arguments.trim() === '') return;
-    this.#keep(call, delta.arguments);
-    if (call === this.#current) this.#write(delta.arguments);
-    else this.#hold(call, delta.arguments);
-    this.#advance();
+  /** True if the arguments of a call are not complete JSON, whatever the server says of its answer. */
+  get hasCut(): boolean {
+    return this.#calls.some(({ isCut }) => isCut);
+  }
+
+  /** Adds the calls of one chunk. */
+  add(deltas: readonly CallDelta[]): void {
+    const seen = new Set<ToolCall>();
+    for (const delta of deltas) {
+      const call = this.#find(delta, seen) ?? this.#begin(delta);
+      seen.add(call);
+      this.#extend(call, delta);
+    }
   }
 
   /** Closes the calls that are complete; false if one of them still needs its block. */
   settle(): boolean {
-    if (this.#current?.json.isComplete && this.#waiting.length === 0) this.#current = undefined;
-    return this.#current === undefined && this.#waiting.length === 0;
+    this.#advance(true);
+    if (this.#current?.isComplete && this.#waiting.length === 0) this.#close();
+    return !this.isOpen;
   }
 
-  /** Writes what is left, at the end of the answer. */
+  /** Writes what is left, at the end of the answer. Throws for arguments of a call that has no name. */
   finish(): void {
-    for (const call of this.#waiting.splice(0)) this.#open(call);
-    this.#current = undefined;
+    this.#calls = this.#calls.filter(({ isNothing }) => !isNothing);
+    for (const call of this.#waiting.splice(0)) if (!call.isNothing) this.#open(call);
+    this.#close();
   }
 
-  #find({ id, index, name, arguments: json }: CallDelta): ToolCall | undefined {
+  #extend(call: ToolCall, { name, arguments: json }: CallDelta): void {
+    call.name ||= name;
+    this.#length += json.length;
+    if (this.#length > maxLength) throw malformed('too long arguments of its tool calls');
+    const isClosed = call !== this.#current && !this.#waiting.includes(call);
+    call.add(json);
+    if (isClosed && call.heldLength > 0) throw malformed('arguments of a tool call that had ended');
+    if (call === this.#current) this.#write(call);
+    else if (this.#heldLength > maxHeldLength) throw malformed('too many tool calls at once');
+    this.#advance(false);
+  }
+
+  get #heldLength(): number {
+    return this.#waiting.reduce((sum, { heldLength }) => sum + heldLength, 0);
+  }
+
+  /** `seen`: calls of which this chunk has had a piece. */
+  #find(delta: CallDelta, seen: ReadonlySet<ToolCall>): ToolCall | undefined {
+    const { id, index, name } = delta;
     const own = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
-    if (own && (index === undefined || index === own.index)) return own;
+    if (own && (index === undefined || index === own.index))
+      return name !== '' && own.isFollowedBy(delta) ? undefined : own;
     const sibling =
       index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
-    if (name === '') return sibling ?? own ?? this.#calls.at(-1);
-    if (!sibling || sibling.json.isComplete || (id !== '' && sibling.hasOwnId)) return undefined;
-    return index === undefined && isWhole(json) ? undefined : sibling;
+    if (name !== '') return sibling && isNamedPiece(sibling, delta, seen) ? sibling : undefined;
+    const known = sibling ?? own ?? this.#calls.at(-1);
+    return known?.isFollowedBy(delta) ? undefined : known;
   }
 
-  #begin({ id, index, name }: CallDelta): ToolCall {
+  #begin(delta: CallDelta): ToolCall {
     if (this.#calls.length === maxCalls) throw malformed(`more than ${maxCalls} tool calls`);
-    const isTaken = id === '' || this.#calls.some((call) => call.id === id);
-    const call: ToolCall = {
-      id: isTaken ? madeId() : id,
-      hasOwnId: id !== '',
-      index,
-      name,
-      json: new JsonEnd(),
-      text: '',
-      held: '',
-    };
-    this.#calls.push(call);
+    const call = new ToolCall(
+      delta,
+      this.#calls.some(({ id }) => id === delta.id),
+    );
+    this.#calls = [...this.#calls, call];
     this.#waiting.push(call);
     return call;
   }
 
-  /** Opens waiting calls, as far as those before them are complete. */
-  #advance(): void {
-    while ((!this.#current || this.#current.json.isComplete) && this.#waiting[0]?.name) {
+  /** Opens waiting calls, as far as those before them are complete. `isLast`: nothing more comes for a `{}`. */
+  #advance(isLast: boolean): void {
+    while (this.#mayOpen(isLast) && this.#waiting[0]?.name) {
       const [next] = this.#waiting.splice(0, 1);
       if (next) this.#open(next);
     }
   }
 
-  #open(call: ToolCall): void {
-    const { id, name, held } = call;
-    if (name === '') throw malformed('a tool call without a name');
-    this.#current = call;
-    call.held = '';
-    this.#heldLength -= held.length;
-    this.#blocks.begin({ type: 'tool_use', id, name: this.#names.own(name), input: {} });
-    this.#write(held);
+  #mayOpen(isLast: boolean): boolean {
+    const call = this.#current;
+    return !call || (call.isComplete && (isLast || !call.isPlaceholder));
   }
 
-  #write(json: string): void {
+  #open(call: ToolCall): void {
+    const { id, name } = call;
+    if (name === '') throw malformed('a tool call without a name');
+    this.#close();
+    this.#current = call;
+    this.#blocks.begin({ type: 'tool_use', id, name: this.#names.own(name), input: {} });
+    this.#write(call);
+  }
+
+  /** Writes what has come of a call, but for a `{}` that may be a placeholder. */
+  #write(call: ToolCall): void {
+    if (!call.isPlaceholder) this.#writeAll(call);
+  }
+
+  #writeAll(call: ToolCall): void {
+    const json = call.take();
     if (json !== '') this.#blocks.json(json);
   }
 
-  #keep(call: ToolCall, json: string): void {
-    this.#length += json.length;
-    if (this.#length > maxLength) throw malformed('too long arguments of its tool calls');
-    call.json.add(json);
-    call.text += json;
-  }
-
-  /** Keeps the arguments of a call that waits; those of a closed one are too late. */
-  #hold(call: ToolCall, json: string): void {
-    if (!this.#waiting.includes(call)) return;
-    call.held += json;
-    this.#heldLength += json.length;
-    if (this.#heldLength > maxHeldLength) throw malformed('too many tool calls at once');
+  #close(): void {
+    if (this.#current) this.#writeAll(this.#current);
+    this.#current = undefined;
   }
 }
 
-interface ToolCall {
-  readonly id: string;
-  readonly hasOwnId: boolean;
-  readonly index: number | undefined;
-  name: string;
-  readonly json: JsonEnd;
-  /** All of its arguments. */
-  text: string;
-  /** Arguments that came before its block could be opened. */
-  held: string;
-}
-
-interface CallDelta {
-  readonly id: string;
-  readonly index: number | undefined;
-  readonly name: string;
-  readonly arguments: string;
+/** True if a piece with a name belongs to the call before it, rather than to a further one. */
+function isNamedPiece(
+  call: ToolCall,
+  { id, index, name, arguments: json }: CallDelta,
+  seen: ReadonlySet<ToolCall>,
+): boolean {
+  if (id !== '' && call.hasOwnId) return false;
+  if (call.name === '') return true;
+  if (call.isComplete) return false;
+  if (index !== undefined) return true;
+  return name === call.name && !seen.has(call) && !isWhole(json);
 }
 
 const maxCalls = 256;
 const maxHeldLength = 16 * 1024 * 1024;
 const maxLength = 32 * 1024 * 1024;
-
-function deltaOf(entry: unknown): CallDelta {
-  const { id, index, function: called } = fieldsOf(entry);
-  const { name, arguments: given } = fieldsOf(called);
-  return {
-    id: textOf(id),
-    index: typeof index === 'number' ? index : undefined,
-    name: textOf(name),
-    arguments: typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given),
-  };
-}
-
-/** An id in the form of OpenAI's. */
-function madeId(): string {
-  return `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
-}
 
 function isWhole(json: string): boolean {
   const end = new JsonEnd();

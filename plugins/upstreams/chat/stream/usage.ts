@@ -1,4 +1,5 @@
 import type { Usage } from 'gw2api/plugin';
+import { count, uncached } from '../../shared/counts.js';
 import { fieldsOf, type Fields } from '../../shared/fields.js';
 
 /** Token counts of a stream: the last ones that are not all zero, which says that nothing was counted. */
@@ -10,13 +11,14 @@ export class TokenCounts {
     return this.#usage;
   }
 
-  /** Reads the counts of a chunk, wherever its server puts them. */
-  read(chunk: Fields, choice: Fields): void {
+  /** Reads the counts of a chunk, wherever its server puts them; false if it has none. */
+  read(chunk: Fields, choice: Fields): boolean {
     const { usage, timings, x_groq: groq } = chunk;
     const given = usage ?? choice['usage'] ?? fieldsOf(groq)['usage'];
-    if ((given === undefined || given === null) && timings === undefined) return;
+    if ((given === undefined || given === null) && timings === undefined) return false;
     const counted = usageOf(fieldsOf(given), fieldsOf(timings));
     if (counted) this.#usage = { ...this.#usage, ...counted };
+    return counted !== undefined;
   }
 }
 
@@ -29,7 +31,7 @@ function usageOf(usage: Fields, timings: Fields): Usage | undefined {
   const written = cacheWritten(usage);
   const thinking = count(fieldsOf(usage['completion_tokens_details'])['reasoning_tokens']);
   return {
-    input_tokens: Math.max(0, (prompt ?? 0) - (read ?? 0) - (written ?? 0)),
+    input_tokens: uncached(prompt ?? 0, read, written),
     output_tokens: output ?? 0,
     ...(read !== undefined && { cache_read_input_tokens: read }),
     ...(written !== undefined && { cache_creation_input_tokens: written }),
@@ -64,8 +66,4 @@ function outputOf(usage: Fields): number | undefined {
 
 function total(first: number | undefined, second: number | undefined): number | undefined {
   return first === undefined ? undefined : first + (second ?? 0);
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

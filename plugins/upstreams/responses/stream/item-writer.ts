@@ -52,9 +52,9 @@ export class ItemWriter {
     return this.#calls.size > 0;
   }
 
-  /** Begins the item of an index; `item`: as far as it is known. */
+  /** Begins the item of an index; `item`: as far as it is known. A call that has no name yet waits for it. */
   begin(index: unknown, item: Fields): OpenItem {
-    const hasBegun = item['type'] === 'function_call';
+    const hasBegun = item['type'] === 'function_call' && textOf(item['name']) !== '';
     if (hasBegun) this.#beginCall(item);
     return { index, item, hasBegun, hasText: false, hasCitations: false, json: '' };
   }
@@ -93,11 +93,11 @@ export class ItemWriter {
   }
 
   json(open: OpenItem, json: string): void {
-    if (json === '' || !open.hasBegun) return;
+    if (json === '') return;
     open.hasText = true;
     open.json += json;
     if (open.json.length > maxJsonLength) throw malformed('too long arguments of a tool call');
-    this.#blocks.json(json);
+    if (open.hasBegun) this.#blocks.json(json);
   }
 
   /** Writes what of whole arguments has not been streamed. */
@@ -113,7 +113,8 @@ export class ItemWriter {
   }
 
   /** Leaves an item that the answer does not end. */
-  leave({ item, json }: OpenItem): void {
+  leave({ item, json, hasBegun }: OpenItem): void {
+    if (json !== '' && !hasBegun) throw malformed('a tool call without a name');
     this.isCut ||= item['type'] === 'function_call' && isCutInput(json);
   }
 
@@ -126,10 +127,15 @@ export class ItemWriter {
     }
   }
 
+  /** A call of neither name nor arguments is nothing. */
   endCall(open: OpenItem, item: Fields): void {
-    if (!open.hasBegun) this.#beginCall(item);
+    if (!open.hasBegun) {
+      if (textOf(item['name']) === '' && open.json + argumentsOf(item) === '') return;
+      this.#beginCall(item);
+      if (open.json !== '') this.#blocks.json(open.json);
+    }
     open.hasBegun = true;
-    this.wholeJson(open, textOf(item['arguments']));
+    this.wholeJson(open, argumentsOf(item));
     this.isCut ||= item['status'] === 'incomplete' || isCutInput(open.json);
   }
 
@@ -149,6 +155,7 @@ export class ItemWriter {
   }
 
   #beginCall(item: Fields): void {
+    if (textOf(item['name']) === '') throw malformed('a tool call without a name');
     const id = callIdOf(item);
     this.#calls.add(id);
     this.#blocks.begin({ type: 'tool_use', id, name: this.#names.own(textOf(item['name'])), input: {} });
@@ -163,6 +170,11 @@ export class ItemWriter {
 
 function callIdOf({ call_id, id }: Fields): string {
   return textOf(call_id) || textOf(id);
+}
+
+/** Arguments as a text; some servers send the object. */
+function argumentsOf({ arguments: given }: Fields): string {
+  return typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given);
 }
 
 const maxJsonLength = 32 * 1024 * 1024;

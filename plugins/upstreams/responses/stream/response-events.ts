@@ -4,6 +4,7 @@ import { interruptedError, isErrorBody, jsonFields, type SseTranslator } from 'g
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
+import { finishKind } from '../../shared/finish-words.js';
 import { malformed } from '../../shared/malformed.js';
 import { streamError } from '../../shared/openai-stream-error.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
@@ -136,18 +137,22 @@ export class ResponseEvents implements SseTranslator {
     };
   }
 
-  #stopReason({ incomplete_details }: Fields): StopReason {
-    const reason = fieldsOf(incomplete_details)['reason'];
-    if (this.#writer.isRefused || reason === 'content_filter') return 'refusal';
-    if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'max_tokens';
-    if (this.#writer.isCut) return 'max_tokens';
+  /** Throws for a reason, or a status, that says that the server failed. */
+  #stopReason({ status, incomplete_details }: Fields): StopReason {
+    const { reason } = fieldsOf(incomplete_details);
+    const kind = finishKind(reason) ?? finishKind(status);
+    if (kind === 'failed')
+      throw streamError({ message: `Its answer ended with "${textOf(reason ?? status)}".` });
+    if (this.#writer.isRefused || kind === 'refused') return 'refusal';
+    if (this.#writer.isCut || kind === 'cut' || status === 'incomplete') return 'max_tokens';
     return this.#writer.hasCalls ? 'tool_use' : 'end_turn';
   }
 
   static readonly lifecycles: Readonly<Record<string, (events: ResponseEvents, event: Fields) => void>> = {
     'response.created': (events, event) => events.#start(fieldsOf(event['response'])),
     'response.completed': (events, event) => events.#end(fieldsOf(event['response'])),
-    'response.incomplete': (events, event) => events.#end(fieldsOf(event['response'])),
+    'response.incomplete': (events, event) =>
+      events.#end({ ...fieldsOf(event['response']), status: 'incomplete' }),
     'response.failed': (_, event) => {
       throw streamError(fieldsOf(event['response'])['error']);
     },

@@ -1,4 +1,5 @@
 import type { Usage } from 'gw2api/plugin';
+import { count, uncached } from '../../shared/counts.js';
 import { fieldsOf } from '../../shared/fields.js';
 
 /**
@@ -11,13 +12,9 @@ export function usageOf(given: unknown): Usage | undefined {
   const read = count(fieldsOf(input_tokens_details)['cached_tokens']);
   const thinking = count(fieldsOf(output_tokens_details)['reasoning_tokens']);
   return {
-    input_tokens: Math.max(0, (count(input_tokens) ?? 0) - (read ?? 0)),
+    input_tokens: uncached(count(input_tokens) ?? 0, read),
     output_tokens: count(output_tokens) ?? 0,
     ...(read !== undefined && { cache_read_input_tokens: read }),
     ...(thinking !== undefined && { output_tokens_details: { thinking_tokens: thinking } }),
   };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -59,6 +59,7 @@ describe('the upstream chat', () => {
     'line ends of CR': whole.replaceAll('\n', '\r'),
     'a byte order mark': `\uFEFF${whole}`,
     'comments that keep it alive': `: PROCESSING\n\n${whole.replaceAll('data:', ': PROCESSING\n\ndata:')}`,
+    'events without data': whole.replaceAll('data:', 'data:\n\nevent: ping\ndata:\n\ndata:'),
     'no space after the colon': whole.replaceAll('data: ', 'data:'),
     'data in several lines': whole.replaceAll('"choices":', '\ndata: "choices":'),
     'no empty line at its end': whole.slice(0, -1),

@@ -115,6 +115,53 @@ describe('a Responses stream as Messages events', () => {
     }
   });
 
+  it('has calls whose arguments are an object, or whose name comes at their end', async () => {
+    const object = done(0, { ...call, arguments: { at: 'it' } });
+    const { name: _, ...nameless } = call;
+    const added = { type: 'response.output_item.added', output_index: 0, item: { ...nameless, name: '' } };
+    const piece = { type: 'response.function_call_arguments.delta', output_index: 0, delta: call.arguments };
+    for (const events of [[object], [added, piece, done(0, call)]]) {
+      const message = await messageOf(translated(streamOf(created, ...events, completed())));
+      expect(message.content[0]).to.deep.include({ name: 'look', input: { at: 'it' } });
+      expect(message.stop_reason).to.equal('tool_use');
+    }
+  });
+
+  it('fails where a call has arguments and never a name; one of neither is nothing', async () => {
+    const unnamed = done(0, { ...call, name: '' });
+    expect(failure(streamOf(created, unnamed, completed()))).to.have.property('code', 'upstream_interrupted');
+    const nothing = done(0, { ...call, name: '', arguments: '' });
+    const message = await messageOf(translated(streamOf(created, ...text(1, 'Hi'), nothing, completed())));
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'Hi' }]);
+    expect(message.stop_reason).to.equal('end_turn');
+  });
+
+  it('ends as the words of its server say', async () => {
+    for (const [status, reason, stop] of [
+      ['incomplete', 'max_output_tokens', 'max_tokens'],
+      ['incomplete', 'length', 'max_tokens'],
+      ['incomplete', 'content-filter', 'refusal'],
+      ['incomplete', 'something new', 'max_tokens'],
+      ['incomplete', undefined, 'max_tokens'],
+      ['completed', undefined, 'end_turn'],
+    ] as const) {
+      const response = { status, incomplete_details: reason === undefined ? null : { reason } };
+      const message = await messageOf(translated(streamOf(created, ...text(0, 'a'), completed(response))));
+      expect(message.stop_reason, `${status} ${reason}`).to.equal(stop);
+    }
+    for (const status of ['cancelled', 'failed'])
+      expect(failure(streamOf(created, ...text(0, 'a'), completed({ status })))).to.have.property(
+        'status',
+        502,
+      );
+  });
+
+  it('counts the input of a prompt that is smaller than what was read from the cache', async () => {
+    const usage = { input_tokens: 7, output_tokens: 2.5, input_tokens_details: { cached_tokens: 161 } };
+    const message = await messageOf(translated(streamOf(created, ...text(0, 'a'), completed({ usage }))));
+    expect(message.usage).to.deep.equal({ input_tokens: 7, output_tokens: 3, cache_read_input_tokens: 161 });
+  });
+
   it('has tools by the caller\u2019s names', async () => {
     const names = new ToolNames();
     const long = `mcp__${'x'.repeat(80)}`;

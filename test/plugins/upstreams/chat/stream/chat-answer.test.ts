@@ -72,9 +72,82 @@ describe('the answer of a Chat server as Messages events', () => {
     });
   });
 
-  it('ends at [DONE] where the server gives no finish reason', async () => {
-    const { message } = await translate(chunk({ content: 'a' }), '[DONE]');
+  it('is no success at [DONE] where the server has given neither finish reason nor usage', () => {
+    const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } };
+    for (const delta of [{ content: 'a' }, { reasoning: 'a' }, { refusal: 'a' }, { tool_calls: [call] }])
+      for (const finish of [null, 'null', ''])
+        expect(failureOf(() => eventsOf(chunk(delta, finish), '[DONE]'))).to.deep.include({
+          code: 'upstream_invalid_response',
+          kind: 'interrupted',
+        });
+  });
+
+  it('ends at [DONE] where the counts have come behind all content', async () => {
+    const { message } = await translate(chunk({ content: 'a' }), counts(usage), '[DONE]');
     expect(message.stop_reason).to.equal('end_turn');
+    const early = chunk({ content: 'a' }, null, { usage });
+    expect(failureOf(() => eventsOf(early, chunk({ content: 'b' }), '[DONE]'))).to.deep.include({
+      code: 'upstream_invalid_response',
+    });
+    expect(failureOf(() => eventsOf(early, early, '[DONE]'))).to.deep.include({
+      code: 'upstream_invalid_response',
+    });
+  });
+
+  it('ends at [DONE] where the slot says that its server never gives a reason', () => {
+    const read = (...data: readonly string[]) => {
+      const names = new ToolNames();
+      const answer = new ChatAnswer({
+        model: 'm',
+        vendor: 'v',
+        names,
+        requestBytes: 1,
+        isReasonOptional: true,
+      });
+      const events: ModelEvent[] = [];
+      for (const each of data) answer.read(each, undefined, events);
+      if (!answer.isOver) answer.finish(events);
+      return events.find(({ type }) => type === 'message_delta')?.json;
+    };
+    const text = JSON.stringify(chunk({ content: 'a' }));
+    expect(read(text, '[DONE]')).to.have.nested.property('delta.stop_reason', 'end_turn');
+    const cut = { index: 0, id: 'c', function: { name: 'f', arguments: '{"a":"b' } };
+    const call = JSON.stringify(chunk({ tool_calls: [cut] }));
+    expect(read(call, '[DONE]')).to.have.nested.property('delta.stop_reason', 'max_tokens');
+    expect(() => read(text)).to.throw('before it was complete');
+  });
+
+  describe('whose chunks all have a finish reason', () => {
+    it('ends with the last one, at [DONE], at its counts or with the body', async () => {
+      const pieces = [chunk({ content: 'a' }, 'stop'), chunk({ content: 'b' }, 'length')];
+      for (const end of [['[DONE]'], [counts(usage)], []]) {
+        const { message } = await translate(...pieces, ...end);
+        expect(message.content).to.deep.equal([{ type: 'text', text: 'ab' }]);
+        expect(message.stop_reason).to.equal('max_tokens');
+      }
+    });
+
+    it('does not end in a silence, nor with an error', () => {
+      const answer = new ChatAnswer({ model: 'm', vendor: 'v', names: new ToolNames(), requestBytes: 1 });
+      const read = (data: object) => answer.read(JSON.stringify(data), undefined, []);
+      read(chunk({ content: 'a' }, 'stop'));
+      expect(answer.settlesInMs).to.equal(6000);
+      read(chunk({ content: 'b' }, 'stop'));
+      expect(answer.settlesInMs).to.equal(undefined);
+      expect(() => read({ error: { message: 'no', code: 503 } })).to.throw('no');
+    });
+  });
+
+  it('repeats no text that the last chunk has whole', async () => {
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{"x":1}' } };
+    const message = { role: 'assistant', content: 'Hello', reasoning: 'Hm.', tool_calls: [call] };
+    const last = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    const said = [chunk({ reasoning: 'Hm.' }), chunk({ content: 'Hel' }), chunk({ content: 'lo' })];
+    const repeated = await translate(...said, chunk({ tool_calls: [call] }), last, '[DONE]');
+    expect(repeated.message.content.map(({ type }) => type)).to.deep.equal(['thinking', 'text', 'tool_use']);
+    expect(repeated.message.content[1]).to.have.property('text', 'Hello');
+    const added = await translate(...said, last, '[DONE]');
+    expect(added.message.content.at(-1)).to.deep.include({ name: 'f', input: { x: 1 } });
   });
 
   it('has no stop reason where there was nothing at all, so that the call is made again', async () => {
@@ -121,6 +194,17 @@ describe('the answer of a Chat server as Messages events', () => {
       expect(events.at(-1)?.type).to.equal('message_stop');
     });
 
+    it('is an error where a part of the answer is in it', () => {
+      const text = chunk({ content: 'a' });
+      for (const lost of [
+        'NaN',
+        '{"choices":[{"index":0,"delta":{"content":"b"},"logprobs":NaN}]}',
+        '{"choices":[{"index":0,"delta":{"content":"b',
+        '{"choices":[{"index":0,"delta":{},"finish_reason":"length",',
+      ])
+        expect(() => read(text, lost), lost).to.throw('no JSON');
+    });
+
     it('is an error before it, the second time, and where a tool is called', () => {
       const call = chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{' } }] });
       for (const data of [[bad], [chunk({ content: 'a' }), bad, bad], [chunk({ content: 'a' }), call, bad]])
@@ -132,8 +216,16 @@ describe('the answer of a Chat server as Messages events', () => {
     stop: 'end_turn',
     length: 'max_tokens',
     model_length: 'max_tokens',
+    incomplete: 'max_tokens',
+    MAX_TOKENS: 'max_tokens',
+    max_output_tokens: 'max_tokens',
+    model_context_window_exceeded: 'max_tokens',
     content_filter: 'refusal',
+    'content-filter': 'refusal',
+    SAFETY: 'refusal',
+    'FinishReason.RECITATION': 'refusal',
     'something new': 'end_turn',
+    eos: 'end_turn',
     tool_calls: 'end_turn',
   }))
     it(`ends with ${stop} for the finish reason "${finish}"`, async () => {
@@ -147,6 +239,16 @@ describe('the answer of a Chat server as Messages events', () => {
     };
     const { message } = await translate(ending, '[DONE]');
     expect(message).to.deep.include({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
+  });
+
+  it('names the stop sequence that SGLang has matched, where that is a text', async () => {
+    const ending = (matched_stop: unknown) => ({
+      choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop', matched_stop }],
+    });
+    const named = await translate(ending('END'), '[DONE]');
+    expect(named.message).to.deep.include({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
+    const token = await translate(ending(151645), '[DONE]');
+    expect(token.message).to.deep.include({ stop_reason: 'end_turn', stop_sequence: null });
   });
 
   it('is a refusal, with its words and the finish reason beside them', async () => {
@@ -204,7 +306,14 @@ describe('the answer of a Chat server as Messages events', () => {
     });
 
     it('as its finish reason', () => {
-      expect(failureOf(() => eventsOf(chunk({ content: 'a' }, 'error')))).to.deep.include({ status: 502 });
+      const words = ['error', 'abort', 'Cancelled', 'network_error', 'server-error', 'timeout'];
+      for (const word of words)
+        expect(
+          failureOf(() => eventsOf(chunk({ content: 'a' }, word))),
+          word,
+        ).to.deep.include({
+          status: 502,
+        });
     });
   });
 });

@@ -202,6 +202,107 @@ describe('the tool calls of a Chat server', () => {
     expect(message.stop_reason).to.equal('max_tokens');
   });
 
+  it('are nothing where they have neither id, name nor arguments', async () => {
+    const nothing = { name: '', arguments: '' };
+    const { message } = await translate(
+      chunk({ content: 'Hi', function_call: nothing }),
+      chunk({ content: ' there', tool_calls: [{ index: 0, id: '', function: nothing }] }),
+      chunk({ function_call: null, tool_calls: [{ index: 0, id: 'a', function: nothing }] }, 'stop'),
+      '[DONE]',
+    );
+    expect(message.content).to.deep.equal([{ type: 'text', text: 'Hi there' }]);
+    expect(message.stop_reason).to.equal('end_turn');
+  });
+
+  it('may begin with {} before their arguments', async () => {
+    expect(
+      await callsOf(
+        { index: 0, id: 'a', name: 'add', args: '{}' },
+        { index: 1, id: 'b', name: 'now', args: '{}' },
+        { index: 0, args: '{"x"' },
+        { index: 0, args: ':1}' },
+      ),
+    ).to.deep.equal([
+      ['a', 'add', { x: 1 }],
+      ['b', 'now', {}],
+    ]);
+  });
+
+  it('keep a lone {} as they came', () => {
+    const events = eventsOf(
+      chunk({ tool_calls: [call({ index: 0, id: 'a', name: 'now', args: '{}' })] }),
+      chunk({ content: 'So.' }, 'tool_calls'),
+      '[DONE]',
+    );
+    const jsons = events.map(({ json }) => json).filter(({ type }) => type === 'content_block_delta');
+    expect(jsons[0]).to.have.deep.property('delta', { type: 'input_json_delta', partial_json: '{}' });
+    expect(jsons[1]).to.have.nested.property('delta.text', 'So.');
+  });
+
+  it('may come as an object: one call, or calls by their index', async () => {
+    const add = call({ id: 'a', name: 'add', args: '{"x":1}' });
+    for (const tool_calls of [add, { '0': add }]) {
+      const { message } = await translate(chunk({ tool_calls }, 'tool_calls'), '[DONE]');
+      expect(message.content[0]).to.deep.include({ id: 'a', name: 'add', input: { x: 1 } });
+    }
+  });
+
+  it('are two where they have neither index nor id, or the id "null"', async () => {
+    const namesOf = async (...parts: readonly (CallPart | readonly CallPart[])[]) =>
+      (await callsOf(...parts)).map((each) => (each as unknown[]).slice(1));
+    for (const id of [undefined, null, 'null', ''] as const) {
+      const own = id === undefined ? {} : { id };
+      const now = { ...own, name: 'now' };
+      expect(await namesOf([now, now])).to.deep.equal([
+        ['now', {}],
+        ['now', {}],
+      ]);
+      expect(
+        await namesOf({ ...own, name: 'add', args: '{"x":1}' }, { ...own, name: 'sub', args: '{"x":2}' }),
+      ).to.deep.equal([
+        ['add', { x: 1 }],
+        ['sub', { x: 2 }],
+      ]);
+      expect(
+        await namesOf(
+          { ...own, name: 'now', args: '' },
+          { ...own, name: 'add', args: '{"x"' },
+          { args: ':1}' },
+        ),
+      ).to.deep.equal([
+        ['now', {}],
+        ['add', { x: 1 }],
+      ]);
+    }
+  });
+
+  it('are refused where a second one on the same index has arguments and no name', () => {
+    const first = call({ index: 0, id: 'a', name: 'add', args: '{"x":1}' });
+    for (const second of [
+      { index: 0, id: 'b', args: '{"x":2}' },
+      { index: 0, args: '{"x":2}' },
+    ])
+      expect(() =>
+        eventsOf(
+          chunk({ tool_calls: [first] }),
+          chunk({ tool_calls: [call(second)] }, 'tool_calls'),
+          '[DONE]',
+        ),
+      ).to.throw(/without a name/);
+  });
+
+  it('may repeat their arguments at their end', async () => {
+    expect(
+      await callsOf({ index: 0, id: 'a', name: 'add', args: '{"x":1}' }, { index: 0, args: '{"x":1}' }),
+    ).to.deep.equal([['a', 'add', { x: 1 }]]);
+  });
+
+  it('may have their name after their arguments', async () => {
+    expect(await callsOf({ index: 0, id: 'a', args: '{"x":1}' }, { index: 0, name: 'add' })).to.deep.equal([
+      ['a', 'add', { x: 1 }],
+    ]);
+  });
+
   it('come after the text before them, and before the text within them', async () => {
     const { message } = await translate(
       chunk({ content: 'First. ' }),

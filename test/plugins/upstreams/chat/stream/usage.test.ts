@@ -56,6 +56,23 @@ describe('the usage of a Chat server', () => {
     });
   });
 
+  it('has the prompt as its input where more was read from the cache than that has', async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 161 } };
+    expect(await usageOf(chunk({}, 'stop'), counts(usage))).to.deep.equal({
+      input_tokens: 7,
+      output_tokens: 5,
+      cache_read_input_tokens: 161,
+    });
+  });
+
+  it('is whole numbers', async () => {
+    const usage = { prompt_tokens: 7.25, completion_tokens: 4.5 };
+    expect(await usageOf(chunk({}, 'stop'), counts(usage))).to.deep.equal({
+      input_tokens: 7,
+      output_tokens: 5,
+    });
+  });
+
   it('is that of the last chunk which has one', async () => {
     const first = chunk({ content: 'a' }, null, { usage: { prompt_tokens: 10, completion_tokens: 1 } });
     const last = chunk({}, 'stop', { usage: { prompt_tokens: 10, completion_tokens: 3 } });

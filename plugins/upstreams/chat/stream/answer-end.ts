@@ -1,0 +1,117 @@
+import { GatewayError, type StopReason } from 'gw2api/plugin';
+import { finishKind } from '../../shared/finish-words.js';
+import type { Fields } from '../../shared/fields.js';
+import { malformed } from '../../shared/malformed.js';
+import { streamError } from '../../shared/openai-stream-error.js';
+
+/** Tool calls of an answer that ends. */
+export interface EndedCalls {
+  readonly hasAny: boolean;
+  /** One of them ends in the middle of its arguments. */
+  readonly isCut: boolean;
+}
+
+/** What a server has said of the end of its answer. */
+export class AnswerEnd {
+  #reason: string | undefined;
+  #stopSequence: string | undefined;
+  #refusal = '';
+  #isInChunk = false;
+  #contentChunks = 0;
+  #isReasonOnFirst = false;
+  #isReasonRepeated = false;
+  #isCounted = false;
+
+  get hasReason(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** True once the server has said that the answer is complete: by a reason, or by counts behind all content. */
+  get isDeclared(): boolean {
+    return this.hasReason || this.#isCounted;
+  }
+
+  /** True if content has followed a reason, which then stands on every chunk and is no end. */
+  get isReasonRepeated(): boolean {
+    return this.#isReasonRepeated;
+  }
+
+  /** Silence after the reason in which `[DONE]` and the usage usually come; undefined where it may be no end. */
+  get settlesInMs(): number | undefined {
+    if (!this.hasReason || this.#isReasonRepeated) return undefined;
+    return this.#isReasonOnFirst ? longerMs : usualMs;
+  }
+
+  get hasRefusal(): boolean {
+    return this.#refusal !== '';
+  }
+
+  beginChunk(): void {
+    this.#isInChunk = false;
+  }
+
+  /** Records that a chunk has content. */
+  content(): void {
+    this.#isReasonRepeated ||= this.hasReason;
+    this.#isCounted = false;
+    if (!this.#isInChunk) this.#contentChunks += 1;
+    this.#isInChunk = true;
+  }
+
+  /** Records counts; those on a chunk with content say nothing of its end. */
+  counted(): void {
+    this.#isCounted = !this.#isInChunk;
+  }
+
+  /** Keeps a piece of a refusal, which is said whole at the end. */
+  refuse(text: string): void {
+    this.#refusal += text;
+    if (this.#refusal.length > maxRefusalLength) throw malformed('too long a refusal');
+  }
+
+  /** Reads the reason of a choice, of which the last one counts. Throws for one that says that the server failed. */
+  readReason({ finish_reason: reason, stop_reason: named, matched_stop: matched }: Fields): void {
+    const kind = finishKind(reason);
+    if (kind === undefined) return;
+    if (kind === 'failed') throw streamError({ message: `Its answer ended with "${String(reason)}".` });
+    this.#reason = String(reason);
+    this.#isReasonOnFirst = this.#isInChunk && this.#contentChunks === 1;
+    const sequence = [named, matched].find((each) => typeof each === 'string');
+    this.#stopSequence = typeof sequence === 'string' ? sequence : undefined;
+  }
+
+  /** `delta` of `message_delta`; `isEmpty`: there is no content. */
+  delta(isEmpty: boolean, calls: EndedCalls) {
+    const hasNothing = isEmpty && !this.hasRefusal && !this.hasReason;
+    const reason = hasNothing ? null : this.#stopReason(calls);
+    const details = { type: 'refusal', explanation: this.#refusal, finish_reason: this.#reason };
+    return {
+      stop_reason: reason,
+      stop_sequence: reason === 'stop_sequence' ? (this.#stopSequence ?? null) : null,
+      ...(this.hasRefusal && { stop_details: details }),
+    };
+  }
+
+  /** Stop reason of Messages. An answer with tool calls waits for their results, whatever its server says. */
+  #stopReason({ hasAny, isCut }: EndedCalls): StopReason {
+    const kind = finishKind(this.#reason);
+    if (this.hasRefusal || kind === 'refused') return 'refusal';
+    if (isCut || kind === 'cut') return 'max_tokens';
+    if (hasAny) return 'tool_use';
+    return this.#stopSequence === undefined ? 'end_turn' : 'stop_sequence';
+  }
+}
+
+const usualMs = 2000;
+
+/** A server that says a reason on every chunk may take its time after the first one. */
+const longerMs = 6000;
+
+const maxRefusalLength = 1024 * 1024;
+
+/** Error for an answer whose server has said neither that it is complete nor what it counts. */
+export function undeclaredEnd(): GatewayError {
+  const message =
+    'The upstream ended its answer with neither a finish reason nor usage, so that it may be cut; if its server never sends a reason, set finishReason: optional in the slot.';
+  return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'interrupted' } });
+}

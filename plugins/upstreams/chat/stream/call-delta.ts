@@ -1,0 +1,44 @@
+import { fieldsOf, textOf } from '../../shared/fields.js';
+
+/** Piece of a tool call. */
+export interface CallDelta {
+  readonly id: string;
+  readonly index: number | undefined;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Pieces in `tool_calls`: a list, one call, or calls by their index; those that say nothing are left out. */
+export function callDeltas(calls: unknown): readonly CallDelta[] {
+  return entriesOf(calls).map(callDelta).filter(saysSomething);
+}
+
+/** Pieces in the legacy `function_call`, which has no id. */
+export function legacyDeltas(called: unknown): readonly CallDelta[] {
+  return callDeltas([{ index: 0, function: called }]);
+}
+
+function entriesOf(calls: unknown): readonly unknown[] {
+  if (Array.isArray(calls)) return calls;
+  const fields = fieldsOf(calls);
+  return 'function' in fields || 'id' in fields || 'name' in fields ? [fields] : Object.values(fields);
+}
+
+function callDelta(entry: unknown): CallDelta {
+  const fields = fieldsOf(entry);
+  const { id, index } = fields;
+  const { name, arguments: given } = fieldsOf(fields['function'] ?? fields);
+  return {
+    id: noIds.has(textOf(id)) ? '' : textOf(id),
+    index: typeof index === 'number' ? index : undefined,
+    name: textOf(name),
+    arguments: typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given),
+  };
+}
+
+/** Words that servers write for a missing id. */
+const noIds: ReadonlySet<string> = new Set(['null', 'None', 'undefined']);
+
+function saysSomething({ id, name, arguments: json }: CallDelta): boolean {
+  return id !== '' || name !== '' || json !== '';
+}

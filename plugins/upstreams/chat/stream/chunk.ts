@@ -1,0 +1,32 @@
+import { fieldsOf, type Fields } from '../../shared/fields.js';
+import { malformed } from '../../shared/malformed.js';
+
+/** Fields of a chunk. Throws for what is no JSON object. */
+export function parseChunk(data: string): Fields {
+  try {
+    const chunk: unknown = JSON.parse(data);
+    if (typeof chunk === 'object' && chunk !== null) return chunk as Fields; // any object may be read by name
+  } catch (cause) {
+    throw malformed('a chunk that is no JSON', cause);
+  }
+  throw malformed('a chunk that is no JSON object');
+}
+
+/** True for a chunk that was cut before any text of the answer: to leave it out loses nothing. */
+export function isCutBeforeText(data: string): boolean {
+  return data.startsWith('{') && !data.trimEnd().endsWith('}') && !text.test(data);
+}
+
+/** A field of a delta, or a finish reason, with a text in it. */
+const text = /"(?:content|text|reasoning\w{0,20}|thinking|refusal|name|arguments|finish_reason)"\s*:\s*"/;
+
+/** Choice 0; undefined in chunks without choices, and in those of further ones. */
+export function firstChoice(choices: unknown): Fields | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  for (const choice of choices) {
+    const fields = fieldsOf(choice);
+    const { index = 0 } = fields;
+    if (index === 0) return fields;
+  }
+  return undefined;
+}
