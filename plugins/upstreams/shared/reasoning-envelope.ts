@@ -1,4 +1,5 @@
 import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from 'gw2api/plugin';
+import { leftOutText } from './left-out.js';
 
 /**
  * Origin of a thinking block that its vendor has not signed as Messages does. It travels in the block's
@@ -57,7 +58,7 @@ export function withoutSealed<Request extends Pick<MessagesRequest, 'messages' |
 ): Request {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasSealed)) return request;
-  const sent = { ...request, messages: messages.flatMap(unsealed) };
+  const sent = { ...request, messages: messages.map(unsealed) };
   return mustThink(messages) ? withoutBudget(sent) : sent;
 }
 
@@ -68,12 +69,13 @@ function hasSealed(message: Message | null): boolean {
   );
 }
 
-/** Message without thinking of other vendors; none if it has nothing else. */
-function unsealed(message: Message): readonly Message[] {
+/** Message without thinking of other vendors; in words if it has nothing else. */
+function unsealed(message: Message): Message {
   const { content } = hasSealed(message) ? message : {};
-  if (!Array.isArray(content)) return [message];
+  if (!Array.isArray(content)) return message;
   const kept = content.filter((block: ContentBlock) => !isSealedBlock(block));
-  return kept.length > 0 ? [{ ...message, content: kept }] : [];
+  if (kept.length > 0) return { ...message, content: kept };
+  return { ...message, content: [{ type: 'text', text: leftOutText(content) }] };
 }
 
 function isSealedBlock(block: ContentBlock | null): boolean {

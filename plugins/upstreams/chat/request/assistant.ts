@@ -1,10 +1,11 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import { leftOutText } from '../../shared/left-out.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { callId } from './call-id.js';
 import type { AssistantMessage, ChatToolCall } from './chat-body.js';
 import { contentOf, partOf, type Conversion } from './content.js';
 
-/** Message of an assistant turn; undefined if nothing of it can be expressed. */
+/** Message of an assistant turn, in words where nothing of it can be expressed; undefined for an empty one. */
 export function assistantMessage(
   { content }: Message,
   path: string,
@@ -15,13 +16,24 @@ export function assistantMessage(
     isRead(block) ? [] : partOf(block, `${path}.content[${at}]`, conversion),
   );
   const calls = blocks.filter((block) => block.type === 'tool_use').map((call) => toolCall(call, conversion));
-  if (said.length === 0 && calls.length === 0) return undefined;
+  if (blocks.length === 0) return undefined;
+  const reasoning = reasoningFields(blocks, conversion);
+  const isCall = said.length === 0 && calls.length > 0;
   return {
     role: 'assistant',
-    content: said.length === 0 ? null : contentOf(said, '', conversion.capabilities.cacheControl),
-    ...reasoningFields(blocks, conversion),
+    content: isCall
+      ? null
+      : contentOf(said, '', conversion.capabilities.cacheControl) || textInstead(blocks, reasoning),
+    ...reasoning,
     ...(calls.length > 0 && { tool_calls: calls }),
   };
+}
+
+/** Content of a turn without any: thinking that is sent back stands for itself. */
+function textInstead(blocks: readonly ContentBlock[], reasoning: Partial<AssistantMessage>): string {
+  const isThought = Object.values(reasoning).some((value) => value !== '');
+  const isEmptyText = blocks.every(({ type }) => type === 'text');
+  return isThought || isEmptyText ? '' : leftOutText(blocks.filter(({ type }) => type !== 'text'));
 }
 
 /** True for blocks that are no part of the content. */

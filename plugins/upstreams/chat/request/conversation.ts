@@ -1,5 +1,6 @@
 import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
 import { asError } from '../../shared/error-result.js';
+import { leftOutText } from '../../shared/left-out.js';
 import { assistantMessage } from './assistant.js';
 import { callId } from './call-id.js';
 import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
@@ -66,9 +67,11 @@ function userMessages(
       for (const part of others) parts.push(part);
     } else for (const part of partOf(block, `${path}[${at}]`, conversion)) parts.push(part);
   });
-  const { textParts, cacheControl } = conversion.capabilities;
+  const { textParts, cacheControl, images } = conversion.capabilities;
+  if (tools.length === 0 && parts.length === 0 && blocks.length > 0)
+    parts.push({ type: 'text', text: leftOutText(blocks, images === 'none') });
   const said = contentOf(parts, '\n\n', textParts || cacheControl);
-  return said.length === 0 ? tools : [...tools, { role: 'user', content: said }];
+  return parts.length === 0 ? tools : [...tools, { role: 'user', content: said }];
 }
 
 /** Tool message, and the parts that it has no room for: it carries texts alone. */
@@ -79,6 +82,8 @@ function toolMessage(
 ): { readonly message: ToolMessage; readonly others: readonly ChatPart[] } {
   const parts = partsOf(content, path, conversion);
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
+  if (parts.length === 0 && typeof content !== 'string' && content.length > 0)
+    texts.push({ type: 'text', text: leftOutText(content, conversion.capabilities.images === 'none') });
   return {
     message: {
       role: 'tool',

@@ -1,20 +1,23 @@
 import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import { reportLostTool } from '../../shared/lost-tool.js';
+import { sentChoice } from '../../shared/sent-choice.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
 import type { ChatTool } from './chat-body.js';
 import type { Conversion } from './content.js';
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`. Tools that a vendor runs itself are left out and reported. */
 export function toolFields(
-  { tools = [], tool_choice: choice }: MessagesRequest,
+  { tools = [], tool_choice: wanted }: MessagesRequest,
   conversion: Conversion,
 ): Readonly<Record<string, unknown>> {
   const { capabilities, dropped } = conversion;
   const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, conversion));
   if (functions.length === 0) {
-    if (choice && choice.type !== 'auto' && choice.type !== 'none') dropped.add('tool_choice');
+    if (wanted && wanted.type !== 'auto' && wanted.type !== 'none') dropped.add('tool_choice');
     return {};
   }
+  const sent = new Set(functions.map((tool) => tool.function.name));
+  const choice = sentChoice(wanted, (name) => sent.has(conversion.names.short(name)), dropped);
   const chosen = chosenTools(functions, choice, conversion);
   const isSingle =
     choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;

@@ -1,5 +1,6 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
 import { asError, saysError } from '../../shared/error-result.js';
+import { leftOutText } from '../../shared/left-out.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { shortCallId } from '../../shared/short-names.js';
 import type { InputItem, InputPart } from './input-items.js';
@@ -13,8 +14,16 @@ export function inputItems(messages: readonly Message[], conversion: Conversion)
     const { content } = message;
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
     blocks.forEach((block, index) => addBlock(block, `${path}[${index}]`, items, conversion));
+    if (items.isEmpty && blocks.length > 0) items.addPart(textInstead(blocks, items.role));
     return items.finish();
   });
+}
+
+/** Text of a turn of which nothing remains: an empty one as it came, else what was left out. */
+function textInstead(blocks: readonly ContentBlock[], role: Role): InputPart {
+  const others = blocks.filter(({ type }) => type !== 'text');
+  const text = others.length === 0 ? '' : leftOutText(others);
+  return { type: role === 'assistant' ? 'output_text' : 'input_text', text };
 }
 
 type Role = 'user' | 'assistant' | 'developer';
@@ -29,6 +38,10 @@ class Items {
 
   constructor(role: Role) {
     this.role = role;
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0 && this.#parts.length === 0;
   }
 
   addPart(part: InputPart): void {
@@ -78,7 +91,8 @@ function callOutput(
     typeof content === 'string'
       ? [{ type: 'input_text', text: content } as const]
       : content.flatMap((block, at) => partOf(block, `${path}.content[${at}]`, conversion));
-  const output = outputOf(parts, is_error === true);
+  const isLost = parts.length === 0 && typeof content !== 'string' && content.length > 0;
+  const output = isLost ? leftOutText(content) : outputOf(parts, is_error === true);
   return { type: 'function_call_output', call_id: shortCallId(tool_use_id), output };
 }
 

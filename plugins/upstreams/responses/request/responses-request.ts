@@ -5,6 +5,7 @@ import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
+import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
@@ -68,12 +69,14 @@ function instructionsOf({ system = '' }: MessagesRequest): Fields {
   return instructions === '' ? {} : { instructions };
 }
 
-function toolFields({ tools = [], tool_choice: choice }: MessagesRequest, conversion: Conversion): Fields {
+function toolFields({ tools = [], tool_choice: wanted }: MessagesRequest, conversion: Conversion): Fields {
   const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, conversion));
   if (functions.length === 0) {
-    if (choice?.type === 'any' || choice?.type === 'tool') conversion.dropped.add('tool_choice');
+    if (wanted?.type === 'any' || wanted?.type === 'tool') conversion.dropped.add('tool_choice');
     return {};
   }
+  const sent = new Set(functions.map(({ name }) => name));
+  const choice = sentChoice(wanted, (name) => sent.has(conversion.names.short(name)), conversion.dropped);
   const isSingle =
     choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;
   return {

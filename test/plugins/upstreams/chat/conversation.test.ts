@@ -187,6 +187,43 @@ describe('the conversation of a Chat request', () => {
     expect(none.dropped).to.deep.equal(['messages[0].content[1]', 'messages[0].content[2]']);
   });
 
+  it('says in words what a turn or a result held, where nothing else of it remains', () => {
+    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'sig' } as const;
+    const shot = { type: 'tool_result', tool_use_id: 'call_1', content: [png, png] } as const;
+    const found = {
+      type: 'tool_result',
+      tool_use_id: 'call_2',
+      content: [{ type: 'tool_reference', tool_name: 'fetch' }] as never,
+    } as const;
+    const messages: readonly Message[] = [
+      { role: 'user', content: [png] },
+      { role: 'assistant', content: [thinking] },
+      { role: 'user', content: [text('Go on.'), png] },
+      { role: 'assistant', content: [call('call_1'), call('call_2')] },
+      { role: 'user', content: [shot, found] },
+      { role: 'user', content: '' },
+    ];
+    const { body, dropped } = translate({ messages }, { images: 'none' });
+    const image = '[image left out: this model reads text only]';
+    const sent = body['messages'] as readonly { content: unknown }[];
+    expect(sent.map(({ content }) => content)).to.deep.equal([
+      image,
+      '[thinking left out: only the model that wrote it can read it]',
+      'Go on.',
+      null,
+      image,
+      'Loaded tools: fetch',
+      '',
+    ]);
+    expect(dropped).to.deep.equal([
+      'messages[0].content[0]',
+      'messages[2].content[1]',
+      'messages[4].content[0].content[0]',
+      'messages[4].content[0].content[1]',
+      'messages[4].content[1].content[0]',
+    ]);
+  });
+
   it('has documents as files where the server takes them; texts go as text', () => {
     const pdf = {
       type: 'document',

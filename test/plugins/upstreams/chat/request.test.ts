@@ -109,6 +109,17 @@ describe('a Chat request', () => {
     expect(chosen('any', 'none')).to.deep.equal([undefined, 2, ['tool_choice']]);
   });
 
+  it('leaves out the choice of a tool that it leaves out', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const tools = [search, { name: 'note', input_schema: { type: 'object' } }];
+    for (const toolChoice of ['named', 'words'] as const) {
+      const choice = { type: 'tool', name: 'web_search' } as const;
+      const { body, dropped } = translate({ tools, tool_choice: choice }, { toolChoice });
+      expect([body['tool_choice'], dropped]).to.deep.equal(['auto', ['tools[0]', 'tool_choice']]);
+      expect(body['tools']).to.have.length(1);
+    }
+  });
+
   it('asks for one call at a time, where the server takes that wish', () => {
     const request = { tools: [see], tool_choice: { type: 'auto', disable_parallel_tool_use: true } } as const;
     expect(translate(request).body).to.include({ parallel_tool_calls: false });

@@ -33,6 +33,37 @@ const inputOf = (messages: readonly Message[]) => translate({ messages }).body.i
 const look: Tool = { name: 'look', description: 'Looks.', input_schema: { type: 'object' }, strict: true };
 
 describe('a Responses request', () => {
+  it('says in words what a turn or a result held, where nothing else of it remains', () => {
+    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'sig' } as const;
+    const references = [
+      { type: 'tool_reference', tool_name: 'fetch' },
+      { type: 'tool_reference', tool_name: 'find' },
+    ] as never;
+    const input = inputOf([
+      { role: 'assistant', content: [thinking] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: references }] },
+      { role: 'user', content: '' },
+    ]);
+    expect(input).to.deep.equal([
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: '[thinking left out: only the model that wrote it can read it]' },
+        ],
+      },
+      { type: 'function_call_output', call_id: 'c', output: 'Loaded tools: fetch, find' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: '' }] },
+    ]);
+  });
+
+  it('leaves out the choice of a tool that it leaves out', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const tool_choice = { type: 'tool', name: 'web_search' } as const;
+    const { body, dropped } = translate({ tools: [search, look], tool_choice });
+    expect([body['tool_choice'], dropped]).to.deep.equal(['auto', ['tools[0]', 'tool_choice']]);
+  });
+
   it('is a stream that is not stored, with the reasoning encrypted', () => {
     expect(translate({ system: 'Be brief.' }).body).to.deep.equal({
       model: 'gpt',

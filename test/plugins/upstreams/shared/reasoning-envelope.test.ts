@@ -27,7 +27,15 @@ describe('the envelope of thinking without a signature', () => {
       { role: 'assistant', content: [signed, text] },
     ];
     const { messages: kept } = withoutSealed({ model: 'm', messages });
-    expect(kept).to.deep.equal([messages[0], { role: 'assistant', content: [text] }, messages[3]]);
+    expect(kept).to.deep.equal([
+      messages[0],
+      { role: 'assistant', content: [text] },
+      {
+        role: 'assistant',
+        content: [{ type: 'text', text: '[thinking left out: only the model that wrote it can read it]' }],
+      },
+      messages[3],
+    ]);
   });
 
   it('takes a budget of thinking along within a tool loop, where the upstream would demand the thinking', () => {

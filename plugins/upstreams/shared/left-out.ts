@@ -1,0 +1,31 @@
+import type { ContentBlock } from 'gw2api/plugin';
+
+/**
+ * Text in place of blocks that a receiver does not read, for a turn or a result of which nothing else remains.
+ * `isTextOnly`: it reads no images at all.
+ */
+export function leftOutText(blocks: readonly ContentBlock[], isTextOnly = false): string {
+  const tools = blocks.filter(isReference).map((block) => block['tool_name']);
+  const notes = blocks
+    .filter((block) => !isReference(block))
+    .map((block) => `[${nameOf(block)} left out: ${reasonOf(block, isTextOnly)}]`);
+  return [...(tools.length > 0 ? [`Loaded tools: ${tools.join(', ')}`] : []), ...new Set(notes)].join('\n');
+}
+
+/** Result of a tool search: a tool that the model may call from now on. */
+function isReference({ type }: { readonly type: string }): boolean {
+  return type === 'tool_reference';
+}
+
+function nameOf({ type }: ContentBlock): string {
+  return isThinking(type) ? 'thinking' : String(type).slice(0, 64);
+}
+
+function reasonOf({ type }: ContentBlock, isTextOnly: boolean): string {
+  if (isThinking(type)) return 'only the model that wrote it can read it';
+  return type === 'image' && isTextOnly ? 'this model reads text only' : 'this model cannot read it';
+}
+
+function isThinking(type: string): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
