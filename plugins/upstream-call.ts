@@ -122,7 +122,7 @@ function preparation(
     isTranslated: !keepsBytes,
     profile: host.models.profile(request.model),
     unsupported: losses.unsupported,
-    report: (found, options) => losses.setCall(found, request, options),
+    report: (found, options) => losses.addCall(found, request, options),
     ...timeouts,
   });
 }

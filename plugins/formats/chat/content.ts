@@ -39,11 +39,10 @@ type PartReader = (part: ChatPart, path: string, dropped: UnsupportedFields) => 
 const readers: Readonly<Record<string, PartReader>> = {
   text: ({ text }, path) => ({ type: 'text', text: required(text, `${path}.text`) }),
   refusal: ({ refusal }, path) => ({ type: 'text', text: required(refusal, `${path}.refusal`) }),
-  image_url: ({ image_url }, path, dropped) => {
+  image_url: ({ image_url }, path) => {
     const given = required(image_url, `${path}.image_url`);
     const { url, detail } = typeof given === 'string' ? { url: given, detail: undefined } : given;
-    if (detail && detail !== 'auto') dropped.add(`${path}.image_url.detail`);
-    return imageBlock(url, `${path}.image_url`);
+    return { ...imageBlock(url, `${path}.image_url`), ...(detail && { detail }) };
   },
   file: ({ file }, path) => {
     const { file_data, file_id, filename } = required(file, `${path}.file`);

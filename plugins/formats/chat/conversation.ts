@@ -4,7 +4,7 @@ import { readContent, readText } from './content.js';
 import { parseArguments } from '../shared/arguments.js';
 import { isRecord, required } from '../shared/body.js';
 import { markerOf } from '../shared/cache-markers.js';
-import { toolResult, toolUseId } from '../shared/call-ids.js';
+import { toolResult } from '../shared/call-ids.js';
 import type { SignedThinking } from '../shared/reasoning.js';
 import { upstreamToolName } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
@@ -88,7 +88,7 @@ function readCall(
   { id, function: called, custom }: ChatToolCall,
   { path, ownId, field = 'function', dropped }: CallPlace,
 ): BlockOf<'tool_use'> {
-  const use = { type: 'tool_use', id: toolUseId(id || ownId) } as const;
+  const use = { type: 'tool_use', id: id || ownId } as const;
   if (custom) return { ...use, name: upstreamToolName(custom), input: { input: custom.input ?? '' } };
   const { name, arguments: text } = required(called, `${path}.${field}`);
   return {

@@ -5,11 +5,13 @@ import { readConversation } from './conversation.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck } from '../shared/body.js';
-import { fanOut, nested } from '../shared/fan-out.js';
+import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
+import { fanOut } from '../shared/fan-out.js';
 import type { OutputParams } from '../shared/output-format.js';
+import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking-dialects.js';
-import { thinkingRetry } from '../shared/thinking-retry.js';
 import type { ToolParams } from '../shared/tool-choice.js';
+import type { Toolbox } from '../shared/toolbox.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
 
@@ -23,7 +25,8 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const model = context.findModel(body.model);
   const { reasoning_effort: effort, reasoning } = body;
   const params = { effort, reasoning, thinking: body.thinking };
-  const thinking = readThinking(params, context.models.profile(body.model), dropped);
+  const thinking = readThinking(params, dropped);
+  const toolbox = toolsOf(body, model, dropped);
   const request = buildRequest(
     {
       model: body.model,
@@ -31,13 +34,12 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
       maxTokens: body.max_completion_tokens ?? body.max_tokens,
       stop: body.stop,
       sampling: body,
-      tools: toolParams(body, model, dropped),
+      tools: toolParams(toolbox, body, dropped),
       thinking,
       output: outputParams(body, dropped),
       user: body.user,
       conversationPath: 'messages',
     },
-    model,
     dropped,
   );
   dropped.addUnread(body, knownFields);
@@ -46,21 +48,41 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     request,
     stream: body.stream === true,
     dropped: dropped.paths,
-    intercept: nested(n > 1 ? fanOut(n) : undefined, thinkingRetry(thinking, request, context.models)),
+    pathOf: callerPathOf(request, pathsOf(body, thinking, toolbox)),
+    intercept: n > 1 ? fanOut(n) : undefined,
   };
 }
 
-function toolParams(
-  body: ChatBody,
-  model: CatalogModel | undefined,
-  dropped: UnsupportedFields,
-): Omit<ToolParams, 'called'> {
+function toolsOf(body: ChatBody, model: CatalogModel | undefined, dropped: UnsupportedFields): Toolbox {
   const toolbox = readTools(body, dropped);
   const options = body.web_search_options;
   const path = 'web_search_options';
   if (options && model?.webSearch === false) dropped.add(path);
   else if (options) toolbox.addServer(webSearchTool({ path, options }, dropped), path);
-  return { tools: toolbox.tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
+  return toolbox;
+}
+
+function toolParams(
+  { tools }: Toolbox,
+  body: ChatBody,
+  dropped: UnsupportedFields,
+): Omit<ToolParams, 'called'> {
+  return { tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
+}
+
+function pathsOf(body: ChatBody, thinking: ThinkingParams, toolbox: Toolbox): CallerPaths {
+  return {
+    fields: {
+      ...settingPaths(thinking),
+      max_tokens: body.max_completion_tokens ? 'max_completion_tokens' : 'max_tokens',
+      'output_config.format': 'response_format',
+      'output_config.format.schema': 'response_format.json_schema.schema',
+      'output_config.format.strict': 'response_format.json_schema.strict',
+      'output_config.format.name': 'response_format.json_schema.name',
+    },
+    toolPath: (name) => toolbox.placeOf(name),
+    contentPath: (path) => path,
+  };
 }
 
 function outputParams({ response_format }: ChatBody, dropped: UnsupportedFields): OutputParams | undefined {

@@ -30,7 +30,7 @@ export default defineFormat({
     },
   ],
   body: completionsBody,
-  decode: (body, context) => withPrivateUser(decodeCompletions(body, context), context),
+  decode: (body, context) => withPrivateUser(decodeCompletions(body), context),
   encoder(body, context) {
     const request = completionsRequest(body as CompletionsBody, context); // checked by `decode`
     return {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Type, type Intercept, type MessagesRequest } from 'gw2api/plugin';
-import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+import type { Decoded } from 'gw2api/plugin/format';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, completionFields, invalidField, nullable } from '../shared/body.js';
 import { fanOut } from '../shared/fan-out.js';
@@ -26,7 +26,7 @@ const check = bodyCheck(completionsBody);
 const read = new Set(Object.keys(completionsBody.properties));
 
 /** Decodes to one call per prompt and answer. Throws `invalid_request` for prompts of token numbers. */
-export function decodeCompletions(value: unknown, context: FormatContext): Decoded {
+export function decodeCompletions(value: unknown): Decoded {
   const body = check(value);
   const dropped = new UnsupportedFields();
   dropped.addUnread(body, read);
@@ -37,16 +37,18 @@ export function decodeCompletions(value: unknown, context: FormatContext): Decod
   const { model, max_tokens: maxTokens, stop, user } = body;
   const request = buildRequest(
     { model, transcript, maxTokens, stop, user, sampling: body, conversationPath: 'prompt' },
-    context.findModel(model),
     dropped,
   );
   return {
     request: { ...request, messages },
     stream: body.stream === true,
     dropped: dropped.paths,
+    pathOf: (path) => (path.startsWith('messages') ? 'prompt' : (names[path] ?? path)),
     intercept: interceptOf(prompts.length, body.n ?? 1),
   };
 }
+
+const names: Readonly<Record<string, string>> = { stop_sequences: 'stop', 'metadata.user_id': 'user' };
 
 /** Prompts of a body, at least one and none blank; the encoder needs them too, for `echo`. */
 export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly string[] {

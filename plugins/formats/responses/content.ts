@@ -54,10 +54,10 @@ const readers: Readonly<Record<string, PartReader>> = {
   input_text: readText,
   output_text: readText,
   refusal: ({ refusal }, path) => ({ type: 'text', text: required(refusal, `${path}.refusal`) }),
-  input_image: ({ image_url, file_id, detail }, path, dropped) => {
+  input_image: ({ image_url, file_id, detail }, path) => {
     refuseFileId(file_id, path, 'image_url');
-    if (detail && detail !== 'auto') dropped.add(`${path}.detail`);
-    return imageBlock(required(image_url, `${path}.image_url`), `${path}.image_url`);
+    const image = imageBlock(required(image_url, `${path}.image_url`), `${path}.image_url`);
+    return { ...image, ...(detail && { detail }) };
   },
   input_file: ({ file_data, file_url, file_id, filename }, path) => {
     refuseFileId(file_id, path, 'file_data or file_url');

@@ -5,7 +5,7 @@ import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';
 import { parseArguments } from '../shared/arguments.js';
 import { bodyCheck, nullable } from '../shared/body.js';
-import { toolResult, toolUseId } from '../shared/call-ids.js';
+import { toolResult } from '../shared/call-ids.js';
 import { openReasoning } from '../shared/reasoning.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
@@ -118,7 +118,7 @@ type Call = Pick<Static<typeof functionCall>, 'call_id' | 'name' | 'namespace'>;
 
 function addCall({ call_id, name, namespace }: Call, input: object, { transcript, toolbox }: Reading): void {
   const upstreamName = toolbox.upstreamName({ name, ...(namespace && { namespace }) });
-  transcript.add('assistant', [{ type: 'tool_use', id: toolUseId(call_id), name: upstreamName, input }]);
+  transcript.add('assistant', [{ type: 'tool_use', id: call_id, name: upstreamName, input }]);
 }
 
 function addResult(item: InputItem, path: string, { transcript, dropped }: Reading): void {

@@ -6,10 +6,11 @@ import { answeredCalls, readItem } from './items.js';
 import { addWebSearchTool, readChoice, readTools, type DeclaredTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, invalidField } from '../shared/body.js';
+import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking-dialects.js';
-import { thinkingRetry } from '../shared/thinking-retry.js';
+import type { Toolbox } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
@@ -25,7 +26,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   refuseUnservable(body);
   const dropped = new UnsupportedFields();
   const model = context.findModel(body.model);
-  const thinking = thinkingParams(body, context, dropped);
+  const thinking = thinkingParams(body, dropped);
   const input = await readInput(body, context);
   const tools = readTools(body, input, dropped);
   addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
@@ -45,12 +46,24 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
       user: body.user,
       conversationPath: 'input',
     },
-    model,
     dropped,
   );
   reportRest(body, Boolean(thinking.effort), dropped);
-  const intercept = body.generate === false ? warmUp : thinkingRetry(thinking, request, context.models);
-  return { request, stream: body.stream === true, dropped: dropped.paths, intercept };
+  const intercept = body.generate === false ? warmUp : undefined;
+  const pathOf = callerPathOf(request, pathsOf(thinking, tools.toolbox));
+  return { request, stream: body.stream === true, dropped: dropped.paths, pathOf, intercept };
+}
+
+function pathsOf(thinking: ThinkingParams, toolbox: Toolbox): CallerPaths {
+  return {
+    fields: {
+      ...settingPaths(thinking),
+      max_tokens: 'max_output_tokens',
+      'output_config.format': 'text.format',
+    },
+    toolPath: (name) => toolbox.placeOf(name),
+    contentPath: (path) => path,
+  };
 }
 
 /** Answers with nothing, and without a call. */
@@ -84,12 +97,8 @@ function readTranscript(
   return transcript;
 }
 
-function thinkingParams(
-  { model, reasoning, thinking }: ResponsesBody,
-  { models }: FormatContext,
-  dropped: UnsupportedFields,
-): ThinkingParams {
-  const params = readThinking({ reasoning, thinking }, models.profile(model), dropped);
+function thinkingParams({ reasoning, thinking }: ResponsesBody, dropped: UnsupportedFields): ThinkingParams {
+  const params = readThinking({ reasoning, thinking }, dropped);
   return { ...params, isShown: Boolean(reasoning?.summary ?? reasoning?.generate_summary) };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
 import { isBlank } from './transcript.js';
 
@@ -78,22 +77,7 @@ export function toolResult(
   const result = typeof content === 'string' ? content : content.filter((block) => !isBlank(block));
   return {
     type: 'tool_result',
-    tool_use_id: toolUseId(callId),
+    tool_use_id: callId,
     ...(result.length > 0 && { content: result }),
   };
-}
-
-/**
- * Upstream form of a tool call's id: the id itself if it consists of letters, digits, `_` and `-`, else one
- * derived from it, stable and unique.
- */
-export function toolUseId(id: string): string {
-  return conformingName(id, Infinity);
-}
-
-/** `text` if it conforms to `^[a-zA-Z0-9_-]{1,maxLength}$`, else a unique name derived from it. */
-export function conformingName(text: string, maxLength: number): string {
-  if (text.length <= maxLength && /^[a-zA-Z0-9_-]+$/.test(text)) return text;
-  const mark = `_${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
-  return text.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxLength - mark.length) + mark;
 }

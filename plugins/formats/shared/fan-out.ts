@@ -1,7 +1,6 @@
 import {
   EventStream,
   ModelEvent,
-  type Intercept,
   type MessagesRequest,
   type ModelCall,
   type ModelEventBatch,
@@ -37,13 +36,6 @@ export function fanOut(
 
 /** Beyond it the early calls keep their permits; the others then wait as long as the queue lets them. */
 const maxAheadBytes = 64 * 1024 * 1024;
-
-/** Joins two interceptors into one, the first one outermost. */
-export function nested(outer: Intercept | undefined, inner: Intercept | undefined): Intercept | undefined {
-  if (!outer || !inner) return outer ?? inner;
-  return (request, call, ctx) =>
-    outer(request, (inside, options) => inner(inside, (innermost) => call(innermost, options), ctx), ctx);
-}
 
 const same: Variant = (request) => request;
 

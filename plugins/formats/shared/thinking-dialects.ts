@@ -1,5 +1,4 @@
 import { Type } from 'gw2api/plugin';
-import type { ModelProfile } from 'gw2api/plugin/format';
 import { bodyCheck, isRecord, nullable } from './body.js';
 import type { ThinkingParams } from './thinking.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
@@ -15,19 +14,15 @@ export interface ThinkingFields {
 }
 
 /** Thinking parameters from all dialects' fields; a field that another one overrides is reported. */
-export function readThinking(
-  fields: ThinkingFields,
-  profile: ModelProfile,
-  dropped: UnsupportedFields,
-): ThinkingParams {
+export function readThinking(fields: ThinkingFields, dropped: UnsupportedFields): ThinkingParams {
   const { effort, thinking } = fields;
   const reasoning = readReasoning(fields.reasoning, dropped);
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
   const params = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
-  if (saysNothing(thinking)) return { profile, ...params };
-  if (!params.effort && isRecord(thinking)) return { profile, ...readOwnThinking(thinking, dropped) };
+  if (saysNothing(thinking)) return params;
+  if (!params.effort && isRecord(thinking)) return readOwnThinking(thinking, dropped);
   dropped.add('thinking');
-  return { profile, ...params };
+  return params;
 }
 
 /**
@@ -61,7 +56,7 @@ function readReasoning(given: unknown, dropped: UnsupportedFields): ThinkingPara
   if (effort && effort !== 'none' && enabled === false) dropped.add('reasoning.enabled');
   if (effort) return { effort, path: 'reasoning.effort', isShown };
   if (enabled === false) return { path: 'reasoning.enabled', isShown: false, effort: 'none' };
-  if (budget) return { ...byBudget(budget), path: 'reasoning.max_tokens', isShown };
+  if (budget) return { budget, path: 'reasoning.max_tokens', isShown };
   return enabled ? { effort: 'auto', path: 'reasoning.enabled', isShown } : nothing;
 }
 
@@ -81,11 +76,10 @@ function readOwnThinking(
   reportOthers(given, 'thinking', dropped);
   const params = { path: 'thinking.type', isShown: display === 'summarized' };
   if (type === 'disabled') return { ...params, effort: 'none' };
-  if (type === 'adaptive') return { ...params, effort: 'auto', kind: 'adaptive' };
+  if (type === 'adaptive') return { ...params, effort: 'auto' };
   if (type !== 'enabled') dropped.add(params.path);
   if (type !== 'enabled') return params;
-  if (!budget) return { ...params, effort: 'auto', kind: 'budget' };
-  return { ...params, ...byBudget(budget), path: 'thinking.budget_tokens', kind: 'budget' };
+  return budget ? { ...params, budget, path: 'thinking.budget_tokens' } : { ...params, effort: 'auto' };
 }
 
 function saysNothing(given: unknown): boolean {
@@ -104,9 +98,4 @@ function reportOthers(
 ): void {
   for (const [name, value] of Object.entries(given))
     if (!read.has(name) && value && value !== 'auto' && value !== 'standard') dropped.add(`${path}.${name}`);
-}
-
-/** Budget with the nearest effort, for a model that takes no budget. */
-function byBudget(budget: number): Pick<ThinkingParams, 'effort' | 'budget'> {
-  return { budget, effort: budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' };
 }

@@ -1,7 +1,7 @@
 import type { Tool } from 'gw2api/plugin';
-import { strictSchema, withoutRootRef, type CacheControl } from 'gw2api/plugin/format';
+import { conformingName, strictSchema, withoutRootRef, type CacheControl } from 'gw2api/plugin/format';
 import { present } from './body.js';
-import { conformingName } from './call-ids.js';
+import type { ToolPath } from './caller-paths.js';
 import type { CallerTool } from './tools.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
@@ -33,6 +33,7 @@ export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>):
 export class Toolbox {
   readonly #tools = new Map<string, Tool>();
   readonly #names = new Map<string, CallerTool>();
+  readonly #paths = new Map<string, string>();
   readonly #dropped: UnsupportedFields;
   readonly #isForNames: boolean;
 
@@ -48,7 +49,7 @@ export class Toolbox {
     const tool = { kind: 'function', name, ...present({ namespace }) } as const;
     if (!this.#isNew(tool, path)) return;
     this.reportUnsupported(definition, path);
-    this.#add(tool, {
+    this.#add(tool, path, {
       ...(description && { description }),
       ...this.#parameters(definition, path),
       ...(cache_control && { cache_control }),
@@ -61,7 +62,7 @@ export class Toolbox {
     if (!this.#isNew(tool, path)) return;
     this.reportUnsupported(definition, path);
     if (grammar) this.#dropped.add(`${path}.format`);
-    this.#add(tool, {
+    this.#add(tool, path, {
       ...(description && { description }),
       input_schema: textSchema(grammar),
       ...(cache_control && { cache_control }),
@@ -71,7 +72,16 @@ export class Toolbox {
   /** A server tool. Where the client has one of that name, the client's counts and this one is reported. */
   addServer(tool: Tool, path: string): void {
     if (this.#names.has(tool.name)) this.#dropped.add(path);
-    else this.#tools.set(tool.name, tool);
+    else {
+      this.#tools.set(tool.name, tool);
+      this.#paths.set(tool.name, path);
+    }
+  }
+
+  /** Places in the caller's body of the tool with this upstream name; undefined: the caller declared none such. */
+  placeOf(name: string): ToolPath | undefined {
+    const definition = this.#paths.get(name);
+    return definition === undefined ? undefined : { definition, tool: toolPath(definition) };
   }
 
   get tools(): readonly Tool[] {
@@ -106,8 +116,9 @@ export class Toolbox {
     return isNew;
   }
 
-  #add(tool: CallerTool, definition: Omit<Tool, 'name'>): void {
+  #add(tool: CallerTool, path: string, definition: Omit<Tool, 'name'>): void {
     const name = upstreamToolName(tool);
+    this.#paths.set(name, path);
     this.#names.set(name, tool);
     this.#tools.set(name, { name, ...definition });
   }

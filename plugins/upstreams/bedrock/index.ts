@@ -4,6 +4,7 @@ import {
   defineUpstream,
   foreign,
   jsonFields,
+  narrowedForMessages,
   type DiagnosisStep,
   type HttpAnswer,
   type HttpClient,
@@ -68,7 +69,8 @@ class BedrockUpstream implements Upstream {
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
-  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+  async generate(given: UpstreamCall): Promise<UpstreamReply> {
+    const call = narrowedForMessages(given);
     const { request, cut } = withObjectInputs(call.request);
     const { headers: asked } = call;
     const betas = sortBetas(asked['anthropic-beta'], this.#betas);
@@ -86,7 +88,8 @@ class BedrockUpstream implements Upstream {
   }
 
   /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */
-  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+  async countTokens(given: UpstreamCall): Promise<TokenCount> {
+    const call = narrowedForMessages(given);
     const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
     const { passed } = sortBetas(call.headers['anthropic-beta'], this.#betas);
     const body = Buffer.from(JSON.stringify(countBody(request, call.headers, passed)));

@@ -14,6 +14,7 @@ import {
   foreign,
   isErrorBody,
   jsonFields,
+  narrowedForMessages,
   refusal,
   type DiagnosisStep,
   type HttpAnswer,
@@ -59,7 +60,8 @@ class MessagesUpstream implements Upstream {
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
-  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+  async generate(given: UpstreamCall): Promise<UpstreamReply> {
+    const call = narrowedForMessages(given);
     const { request, cut } = withObjectInputs(call.request);
     reportTo(call, cut);
     const answer = await this.#post('/v1/messages', call, withoutLateSystem(request, call));
@@ -71,7 +73,8 @@ class MessagesUpstream implements Upstream {
   }
 
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
-  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+  async countTokens(given: UpstreamCall): Promise<TokenCount> {
+    const call = narrowedForMessages(given);
     const { stream: _, ...request } = call.request;
     const counted = withoutLateSystem(withObjectInputs(request).request, call);
     const answer = await this.#post('/v1/messages/count_tokens', call, counted);

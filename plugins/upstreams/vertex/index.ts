@@ -4,6 +4,7 @@ import {
   defineUpstream,
   foreign,
   jsonFields,
+  narrowedForMessages,
   type DiagnosisStep,
   type HttpAnswer,
   type HttpClient,
@@ -57,7 +58,8 @@ class VertexUpstream implements Upstream {
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
-  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+  async generate(given: UpstreamCall): Promise<UpstreamReply> {
+    const call = narrowedForMessages(given);
     const { request, cut } = withObjectInputs(call.request);
     reportTo(call, cut);
     const { headers: asked } = call;
@@ -72,7 +74,8 @@ class VertexUpstream implements Upstream {
   }
 
   /** Count of the upstream, or an estimate in regions without one. */
-  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+  async countTokens(given: UpstreamCall): Promise<TokenCount> {
+    const call = narrowedForMessages(given);
     const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
     const answer = await this.#post(countPath, call, withVersion(request, call.headers));
     const text = await answer.text(maxErrorBytes);

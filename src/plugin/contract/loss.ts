@@ -16,8 +16,7 @@ export interface LossOptions {
 
 /**
  * Reports what a call leaves out, by paths of the Messages request that it was given (a plain path is that of a
- * setting); replaces what the former
- * call of the request reported. Throws `invalid_request`, which names the caller's own paths, where losses are
- * to be rejected.
+ * setting), before it is sent. Throws `invalid_request`, which names the caller's own paths, where losses are to be
+ * rejected.
  */
 export type ReportLosses = (losses: readonly (string | Loss)[], options?: LossOptions) => void;

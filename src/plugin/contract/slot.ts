@@ -48,6 +48,11 @@ export interface SlotCall {
   readonly profile?: ModelProfile | undefined;
   /** Handling of losses that `format-decode` names: reported, or refused with 400. */
   readonly unsupported?: 'report' | 'reject';
+  /**
+   * Parts of the request that the upstream has refused, and that are left out: names of its kind (`web_search`), with
+   * the value that is sent in place of the refused one (`effort=high`). Set anew for each lease.
+   */
+  readonly without?: ReadonlySet<string> | undefined;
   /** Called before the request is sent. Absent: nobody is told. */
   readonly report?: ReportLosses | undefined;
 }

@@ -11,6 +11,7 @@ export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
 export { cutStopReason, finishedMembers, isCutInput } from '../events/tool-input.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { sseData, sseEvent } from '../http/sse-text.js';
+export { conformingName } from '../narrowing/conforming-name.js';
 export { samplingOf } from '../sampling.js';
 export { compileCheck, formatPath } from '../schema/check.js';
 export { fitSchema } from '../schema/fit/fit-schema.js';

@@ -25,7 +25,7 @@ export class LossReport {
   readonly #answer: Answer;
   readonly #own: Loss[] = [];
   readonly #ofStages: Loss[] = [];
-  #ofCall: readonly Loss[] = [];
+  #ofCall: Loss[] = [];
   #decoded: DecodedPaths | undefined;
 
   constructor(answer: Answer) {
@@ -57,12 +57,19 @@ export class LossReport {
     this.#write();
   }
 
-  /** Replaces the losses of the former call. */
-  setCall(losses: readonly (string | Loss)[], request: MessagesRequest, options?: LossOptions): void {
-    if (losses.length === 0 && this.#ofCall.length === 0) return;
+  /** Forgets the losses of the former call: only those of the call that answers, or fails, are shown. */
+  beginCall(): void {
+    if (this.#ofCall.length === 0) return;
+    this.#ofCall = [];
+    this.#write();
+  }
+
+  /** Adds losses of the present call. */
+  addCall(losses: readonly (string | Loss)[], request: MessagesRequest, options?: LossOptions): void {
+    if (losses.length === 0) return;
     const named = this.#named(asLosses(losses), request);
     this.#refuse(named, options);
-    this.#ofCall = named;
+    this.#ofCall.push(...named);
     this.#write();
   }
 

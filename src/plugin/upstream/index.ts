@@ -34,5 +34,7 @@ export { fitSchema } from '../schema/fit/fit-schema.js';
 export type { FittedSchema } from '../schema/fit/fit-schema.js';
 export { KeyScanner } from '../schema/fit/key-scanner.js';
 export { withinStrictLimits } from '../schema/fit/strict-limits.js';
+export { narrowedForMessages } from '../narrowing/narrowed-call.js';
+export { refusedThinking } from '../narrowing/refused-thinking.js';
 export type { SchemaError } from '../schema/schema-error.js';
 export { untilAborted } from '../limits/within.js';

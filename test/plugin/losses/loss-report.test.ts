@@ -24,7 +24,7 @@ describe('the report of losses', () => {
     report.decoded({ request, pathOf, unsupported: 'report' });
     reportDropped(answer, ['seed']);
     reportLosses(answer, request, [{ path: 'tools[0].input_schema', kind: 'mend' }]);
-    report.setCall(
+    report.addCall(
       [
         { path: 'stop_sequences', kind: 'setting' },
         { path: 'seed', kind: 'setting' },
@@ -38,9 +38,9 @@ describe('the report of losses', () => {
   it('shows the losses of the last call alone', () => {
     const { headers, answer } = answerWith();
     const report = lossReport(answer);
-    report.setCall([{ path: 'top_k', kind: 'setting' }], request);
+    report.addCall([{ path: 'top_k', kind: 'setting' }], request);
     expect(headers.get('x-gw-dropped')).to.equal('top_k');
-    report.setCall([], request);
+    report.beginCall();
     expect(headers.has('x-gw-dropped')).to.equal(false);
   });
 
@@ -48,9 +48,9 @@ describe('the report of losses', () => {
     const { headers, answer } = answerWith();
     const report = lossReport(answer);
     report.decoded({ request, unsupported: 'reject' });
-    report.setCall([{ path: 'tools[0].input_schema', kind: 'mend' }], request);
+    report.addCall([{ path: 'tools[0].input_schema', kind: 'mend' }], request);
     expect(headers.get('x-gw-dropped')).to.equal('tools[0].input_schema');
-    expect(() => report.setCall([{ path: 'top_k', kind: 'setting' }], request))
+    expect(() => report.addCall([{ path: 'top_k', kind: 'setting' }], request))
       .to.throw(GatewayError, /^top_k: cannot be expressed upstream/)
       .with.property('code', 'invalid_request');
   });

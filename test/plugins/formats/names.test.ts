@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { fileBlock, imageBlock } from '#plugins/formats/shared/media.js';
-import { UnsupportedFields } from '#plugins/formats/shared/unsupported-fields.js';
-import { planThinking } from '#plugins/formats/shared/thinking.js';
+import { narrowed } from '../../plugin/narrowing/narrowed.js';
 
 /** What looking a caller's word up in a plain object would find there. */
 const inherited = ['constructor', '__proto__', 'toString'];
@@ -16,11 +15,15 @@ describe('words that every object knows', () => {
     });
 
     it(`are no effort, and reported: ${word}`, () => {
-      const dropped = new UnsupportedFields();
-      const context = { model: undefined, maxTokens: undefined, isForced: false, messages: [] };
-      const params = { effort: word, path: 'reasoning_effort', isShown: false };
-      expect(planThinking(params, context, dropped)).to.deep.equal({});
-      expect(dropped.paths).to.deep.equal(['reasoning_effort']);
+      const request = {
+        model: 'm',
+        messages: [],
+        thinking: { type: 'adaptive' },
+        output_config: { effort: word },
+      } as const;
+      const { request: sent, losses } = narrowed(request);
+      expect(sent).to.deep.equal({ model: 'm', messages: [] });
+      expect(losses).to.deep.equal(['output_config.effort']);
     });
   }
 });

@@ -144,7 +144,7 @@ function normal(whole: MessagesRequest): unknown {
 }
 
 function normalBlock(whole: Fields, role: string): Fields {
-  const { caller: _, ...block } = whole;
+  const { caller: _, detail: __, ...block } = whole;
   const own = role === 'assistant' && block['type'] === 'text' ? { text: '…' } : {};
   const id = 'id' in block ? { id: '…' } : {};
   const answered = 'tool_use_id' in block ? { tool_use_id: '…' } : {};

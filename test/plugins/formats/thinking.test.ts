@@ -1,16 +1,24 @@
 import { expect } from 'chai';
-import type { CatalogModel } from 'gw2api/plugin';
+import type { CatalogModel, MessagesRequest } from 'gw2api/plugin';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { contextWith } from './contexts.js';
+import { narrowed } from '../../plugin/narrowing/narrowed.js';
 
 const user = { role: 'user', content: 'Hi' };
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 function decode(model: Partial<CatalogModel>, fields: object) {
   const body = { model: model.id ?? 'm', messages: [user], ...fields };
-  const { request, dropped } = decodeChat(body, contextWith({ ...model, id: 'm' }));
+  const decoded = decodeChat(body, contextWith({ ...model, id: 'm' }));
+  const { request, losses } = narrowed(unforced(model, decoded.request), model);
   const { thinking, output_config, temperature, top_p, top_k } = request;
+  const dropped = [...decoded.dropped, ...losses.map((path) => decoded.pathOf?.(path) ?? path)];
   return { thinking, output_config, temperature, top_p, top_k, dropped };
+}
+
+/** The request as tool-choice leaves it. */
+function unforced({ forcedToolChoice }: Partial<CatalogModel>, request: MessagesRequest): MessagesRequest {
+  return forcedToolChoice === false ? { ...request, tool_choice: { type: 'auto' } } : request;
 }
 
 /** A conversation in the middle of a tool loop, whose call comes with `fields`. */
@@ -47,6 +55,7 @@ describe('reasoning effort', () => {
           ...nothing,
           thinking: { type: 'adaptive' },
           output_config: { effort: upstream },
+          dropped: effort === upstream ? [] : ['reasoning_effort'],
         });
       });
     }
@@ -141,7 +150,7 @@ describe('sampling', () => {
   const sampling = { temperature: 0.5, top_p: 0.9, top_k: 10 };
 
   it('goes through', () => {
-    expect(decode({}, sampling)).to.deep.equal({ ...nothing, ...sampling });
+    expect(decode({ sampling: 'both' }, sampling)).to.deep.equal({ ...nothing, ...sampling });
   });
 
   it('has a temperature of 1 at most', () => {
@@ -206,6 +215,6 @@ describe('sampling', () => {
       top_p: 0.97,
       dropped: [],
     });
-    expect(decode({}, { ...sampling, reasoning_effort: 'none' })).to.deep.include(sampling);
+    expect(decode({ sampling: 'both' }, { ...sampling, reasoning_effort: 'none' })).to.deep.include(sampling);
   });
 });

@@ -9,7 +9,7 @@ export interface TextPart {
 /** Content part as a Chat server takes it. */
 export type ChatPart =
   | TextPart
-  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string; readonly detail?: string } }
   | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
 
 export type ChatContent = string | readonly ChatPart[];

@@ -45,10 +45,10 @@ const writers: PartWriter = {
     text,
     ...(cacheControl && cache_control && { cache_control }),
   }),
-  image: ({ source }, { images }) => {
-    if (source.type === 'url' && images === 'url') return image(source.url);
+  image: ({ source, detail }, { images }) => {
+    if (source.type === 'url' && images === 'url') return image(source.url, detail);
     if (source.type !== 'base64' || images === 'none') return undefined;
-    return image(`data:${source.media_type};base64,${source.data}`);
+    return image(`data:${source.media_type};base64,${source.data}`, detail);
   },
   document: ({ source, title }, { files }) => {
     if (source.type === 'text')
@@ -59,8 +59,8 @@ const writers: PartWriter = {
   },
 };
 
-function image(url: string): ChatPart {
-  return { type: 'image_url', image_url: { url } };
+function image(url: string, detail: unknown): ChatPart {
+  return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' && { detail }) } };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Content part of a message or of a tool's output. */
 export type InputPart =
   | { readonly type: 'input_text' | 'output_text'; readonly text: string }
-  | { readonly type: 'input_image'; readonly image_url: string; readonly detail: 'auto' }
+  | { readonly type: 'input_image'; readonly image_url: string; readonly detail: string }
   | { readonly type: 'input_file'; readonly filename: string; readonly file_data: string }
   | { readonly type: 'input_file'; readonly file_url: string };
 

@@ -29,9 +29,10 @@ function plainPart(block: ContentBlock, path: string, conversion: Conversion): r
 
 const writers: Partial<DispatchTable<ContentBlock, ResponsesSettings, InputPart | undefined>> = {
   text: ({ text }) => ({ type: 'input_text', text }),
-  image: ({ source }) => {
-    if (source.type === 'url') return image(source.url);
-    return source.type === 'base64' ? image(`data:${source.media_type};base64,${source.data}`) : undefined;
+  image: ({ source, detail }) => {
+    if (source.type === 'url') return image(source.url, detail);
+    if (source.type !== 'base64') return undefined;
+    return image(`data:${source.media_type};base64,${source.data}`, detail);
   },
   document: ({ source, title }, { files }) => {
     if (source.type === 'text')
@@ -43,6 +44,6 @@ const writers: Partial<DispatchTable<ContentBlock, ResponsesSettings, InputPart 
   },
 };
 
-function image(image_url: string): InputPart {
-  return { type: 'input_image', image_url, detail: 'auto' };
+function image(image_url: string, detail: unknown): InputPart {
+  return { type: 'input_image', image_url, detail: typeof detail === 'string' ? detail : 'auto' };
 }

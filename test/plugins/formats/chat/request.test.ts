@@ -4,6 +4,7 @@ import { decodeChat } from '#plugins/formats/chat/request.js';
 import { toolNames } from '#plugins/formats/chat/tools.js';
 import { contextWith, frozen } from '../contexts.js';
 import { refusal } from '../refusals.js';
+import { narrowed } from '../../../plugin/narrowing/narrowed.js';
 
 const user = { role: 'user', content: 'Hi' };
 const said = (text: string) => ({ type: 'text', text });
@@ -176,14 +177,17 @@ describe('a Chat request', () => {
       expect(request.messages[0]!.content).to.deep.equal([{ type: 'tool_result', tool_use_id: 'x' }]);
     });
 
-    it('get the same valid id for a call and its result where the client’s is not one', () => {
-      const { request } = decode({
+    it('keep the ids of calls, of which a Messages upstream gets valid ones that agree', () => {
+      const decoded = decode({
         messages: [
           user,
           { role: 'assistant', tool_calls: [call('functions.f:0', 'f'), call('functions/f:0', 'f')] },
           { role: 'tool', tool_call_id: 'functions.f:0', content: 'A' },
         ],
       });
+      const [, given] = decoded.request.messages;
+      expect(given!.content).to.have.nested.property('[0].id', 'functions.f:0');
+      const { request } = narrowed(decoded.request);
       const [, calls, results] = request.messages.map(
         ({ content }) => content as unknown as Record<string, string>[],
       );
@@ -265,13 +269,17 @@ describe('a Chat request', () => {
       });
       const pdf = { type: 'base64', media_type: 'application/pdf' };
       expect(request.messages[0]!.content).to.deep.equal([
-        { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' } },
+        {
+          type: 'image',
+          source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' },
+          detail: 'high',
+        },
         { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } },
         { type: 'document', source: { ...pdf, data: 'BBBB' }, title: 'a.pdf' },
         { type: 'document', source: { ...pdf, data: 'CCCC' }, title: 'b.PDF' },
         { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a,b' } },
       ]);
-      expect(dropped).to.deep.equal(['messages[0].content[0].image_url.detail']);
+      expect(dropped).to.deep.equal([]);
     });
 
     it('keep images in tool results', () => {
@@ -496,11 +504,13 @@ describe('a Chat request', () => {
       expect(decode({}).request).to.not.have.property('max_tokens');
     });
 
-    it('take a stop of one or several, blank ones left out and reported', () => {
+    it('take a stop of one or several, of which a Messages upstream gets those that are not blank', () => {
       expect(decode({ stop: 'x' }).request.stop_sequences).to.deep.equal(['x']);
-      const some = decode({ stop: ['x', '\n'] });
-      expect(some.request.stop_sequences).to.deep.equal(['x']);
-      expect(some.dropped).to.deep.equal(['stop']);
+      const { request, pathOf } = decode({ stop: ['x', '\n'] });
+      expect(request.stop_sequences).to.deep.equal(['x', '\n']);
+      const sent = narrowed(request);
+      expect(sent.request.stop_sequences).to.deep.equal(['x']);
+      expect(sent.losses.map((path) => pathOf?.(path))).to.deep.equal(['stop']);
     });
 
     it('ask for JSON by schema or, without one, by an instruction', () => {
@@ -577,7 +587,8 @@ describe('a Chat request', () => {
         tools: null,
         stop: null,
       };
-      expect(decode(idle)).to.deep.equal({
+      const { pathOf: _, ...decoded } = decode(idle);
+      expect(decoded).to.deep.equal({
         request: { model: 'm', messages: [{ role: 'user', content: [said('Hi')] }] },
         stream: false,
         dropped: [],

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Intercept, MessagesRequest, ModelCall, TextBlock } from 'gw2api/plugin';
 import { replyOf } from 'gw2api/testing';
 import { decodeCompletions, promptsOf } from '#plugins/formats/completions/request.js';
-import { contextWith, frozen } from '../contexts.js';
+import { frozen } from '../contexts.js';
 import { refusal } from '../refusals.js';
 
 function decode(fields: object) {
-  return decodeCompletions(frozen({ model: 'm', ...fields }), contextWith({ id: 'm' }));
+  return decodeCompletions(frozen({ model: 'm', ...fields }));
 }
 
 const goOn: Intercept = (request, call) => call(request);

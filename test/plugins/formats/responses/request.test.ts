@@ -84,7 +84,11 @@ describe('a Responses request', () => {
         },
       ]);
       expect(message!.content).to.deep.equal([
-        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+        {
+          type: 'image',
+          source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+          detail: 'auto',
+        },
         { type: 'document', source: { type: 'url', url: 'https://x.example/a.pdf' } },
         {
           type: 'document',

@@ -1,0 +1,54 @@
+import type { MessagesRequest } from 'gw2api/plugin';
+import type { ThinkingParams } from './thinking.js';
+
+/** Names of the parts of one request in the caller's format. */
+export interface CallerPaths {
+  /** Caller's name by that of Messages: `stop` for `stop_sequences`. A part of a named field keeps its rest. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Place of a tool in the caller's body, by its upstream name; undefined: the caller declared none such. */
+  readonly toolPath: (name: string) => ToolPath | undefined;
+  /** Caller's path of a message or block of the request: `messages[1].content[0]`. */
+  readonly contentPath: (path: string) => string | undefined;
+}
+
+/** Places of a tool: of all of it, and of what describes it (`tools[0].function`). */
+export interface ToolPath {
+  readonly tool: string;
+  readonly definition: string;
+}
+
+/** Translation of paths in a decoded request to those of the caller's body. */
+export function callerPathOf(
+  request: MessagesRequest,
+  { fields, toolPath, contentPath }: CallerPaths,
+): (path: string) => string | undefined {
+  return (path) => {
+    const tool = /^tools\[(\d+)\](.*)$/s.exec(path);
+    if (tool) return pathInTool(toolPath(request.tools?.[Number(tool[1])]?.name ?? ''), tool[2] ?? '');
+    if (/^(?:messages|system)\b/.test(path)) return contentPath(path);
+    for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+      const name = path.slice(0, end);
+      if (Object.hasOwn(fields, name)) return `${fields[name]}${path.slice(end)}`;
+    }
+    return path;
+  };
+}
+
+/** Names of settings that Chat and Responses share, and the place where thinking was asked for. */
+export function settingPaths({ path }: ThinkingParams): Readonly<Record<string, string>> {
+  return {
+    stop_sequences: 'stop',
+    thinking: path,
+    'thinking.budget_tokens': path,
+    'output_config.effort': path,
+    'tool_choice.disable_parallel_tool_use': 'parallel_tool_calls',
+    metadata: 'user',
+    'metadata.user_id': 'user',
+  };
+}
+
+function pathInTool(at: ToolPath | undefined, rest: string): string | undefined {
+  if (!at) return undefined;
+  if (rest === '') return at.tool;
+  return `${at.definition}${rest.replace(/^\.input_schema\b/, '.parameters')}`;
+}

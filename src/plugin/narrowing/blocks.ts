@@ -1,0 +1,60 @@
+import type { ContentBlock, Message } from '../contract/messages.js';
+import { conformingName } from './conforming-name.js';
+import type { Narrowing } from './narrowing.js';
+
+/** Leaves the fields of blocks that the Messages API knows, and ids of calls in its alphabet. */
+export function narrowBlocks(narrowing: Narrowing): void {
+  const { messages } = narrowing.request;
+  const narrowed = messages.map((message, at) =>
+    narrowedMessage(message, `messages[${at}].content`, narrowing),
+  );
+  if (narrowed.some((message, at) => message !== messages[at])) narrowing.set({ messages: narrowed });
+}
+
+function narrowedMessage(message: Message, path: string, narrowing: Narrowing): Message {
+  if (typeof message.content === 'string') return message;
+  const content = narrowedContent(message.content, path, narrowing);
+  return content === message.content ? message : { ...message, content };
+}
+
+function narrowedContent(
+  blocks: readonly ContentBlock[],
+  path: string,
+  narrowing: Narrowing,
+): readonly ContentBlock[] {
+  const narrowed = blocks.map((block, at) => narrowedBlock(block, `${path}[${at}]`, narrowing));
+  return narrowed.every((block, at) => block === blocks[at]) ? blocks : narrowed;
+}
+
+function narrowedBlock(block: ContentBlock, path: string, narrowing: Narrowing): ContentBlock {
+  if (block.type === 'text' && 'phase' in block) return withoutField(block, 'phase', path, narrowing);
+  if (block.type === 'image' && 'detail' in block) return withoutField(block, 'detail', path, narrowing);
+  if (block.type === 'tool_use') {
+    const id = conformingName(block.id, Infinity);
+    return id === block.id ? block : { ...block, id };
+  }
+  return block.type === 'tool_result' ? narrowedResult(block, path, narrowing) : block;
+}
+
+function narrowedResult(
+  block: Extract<ContentBlock, { type: 'tool_result' }>,
+  path: string,
+  narrowing: Narrowing,
+): ContentBlock {
+  const { content, tool_use_id } = block;
+  const id = conformingName(tool_use_id, Infinity);
+  const narrowed = Array.isArray(content) ? narrowedContent(content, `${path}.content`, narrowing) : content;
+  if (id === tool_use_id && narrowed === content) return block;
+  return { ...block, tool_use_id: id, ...(narrowed !== undefined && { content: narrowed }) };
+}
+
+function withoutField(
+  block: ContentBlock,
+  field: 'detail' | 'phase',
+  path: string,
+  narrowing: Narrowing,
+): ContentBlock {
+  const { [field]: value, ...others } = block;
+  if (value !== 'auto') narrowing.lose(`${path}.${field}`, field === 'phase' ? 'mend' : 'setting');
+  return others as ContentBlock; // neither field is one of the Messages API
+}

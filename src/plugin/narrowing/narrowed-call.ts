@@ -1,0 +1,37 @@
+import type { SlotCall } from '../contract/slot.js';
+import { withFields } from '../raw/with-fields.js';
+import { narrowBlocks } from './blocks.js';
+import { narrowSampling } from './sampling.js';
+import { narrowThinking } from './thinking.js';
+import { Narrowing } from './narrowing.js';
+
+/**
+ * Call whose translated request a service of the Messages API takes; what is left out or lowered is reported. The
+ * call itself where the caller's format is Messages, since its request goes up as it came.
+ */
+export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
+  if (call.isTranslated !== true) return call;
+  const narrowing = new Narrowing(call);
+  narrowThinking(narrowing);
+  narrowSampling(narrowing);
+  narrowStops(narrowing);
+  narrowBlocks(narrowing);
+  const { request, losses } = narrowing;
+  if (losses.length > 0) call.report?.(losses);
+  if (request === call.request) return call;
+  const changed: Partial<SlotCall> = { request };
+  return withFields(call, changed as Partial<Call>); // `request` has the same type in each kind of call
+}
+
+/** The Messages API refuses stop sequences of nothing but white space. */
+function narrowStops(narrowing: Narrowing): void {
+  const { stop_sequences: stops } = narrowing.request;
+  if (!stops?.some(isBlank)) return;
+  const kept = stops.filter((text) => !isBlank(text));
+  narrowing.set({ stop_sequences: kept.length > 0 ? kept : undefined });
+  narrowing.lose('stop_sequences');
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
+}
