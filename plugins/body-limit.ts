@@ -13,7 +13,7 @@ import {
   bodyTooLarge,
   Type,
 } from 'gw2api/plugin';
-import { callSignal, parseInPieces, type CallSignal } from 'gw2api/plugin/raw';
+import { callSignal, keepRequestInputs, parseInPieces, type CallSignal } from 'gw2api/plugin/raw';
 
 /** Reads the JSON body, up to a max size (contract §8). */
 export default definePlugin({
@@ -37,14 +37,11 @@ export default definePlugin({
       if (!isJson(type)) throw wrongType(type);
       const { format, pathModel } = ctx.state;
       const signal = callSignal(ctx.state);
+      const { keepsBytes } = host.formats.get(format);
       const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
       const body = isPlain
-        ? parseBytes(
-            await readBytes(ctx.req, maxBytes, signal),
-            host.formats.get(format).keepsBytes,
-            maxValues,
-          )
-        : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
+        ? parseBytes(await readBytes(ctx.req, maxBytes, signal), keepsBytes, maxValues)
+        : parseText(await unlessLeft(signal, decoding(ctx)), keepsBytes, maxValues);
       ctx.state.body = pathModel === undefined ? body : withModel(body, pathModel);
       await next();
     };
@@ -130,13 +127,17 @@ async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): P
 /** Parses a body. `keepsBytes`: its messages go upstream as received. */
 function parseBytes(bytes: Buffer, keepsBytes: boolean, maxValues: number): unknown {
   if (mayHaveMore(bytes.length, maxValues)) checkValues(bytes, maxValues);
-  return parseInPieces(bytes, keepsBytes) ?? parseBody(withoutMark(bytes.toString()));
+  const body = parseInPieces(bytes, keepsBytes) ?? parseBody(withoutMark(bytes.toString()));
+  if (keepsBytes) keepRequestInputs(body, bytes);
+  return body;
 }
 
-function parseText(text: unknown, maxValues: number): unknown {
+function parseText(text: unknown, keepsBytes: boolean, maxValues: number): unknown {
   if (typeof text === 'string' && mayHaveMore(text.length, maxValues))
     checkValues(Buffer.from(text), maxValues);
-  return parseBody(text);
+  const body = parseBody(text);
+  if (keepsBytes && typeof text === 'string') keepRequestInputs(body, text);
+  return body;
 }
 
 /** Cheap first check: a value and its comma take at least two characters. */

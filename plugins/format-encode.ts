@@ -19,6 +19,7 @@ import {
   type ResponseQuota,
   type StageContext,
 } from 'gw2api/plugin';
+import { bodyWithInputs } from 'gw2api/plugin/raw';
 import { EarlyReplies } from './shared/early-replies.js';
 
 /** Answers in the caller's dialect (contract §2.2). */
@@ -76,7 +77,7 @@ export default definePlugin({
         if (isWhole) ctx.set('content-type', 'application/json; charset=utf-8'); // skips Koa's MIME lookup
         else prepareStream(ctx, encoder);
         ctx.body = isWhole
-          ? await encoder.whole(state.reply)
+          ? bodyWithInputs(await encoder.whole(state.reply))
           : streamBody(encoder, state, { keepAliveMs, clock: host.clock, early });
       }
       state.response = true;

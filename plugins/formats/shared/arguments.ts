@@ -1,10 +1,11 @@
-import { finishedMembers, isTooDeep } from 'gw2api/plugin/format';
+import { finishedMembers, isTooDeep, keepInput } from 'gw2api/plugin/format';
 import { invalidField, isRecord } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
 /**
  * Parses a tool call's input from the JSON text of other formats; blank text and `null` are `{}`. Of a text
  * that is no JSON, because the answer was cut within it, the finished members are left, which is reported.
+ * Numbers that would change are kept beside the input.
  * Throws `invalid_request` at `path` for any other value than an object.
  */
 export function parseArguments(
@@ -25,6 +26,7 @@ function parseJson(text: string, path: string, dropped: UnsupportedFields): unkn
     return finishedMembers(text);
   }
   if (isTooDeep(value, text)) throw invalidField(path, 'must not be nested that deeply');
+  keepInput(value, text);
   return value;
 }
 

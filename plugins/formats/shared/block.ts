@@ -1,5 +1,5 @@
 import type { ContentBlock, Delta } from 'gw2api/plugin';
-import { type Citation, dispatch, type DispatchTable, isCutInput } from 'gw2api/plugin/format';
+import { type Citation, dispatch, type DispatchTable, inputJson, isCutInput } from 'gw2api/plugin/format';
 import type { BinaryString, PlainDelta } from 'gw2api/plugin/raw';
 
 /** One content block while it arrives. */
@@ -81,7 +81,7 @@ export class OpenBlock implements Block {
 
 /** JSON text of an input that the block began with; some services send it as a text. */
 function inputText(input: unknown): string {
-  return typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  return typeof input === 'string' ? input : inputJson(input);
 }
 
 function endsInHalf(text: string): boolean {

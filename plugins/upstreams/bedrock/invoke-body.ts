@@ -1,4 +1,5 @@
 import { withFields, type MessagesRequest } from 'gw2api/plugin';
+import { requestBytes } from 'gw2api/plugin/raw';
 import { defaultAnthropicVersion } from 'gw2api/plugin/upstream';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
 
@@ -20,7 +21,7 @@ export function invokeBody(request: object, headers: Headers, betas: readonly st
 /** Body of CountTokens, which takes that of InvokeModel as base64; a limit is required there too. */
 export function countBody(request: object, headers: Headers, betas: readonly string[]): object {
   const body = invokeBody(withLimit(request), headers, betas);
-  return { input: { invokeModel: { body: Buffer.from(JSON.stringify(body)).toString('base64') } } };
+  return { input: { invokeModel: { body: requestBytes(body).toString('base64') } } };
 }
 
 /** Headers of a caller without those that are in the body. */

@@ -1,5 +1,5 @@
 import { ModelEvent, type ContentBlock, type Delta, type MessagesResponse } from 'gw2api/plugin';
-import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
+import { dispatch, type DispatchTable, inputJson } from 'gw2api/plugin/upstream';
 
 /** A whole message as the batch of events that a stream of it would have been. */
 export function eventsOf(message: MessagesResponse): readonly ModelEvent[] {
@@ -45,6 +45,6 @@ const splitters: Partial<DispatchTable<ContentBlock, undefined, Split>> = {
   }),
   tool_use: (block) => ({
     begin: { ...block, input: {} },
-    deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }],
+    deltas: [{ type: 'input_json_delta', partial_json: inputJson(block.input) }],
   }),
 };

@@ -2,6 +2,8 @@ import { GatewayError } from '../error.js';
 import { invalidPath } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';
+import { keepEventInputs } from '../inputs/body-inputs.js';
+import { jsonWithInputs } from '../inputs/inputs-json.js';
 import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
 import { textOf, type RawLines, type BinaryStringBuilder } from '../raw/binary-string-builder.js';
 
@@ -81,7 +83,9 @@ export class ModelEvent {
   get data(): string {
     return (this.#data ??= this.#lines
       ? textOf(this.#lines, this.#from + framingLength(this.type), this.#to - 2)
-      : JSON.stringify(this.#json));
+      : this.type === 'content_block_start' || this.type === 'message_start'
+        ? jsonWithInputs(this.#json)
+        : JSON.stringify(this.#json));
   }
 
   /**
@@ -136,6 +140,7 @@ function parseEvent(data: string, name?: string): MessagesStreamEvent {
   const invalid = event['type'] === type ? invalidPath(event) : 'type';
   if (isTooDeep(event, data)) throw malformed(type, 'that is nested too deeply');
   if (invalid !== undefined) throw malformed(type, `whose "${invalid}" is not what it should be`);
+  if (type === 'content_block_start' || type === 'message_start') keepEventInputs(event, data);
   return event as unknown as MessagesStreamEvent; // validated above
 }
 

@@ -1,4 +1,5 @@
 import type { ContentBlock, EventOf } from '../contract/messages.js';
+import { inputJson, keepInput } from '../inputs/kept-inputs.js';
 import { isRecord } from '../schema/record.js';
 import { TextWindow, type TextKind, type TextMap, type TextMatch } from './text-window.js';
 
@@ -19,13 +20,15 @@ export function textOfBlock(block: ContentBlock): BlockText | undefined {
     return found('thinking', block.thinking, (thinking) => ({ ...block, thinking }));
   if (block.type !== 'tool_use' || !isRecord(block.input) || Object.keys(block.input).length === 0)
     return undefined;
-  return found('input', JSON.stringify(block.input), (text) => ({ ...block, input: inputOf(text) }));
+  return found('input', inputJson(block.input), (text) => ({ ...block, input: inputOf(text) }));
 }
 
 function inputOf(text: string): object {
   try {
     const input: unknown = JSON.parse(text);
-    return isRecord(input) ? input : {};
+    if (!isRecord(input)) return {};
+    keepInput(input, text);
+    return input;
   } catch {
     return {}; // what has replaced a match is no JSON: nothing of the input may be let out
   }

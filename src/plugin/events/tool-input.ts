@@ -1,5 +1,6 @@
 import type { StopReason } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';
+import { keepInput } from '../inputs/kept-inputs.js';
 
 /** Input of a tool call, read from its JSON text. */
 export interface ToolInput {
@@ -10,13 +11,15 @@ export interface ToolInput {
 
 /**
  * Reads the JSON text of a tool's input. Blank text and `null` are `{}`; of a text that is cut, or nested too
- * deeply to be serialized again, the finished members are left.
+ * deeply to be serialized again, the finished members are left. Numbers that would change are kept beside it.
  */
 export function toolInput(json: string): ToolInput {
   if (json.trim() === '') return { input: {}, isCut: false };
   try {
     const input: unknown = JSON.parse(json);
-    return isTooDeep(input, json) ? { input: {}, isCut: true } : { input: input ?? {}, isCut: false };
+    if (isTooDeep(input, json)) return { input: {}, isCut: true };
+    keepInput(input, json);
+    return { input: input ?? {}, isCut: false };
   } catch {
     return { input: finishedMembers(json), isCut: true };
   }
@@ -55,8 +58,9 @@ export function finishedMembers(json: string): Readonly<Record<string, unknown>>
   try {
     const members: unknown = JSON.parse(text);
     const isObject = typeof members === 'object' && members !== null && !Array.isArray(members);
-    // An object of JSON may be read by name.
-    return isObject && !isTooDeep(members, text) ? (members as Record<string, unknown>) : {};
+    if (!isObject || isTooDeep(members, text)) return {};
+    keepInput(members, text);
+    return members as Record<string, unknown>; // an object of JSON may be read by name
   } catch {
     return {}; // broken before its end, rather than cut
   }

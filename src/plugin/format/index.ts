@@ -10,6 +10,7 @@ export type { DispatchTable } from '../dispatch.js';
 export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
 export { cutStopReason, finishedMembers, isCutInput } from '../events/tool-input.js';
 export { isTooDeep } from '../http/parse-json.js';
+export { inputJson, keepInput } from '../inputs/kept-inputs.js';
 export { sseData, sseEvent } from '../http/sse-text.js';
 export { conformingName } from '../narrowing/conforming-name.js';
 export { samplingOf } from '../sampling.js';

@@ -6,6 +6,8 @@ export type { DirectBody } from '../http/sse-body.js';
 export { fromBinaryString, toBinaryString } from '../raw/binary-string.js';
 export type { BinaryString } from '../raw/binary-string.js';
 export { joinBytes } from '../http/read-bytes.js';
+export { keepRequestInputs } from '../inputs/body-inputs.js';
+export { bodyWithInputs } from '../inputs/inputs-json.js';
 export { parseInPieces } from '../raw/parse-in-pieces.js';
 export { plainDeltaEnd } from '../raw/plain-delta.js';
 export type { PlainDelta } from '../raw/plain-delta.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jsonWithInputs } from '../inputs/inputs-json.js';
 
 /** Run of neighbouring messages of a body, with the byte range of their text. */
 export interface Run {
@@ -37,7 +38,7 @@ function isCopy(request: object, other: object): boolean {
 
 function serialize(request: object): Buffer {
   const { messages, [rawMessages]: kept } = request as MaybeRawMessages; // any object may have these
-  if (!kept || !Array.isArray(messages)) return Buffer.from(JSON.stringify(request));
+  if (!kept || !Array.isArray(messages)) return Buffer.from(jsonWithInputs(request));
   const text = JSON.stringify({ ...request, messages: placeholder });
   const at = text.indexOf(`"${placeholder}"`);
   const rest = text.slice(at + placeholder.length + 2);
@@ -124,7 +125,7 @@ function isWorthKeeping({ start, end, messages }: Run): boolean {
 const comma = Buffer.from(',');
 
 function itemsOf(messages: readonly unknown[]): Buffer {
-  return Buffer.from(JSON.stringify(messages).slice(1, -1));
+  return Buffer.from(jsonWithInputs(messages).slice(1, -1));
 }
 
 /** True if the same message objects are at this index, and nobody has modified them. */

@@ -1,4 +1,5 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import { inputJson } from 'gw2api/plugin/upstream';
 import { leftOutText } from '../../shared/left-out.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { callId } from './call-id.js';
@@ -45,7 +46,7 @@ function toolCall(
   { id, name, input }: BlockOf<'tool_use'>,
   { capabilities, names }: Conversion,
 ): ChatToolCall {
-  const called = { name: names.short(name), arguments: JSON.stringify(input ?? {}) };
+  const called = { name: names.short(name), arguments: inputJson(input) };
   return { id: callId(id, capabilities), type: 'function', function: called };
 }
 

@@ -1,4 +1,5 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import { inputJson } from 'gw2api/plugin/upstream';
 import { asError, saysError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
@@ -77,7 +78,7 @@ function functionCall({ id, name, input }: BlockOf<'tool_use'>, { names }: Conve
     type: 'function_call',
     call_id: shortCallId(id),
     name: names.short(name),
-    arguments: JSON.stringify(input ?? {}),
+    arguments: inputJson(input),
   };
 }
 

@@ -1,0 +1,79 @@
+import { forgetInput, hasNumber, keepInput, searchInput } from './kept-inputs.js';
+import { JsonCursor } from './json-cursor.js';
+
+/**
+ * Keeps the numbers in the tool inputs of a Messages body: their text is searched in `bytes` when one of them
+ * is serialized. `body`: the value of these bytes, or of this text, not nested too deeply.
+ */
+export function keepRequestInputs(body: unknown, bytes: Buffer | string): void {
+  const messages = listOf(memberOf(body, 'messages'));
+  const inputs = messages.flatMap((message, at) => placedIn(message, String(at)));
+  if (inputs.length === 0) return;
+  const search = {
+    run: () => keepTexts(inputs, inputTexts(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)),
+  };
+  for (const { input } of inputs) searchInput(input, search);
+}
+
+interface PlacedInput {
+  readonly input: object;
+  /** Index of the message, and that of the block in it. */
+  readonly place: string;
+}
+
+/** Keeps the numbers in the tool inputs with which blocks begin, in an event of which `json` is the text. */
+export function keepEventInputs(event: unknown, json: string): void {
+  const inputs = placedIn(memberOf(event, 'message'), '');
+  const input = numberedInput(memberOf(event, 'content_block'));
+  if (inputs.length === 0 && !input) return;
+  const cursor = new JsonCursor(Buffer.from(json));
+  if (input)
+    cursor.member('content_block', () => cursor.member('input', () => keepInput(input, cursor.value())));
+  else cursor.member('message', () => keepTexts(inputs, contentTexts(cursor, '')));
+}
+
+/** Inputs with numbers of the calls in a message. */
+function placedIn(message: unknown, path: string): readonly PlacedInput[] {
+  if (memberOf(message, 'role') !== 'assistant') return [];
+  return listOf(memberOf(message, 'content')).flatMap((block, at) => {
+    const input = numberedInput(block);
+    return input ? [{ input, place: `${path}/${at}` }] : [];
+  });
+}
+
+function numberedInput(block: unknown): object | undefined {
+  const input = memberOf(block, 'input');
+  return typeof input === 'object' && input !== null && hasNumber(input) ? input : undefined;
+}
+
+function keepTexts(inputs: readonly PlacedInput[], texts: ReadonlyMap<string, string>): void {
+  for (const { input, place } of inputs) {
+    const text = texts.get(place);
+    forgetInput(input);
+    if (text !== undefined) keepInput(input, text);
+  }
+}
+
+/** Texts of `messages[*].content[*].input` by their place. Takes one pass over the body. */
+function inputTexts(bytes: Buffer): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  const cursor = new JsonCursor(bytes);
+  cursor.member('messages', () => cursor.items((at) => contentTexts(cursor, String(at), texts)));
+  return texts;
+}
+
+/** Texts of `content[*].input` of the message that a cursor is at. */
+function contentTexts(cursor: JsonCursor, path: string, texts = new Map<string, string>()): typeof texts {
+  cursor.member('content', () =>
+    cursor.items((at) => cursor.member('input', () => void texts.set(`${path}/${at}`, cursor.value()))),
+  );
+  return texts;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined; // any object may be read by name
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

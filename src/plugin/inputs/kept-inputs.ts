@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import { jsonFacts } from './json-text.js';
+
+/** Search for the texts of several inputs at once, which keeps them. */
+export interface InputSearch {
+  run(): void;
+}
+
+/** JSON texts of tool inputs, by the object that was parsed from them. */
+const kept = new WeakMap<object, string | InputSearch>();
+
+/**
+ * Keeps the JSON text of a tool's input where its numbers would change if it were serialized again. A text with
+ * repeated keys is not kept: readers of it differ in what it says.
+ */
+export function keepInput(input: unknown, json: string): void {
+  if (typeof input !== 'object' || input === null || !hasNumber(input)) return;
+  const { changesNumbers, members } = jsonFacts(json);
+  if (changesNumbers && members === countMembers(input)) kept.set(input, json);
+}
+
+/** Has the text of an input searched when it is first needed. */
+export function searchInput(input: object, search: InputSearch): void {
+  kept.set(input, search);
+}
+
+/** Forgets an input whose text was not found worth keeping. */
+export function forgetInput(input: object): void {
+  kept.delete(input);
+}
+
+/** Kept text of an input; undefined for one without, or that has been changed since. */
+export function keptInput(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null) return undefined;
+  const found = kept.get(input);
+  if (found === undefined) return undefined;
+  if (typeof found !== 'string') {
+    found.run();
+    if (kept.get(input) === found) kept.delete(input);
+    return keptInput(input);
+  }
+  return isDeepStrictEqual(JSON.parse(found), input) ? found : undefined;
+}
+
+/** JSON text of a tool's input, its numbers as they came. */
+export function inputJson(input: unknown): string {
+  return keptInput(input) ?? JSON.stringify(input ?? {});
+}
+
+/** True if there is a number in a value of JSON. */
+export function hasNumber(value: unknown): boolean {
+  if (typeof value === 'number') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  for (const name in value) if (hasNumber((value as Record<string, unknown>)[name])) return true; // JSON has no other objects
+  return false;
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const parts: readonly unknown[] = Object.values(value);
+  return parts.reduce<number>(
+    (sum, part) => sum + countMembers(part),
+    Array.isArray(value) ? 0 : parts.length,
+  );
+}
