@@ -12,6 +12,7 @@ import {
   type StageContext,
   type Tool,
 } from 'gw2api/plugin';
+import { bodyWithInputs } from 'gw2api/plugin/raw';
 import { AnswerCache } from './shared/answer-cache.js';
 
 /** Answers a request that was asked before with the answer that it had, without a call. */
@@ -82,7 +83,10 @@ function keyOf(request: MessagesRequest, keyId: string, headers: Headers): strin
   const text = JSON.stringify([keyId, Object.fromEntries(options), asked], (_, value: unknown) =>
     sorted(value),
   );
-  return createHash('sha256').update(text).digest('base64');
+  const exact = bodyWithInputs(asked); // a text where numbers of its tool inputs are kept
+  return createHash('sha256')
+    .update(typeof exact === 'string' ? text + exact : text)
+    .digest('base64');
 }
 
 function sorted(value: unknown): unknown {

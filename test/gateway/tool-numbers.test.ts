@@ -88,6 +88,9 @@ const requests: Readonly<Record<string, string>> = {
   }),
 };
 
+/** Model that the upstream of each kind serves. */
+const models = { messages: 'sonnet-5', chat: 'sonnet-5-5', responses: 'haiku-5' } as const;
+
 describe('numbers in the arguments of tools', () => {
   let server: Server;
   let gateway: GatewayUnderTest;
@@ -110,9 +113,9 @@ describe('numbers in the arguments of tools', () => {
     const account = { kind: 'bearer', token: 'k' };
     gateway = await startGateway({
       slots: [
-        { id: 'a', upstream: 'messages', baseUrl: url, account, models: ['of-messages'] },
-        { id: 'b', upstream: 'chat', baseUrl: `${url}/v1`, account, models: ['of-chat'] },
-        { id: 'c', upstream: 'responses', baseUrl: `${url}/v1`, account, models: ['of-responses'] },
+        { id: 'a', upstream: 'messages', baseUrl: url, account, models: ['sonnet-5'] },
+        { id: 'b', upstream: 'chat', baseUrl: `${url}/v1`, account, models: ['sonnet-5-5'] },
+        { id: 'c', upstream: 'responses', baseUrl: `${url}/v1`, account, models: ['haiku-5'] },
       ],
     });
   });
@@ -122,12 +125,12 @@ describe('numbers in the arguments of tools', () => {
   });
 
   for (const path of Object.keys(requests))
-    for (const kind of ['of-messages', 'of-chat', 'of-responses'])
-      it(`keep their bytes from ${path} to an upstream ${kind}, and back`, async () => {
+    for (const kind of ['messages', 'chat', 'responses'] as const)
+      it(`keep their bytes from ${path} to a ${kind} upstream, and back`, async () => {
         const response = await fetch(gateway.url + path, {
           method: 'POST',
           headers: { 'content-type': 'application/json', 'x-api-key': masterKey },
-          body: requests[path]!.replace('KIND', kind),
+          body: requests[path]!.replace('KIND', models[kind]),
         });
         const answer = await response.text();
         expect(response.status, answer).to.equal(200);

@@ -11,6 +11,7 @@ import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking-dialects.js';
 import type { ToolParams } from '../shared/tool-choice.js';
+import { withoutNoLimits } from '../shared/no-limit.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
@@ -20,7 +21,7 @@ const knownFields = new Set(Object.keys(chatBody.properties));
 
 /** Decodes a Chat Completions body to a Messages request; throws `invalid_request` with the field's name. */
 export function decodeChat(value: unknown, context: FormatContext): Decoded {
-  const body = check(value);
+  const body = check(withoutNoLimits(value));
   const dropped = new UnsupportedFields();
   const model = context.findModel(body.model);
   const { reasoning_effort: effort, reasoning } = body;

@@ -5,6 +5,7 @@ import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, completionFields, invalidField, nullable } from '../shared/body.js';
 import { fanOut } from '../shared/fan-out.js';
 import { Transcript } from '../shared/transcript.js';
+import { withoutNoLimits } from '../shared/no-limit.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** Schema of the Completions fields that are read. */
@@ -27,7 +28,7 @@ const read = new Set(Object.keys(completionsBody.properties));
 
 /** Decodes to one call per prompt and answer. Throws `invalid_request` for prompts of token numbers. */
 export function decodeCompletions(value: unknown): Decoded {
-  const body = check(value);
+  const body = check(withoutNoLimits(value));
   const dropped = new UnsupportedFields();
   dropped.addUnread(body, read);
   const prompts = promptsOf(body);

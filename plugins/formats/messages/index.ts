@@ -14,6 +14,7 @@ import {
   type FailedRequest,
 } from 'gw2api/plugin/format';
 import { messagesStream } from './stream.js';
+import { withoutNoLimits } from '../shared/no-limit.js';
 import { bodyCheck } from '../shared/body.js';
 
 /** Fields of a Messages body that the gateway itself reads; the upstream validates the rest. */
@@ -85,6 +86,6 @@ const check = bodyCheck(messagesBody);
  * is not an object or has no `model` or `messages`.
  */
 export function decodeMessages(body: unknown): Decoded {
-  const request = check(body) as MessagesRequest; // only the fields that the gateway reads are checked
+  const request = check(withoutNoLimits(body)) as MessagesRequest; // only the fields that the gateway reads are checked
   return { request, stream: request.stream === true, dropped: [] };
 }

@@ -12,6 +12,7 @@ import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking-dialects.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
+import { withoutNoLimits } from '../shared/no-limit.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 const check = bodyCheck(responsesBody);
@@ -22,7 +23,7 @@ const read = new Set([...Object.keys(responsesBody.properties), 'background', 'c
  * `background`, `conversation`, `prompt` and an unknown `previous_response_id`.
  */
 export async function decodeResponses(value: unknown, context: FormatContext): Promise<Decoded> {
-  const body = check(value);
+  const body = check(withoutNoLimits(value));
   refuseUnservable(body);
   const dropped = new UnsupportedFields();
   const model = context.findModel(body.model);

@@ -28,15 +28,20 @@ function isWeb(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }
 
+function isData(url: string): boolean {
+  return /^data:/i.test(url);
+}
+
 function withMediaType(data: string, filename: string | undefined): string {
-  const isBarePdf = !data.startsWith('data:') && (filename?.toLowerCase().endsWith('.pdf') ?? false);
+  const isBarePdf = !isData(data) && (filename?.toLowerCase().endsWith('.pdf') ?? false);
   return isBarePdf ? `data:application/pdf;base64,${data}` : data;
 }
 
 function readDataUrl(url: string, path: string): { mediaType: string; data: string } {
   const comma = url.indexOf(',');
   const [mediaType = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
-  if (!url.startsWith('data:') || !parameters.includes('base64') || mediaType === '')
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
+  if (!isData(url) || !isBase64 || mediaType === '')
     throw invalidField(path, 'must be an http(s) URL or a data: URL with a media type and base64 data');
   const name = mediaType.toLowerCase();
   return { mediaType: aliases.get(name) ?? name, data: url.slice(comma + 1) };

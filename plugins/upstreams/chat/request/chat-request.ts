@@ -3,6 +3,8 @@ import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
+import { withOutputConfig } from '../../shared/output-config.js';
+import { refuseThread } from '../../shared/server-thread.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
@@ -34,7 +36,8 @@ export function chatRequest(
   capabilities: Capabilities,
   terms: CallTerms = {},
 ): ChatRequest {
-  const { request: whole, cut } = withObjectInputs(given);
+  refuseThread(given);
+  const { request: whole, cut } = withObjectInputs(withOutputConfig(given));
   checkShape(whole);
   const conversion: Conversion = {
     capabilities,

@@ -7,6 +7,8 @@ import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
 import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
+import { withOutputConfig } from '../../shared/output-config.js';
+import { refuseThread } from '../../shared/server-thread.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
@@ -37,7 +39,8 @@ export function responsesRequest(
   settings: ResponsesSettings,
   terms: CallTerms = {},
 ): ResponsesRequest {
-  const { request: whole, cut } = withObjectInputs(given);
+  refuseThread(given);
+  const { request: whole, cut } = withObjectInputs(withOutputConfig(given));
   checkShape(whole);
   const conversion: Conversion = {
     settings,

@@ -336,6 +336,14 @@ describe('a Chat request', () => {
     });
   });
 
+  it('has images of data URLs in any case', () => {
+    const image_url = { url: 'DATA:Image/PNG;BASE64,AAAA' };
+    const content = [{ type: 'image_url', image_url }];
+    expect(decode({ messages: [{ role: 'user', content }] }).request.messages[0]!.content).to.deep.equal([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+    ]);
+  });
+
   describe('its tools', () => {
     it('are functions and custom tools, which take text', () => {
       const grammar = { syntax: 'lark', definition: 'start: "x"' };
@@ -497,6 +505,13 @@ describe('a Chat request', () => {
   });
 
   describe('its settings', () => {
+    it('have no limit where it is -1', () => {
+      const unlimited = { max_tokens: -1, max_completion_tokens: -1, top_k: -1 };
+      expect(decode(unlimited).request).to.not.have.any.keys('max_tokens', 'top_k');
+      expect(decode({ max_tokens: 5, max_completion_tokens: -1 }).request.max_tokens).to.equal(5);
+      expect(() => decode({ max_tokens: -2 })).to.throw(/^max_tokens/);
+    });
+
     it('prefer max_completion_tokens over max_tokens', () => {
       expect(decode({ max_tokens: 5 }).request.max_tokens).to.equal(5);
       expect(decode({ max_tokens: 5, max_completion_tokens: 7 }).request.max_tokens).to.equal(7);

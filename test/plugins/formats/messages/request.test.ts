@@ -11,6 +11,11 @@ describe('a Messages request', () => {
     expect(rest).to.deep.equal({ stream: true, dropped: [] });
   });
 
+  it('has no limit where it is -1', () => {
+    const { request } = decodeMessages({ model: 'm', messages: [], max_tokens: -1, top_k: -1, top_p: 1 });
+    expect(request).to.deep.equal({ model: 'm', messages: [], top_p: 1 });
+  });
+
   it('is streamed only where it says so', () => {
     expect(decodeMessages({ model: 'm', messages: [] }).stream).to.equal(false);
     expect(decodeMessages({ model: 'm', messages: [], stream: 'yes' }).stream).to.equal(false);

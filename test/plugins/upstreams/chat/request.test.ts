@@ -61,6 +61,21 @@ describe('a Chat request', () => {
     expect(translate({ tools: [look] }).dropped).to.deep.equal(['tools[0].strict']);
   });
 
+  it('refuses a thread that the server would hold, in the words that clients know', () => {
+    for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])
+      expect(() => translate({ thread } as object))
+        .to.throw(GatewayError)
+        .that.deep.includes({ status: 400, details: { error_code: 'thread_unsupported_request' } });
+    expect(translate({ thread: null } as object).dropped).to.deep.equal([]);
+  });
+
+  it('has the format that is asked for as output_format', () => {
+    const format = { type: 'json_schema', schema: { type: 'object' } };
+    const { body, dropped } = translate({ output_format: format } as object, { preset: 'openai' });
+    expect(body).to.have.nested.property('response_format.json_schema.schema', format.schema);
+    expect(dropped).to.deep.equal([]);
+  });
+
   it('shortens names of tools that are too long, alike in tools, choice and history', () => {
     const name = `mcp__${'x'.repeat(80)}`;
     const use = { type: 'tool_use', id: 'c', name, input: {} } as const;

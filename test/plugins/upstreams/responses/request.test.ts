@@ -201,6 +201,21 @@ describe('a Responses request', () => {
     expect(dropped).to.have.members(['tools[0].input_examples', 'tools[0].defer_loading', 'stop_sequences']);
   });
 
+  it('refuses a thread that the server would hold, in the words that clients know', () => {
+    for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])
+      expect(() => translate({ thread } as object))
+        .to.throw(GatewayError)
+        .that.deep.includes({ status: 400, details: { error_code: 'thread_unsupported_request' } });
+    expect(translate({ thread: null } as object).losses).to.deep.equal([]);
+  });
+
+  it('has the format that is asked for as output_format', () => {
+    const format = { type: 'json_schema', schema: { type: 'object' } };
+    const { body, losses } = translate({ output_format: format } as object);
+    expect(body['text']).to.have.nested.property('format.schema', format.schema);
+    expect(losses).to.deep.equal([]);
+  });
+
   it('shortens names of tools that are too long, alike in tools, choice and history', () => {
     const name = `mcp__${'x'.repeat(80)}`;
     const use = { type: 'tool_use', id: 'c', name, input: {} } as const;
