@@ -25,6 +25,7 @@ export type {
   MessagesRequest,
   MessagesResponse,
   MessagesStreamEvent,
+  OutputConfig,
   StopReason,
   TextBlock,
   Tool,
@@ -67,6 +68,7 @@ export type { Transform } from './events/stream-step.js';
 export type { TextMap } from './events/text-window.js';
 export { textReply } from './events/text-reply.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
+export { asForcedTool, isForcedTool } from './forced-tool.js';
 export { formatContext } from './format-context.js';
 export { wrapCall } from './interceptors.js';
 export { extrasOf, withExtras } from './extras.js';

@@ -177,5 +177,4 @@ export { LateError, within } from './limits/within.js';
 export type { NamedLimit } from './named-limit.js';
 export type { CheckOptions } from './schema/check.js';
 export type { SchemaError } from './schema/schema-error.js';
-export type { StrictSchema } from './schema/strict-schema.js';
 export { textOf } from './raw/binary-string-builder.js';

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { CacheControl, ContentBlock, MessagesRequest, TextBlock } from '#src/plugin/internal.js';
+import {
+  narrowedForMessages,
+  type CacheControl,
+  type ContentBlock,
+  type MessagesRequest,
+  type TextBlock,
+} from '#src/plugin/internal.js';
 import { formats } from '../support/formats.js';
 import { contextWith, recordedRequests } from '../plugins/formats/contexts.js';
 import { folder as streams } from '../plugins/formats/streams.js';
@@ -9,6 +15,7 @@ import { dialects, formatNames } from './dialects.js';
 import { slotAt, stages, startGateway, startPair, type GatewayUnderTest } from './harness.js';
 import { json, startReplay, type Replay } from './replay.js';
 import type { FormatName } from '../support/formats.js';
+import { withFittedSchemas } from '#plugins/upstreams/shared/anthropic-schemas.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -143,12 +150,12 @@ describe('a recorded request', () => {
   for (const format of translated) {
     const { path } = dialects[format];
 
-    it(`of ${format} is asked upstream as it was decoded`, async () => {
+    it(`of ${format} is asked upstream as it was decoded and narrowed`, async () => {
       for (const [name, body] of recordings(format)) {
         const { request } = await formats[format].decode(body, contextWith());
         const asked = await calls(bare, path, body);
         expect(asked, name).to.have.length(Number(body['n'] ?? 1));
-        for (const call of asked) expect(call, name).to.deep.equal({ ...request, stream: true });
+        for (const call of asked) expect(call, name).to.deep.equal({ ...fitted(request), stream: true });
       }
     });
 
@@ -156,7 +163,9 @@ describe('a recorded request', () => {
       for (const [name, body] of recordings(format)) {
         const { request } = await formats[format].decode(body, contextWith());
         const [call] = await calls(full, path, body);
-        const expected = edited({ ...request, max_tokens: request.max_tokens ?? 128_000 });
+        const expected = fitted(
+          edited({ ...request, max_tokens: request.max_tokens ?? 128_000 }) as unknown as MessagesRequest,
+        );
         const hasMarker = JSON.stringify(request).includes('"cache_control"');
         if (!hasMarker) expect(lastBlock(call!)['cache_control']).to.deep.equal(hour);
         expect(hasMarker ? call : unmarked(call!), name).to.deep.equal(
@@ -182,6 +191,21 @@ describe('a recorded request', () => {
       expect(found.responses).to.have.members(expected.responses);
     });
 });
+
+/** Translated request as the Messages API takes it: sampling, thinking, and the schemas of tools and answer. */
+function fitted(request: MessagesRequest): MessagesRequest {
+  const { signal } = new AbortController();
+  const terms = {
+    headers: {},
+    search: '',
+    signal,
+    headersTimeoutMs: 1,
+    idleTimeoutMs: 1,
+    isTranslated: true,
+  };
+  const options = { strictTools: true, structuredOutput: true };
+  return withFittedSchemas(narrowedForMessages({ request, ...terms }), options).call.request;
+}
 
 describe('a recorded request at a strict upstream', () => {
   for (const format of formatNames)

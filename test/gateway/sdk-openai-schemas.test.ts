@@ -26,6 +26,9 @@ const tree = z.object({
   },
 });
 
+/** One report a tool, whatever was changed in its schema. */
+const schemaOfTool = /^tools\[0\]\.(?:input_schema|parameters|function\.parameters)$/;
+
 type Schema = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<'count' | 'name' | 'tags', Schema>>;
 
@@ -55,23 +58,21 @@ describe('schemas of the openai helpers', () => {
     });
     expect(name).to.deep.equal({ type: 'string', description: '{minLength: 2, maxLength: 40}' });
     expect(tags).to.deep.include({ type: 'array', description: '{maxItems: 5, minItems: 2}' });
-    for (const keyword of ['minimum', 'maximum', 'multipleOf', 'minLength', 'minItems', 'maxItems'])
-      expect(reported).to.include(`response_format.json_schema.schema.${keyword}`);
-    expect(reported.filter((path) => path.endsWith('.minimum'))).to.have.length(1);
+    expect(reported.join()).to.match(/^(?:output_config\.format|response_format\.json_schema)\.schema$/);
   });
 
   it('are taken as the format of a response', async () => {
     const text = { format: zodTextFormat(order, 'order') };
     const reported = await dropped(client.responses.create({ model, input: 'An order?', text }));
     expect(lastRequest(pair).output_config?.format).to.include({ type: 'json_schema' });
-    expect(reported).to.include('text.format.schema.minimum');
+    expect(reported.join()).to.match(/^(?:output_config|text)\.format\.schema$/);
   });
 
   it('are taken as the parameters of strict tools in Chat', async () => {
     const tools = [zodFunction({ name: 'take_order', parameters: order })];
     const reported = await dropped(client.chat.completions.create({ model, messages: calling, tools }));
     expect(toolOf(lastRequest(pair))).to.include({ strict: true });
-    expect(reported).to.include('tools[0].function.parameters.minimum');
+    expect(reported.join()).to.match(schemaOfTool);
     const { choices } = await client.chat.completions.parse({ model, messages: calling, tools });
     expect(choices[0]?.message.tool_calls?.[0]?.function.name).to.equal('take_order');
   });
@@ -80,7 +81,7 @@ describe('schemas of the openai helpers', () => {
     const tools = [zodResponsesFunction({ name: 'take_order', parameters: order })];
     const reported = await dropped(client.responses.create({ model, input: 'Use take_order.', tools }));
     expect(toolOf(lastRequest(pair))).to.include({ strict: true });
-    expect(reported).to.include('tools[0].parameters.minimum');
+    expect(reported.join()).to.match(schemaOfTool);
   });
 
   it('stay strict where the root is a reference', async () => {
@@ -88,7 +89,8 @@ describe('schemas of the openai helpers', () => {
     const parameters = { $ref: '#/definitions/order', definitions: { order } };
     const definition = { name: 'take_order', parameters, strict: true };
     const tools = [{ type: 'function' as const, function: definition }];
-    expect(await dropped(client.chat.completions.create({ model, messages, tools }))).to.deep.equal([]);
+    const reported = await dropped(client.chat.completions.create({ model, messages, tools }));
+    expect(reported.join()).to.match(schemaOfTool);
     expect(toolOf(lastRequest(pair))).to.include({ strict: true });
     expect(toolOf(lastRequest(pair))?.input_schema).to.deep.include(order);
   });
@@ -103,7 +105,7 @@ describe('schemas of the openai helpers', () => {
         const definition = { name: 'take_order', parameters, strict: true };
         const tools = [{ type: 'function' as const, function: definition }];
         const reported = await dropped(client.chat.completions.create({ model, messages: calling, tools }));
-        expect(reported).to.deep.equal(['tools[0].strict']);
+        expect(reported.join()).to.match(/^tools\[0\](?:\.function)?\.strict$/);
         expect(toolOf(lastRequest(pair))).to.deep.include({ input_schema: parameters });
         expect(toolOf(lastRequest(pair))).not.to.have.property('strict');
       });
@@ -111,7 +113,7 @@ describe('schemas of the openai helpers', () => {
       it(`go without strict in Responses: ${what}`, async () => {
         const tools = [{ type: 'function' as const, name: 'take_order', parameters, strict: true }];
         const reported = await dropped(client.responses.create({ model, input: 'Use take_order.', tools }));
-        expect(reported).to.deep.equal(['tools[0].strict']);
+        expect(reported.join()).to.match(/^tools\[0\](?:\.function)?\.strict$/);
         expect(toolOf(lastRequest(pair))).to.deep.include({ input_schema: parameters });
       });
 
@@ -119,7 +121,7 @@ describe('schemas of the openai helpers', () => {
         const json_schema = { name: 'odd', schema: parameters, strict: true };
         const response_format = { type: 'json_schema' as const, json_schema };
         const reported = await dropped(client.chat.completions.create({ model, messages, response_format }));
-        expect(reported).to.deep.equal(['response_format.json_schema.strict']);
+        expect(reported.join()).to.match(/^(?:output_config\.format|response_format)$/);
         expect(lastRequest(pair)).not.to.have.property('output_config');
         expect(JSON.stringify(lastRequest(pair).system)).to.include(
           JSON.stringify(JSON.stringify(parameters)).slice(1, -1),
@@ -136,7 +138,7 @@ describe('schemas of the openai helpers', () => {
       const reported = await dropped(client.chat.completions.create(body));
       expect(lastRequest(pair).tool_choice).to.deep.equal({ type: 'auto' });
       expect(toolOf(lastRequest(pair))).to.include({ strict: true });
-      expect(reported.join()).to.match(/^tools\[0\]\.input_schema\.[$\w]+/);
+      expect(reported.join()).to.match(schemaOfTool);
     }
   });
 });

@@ -92,14 +92,17 @@ const toolChoice = Type.Object({
 
 const choiceWord = Type.Enum(['none', 'auto', 'required', 'any']);
 
+const outputSchema = {
+  schema: nullable(Type.Record(Type.String(), Type.Unknown())),
+  name: nullable(Type.String()),
+  strict: nullable(Type.Boolean()),
+  description: nullable(Type.String()),
+};
+
 const responseFormat = Type.Object({
   type: Type.String(),
-  json_schema: nullable(
-    Type.Object({
-      schema: nullable(Type.Record(Type.String(), Type.Unknown())),
-      description: nullable(Type.String()),
-    }),
-  ),
+  json_schema: nullable(Type.Object(outputSchema)),
+  ...outputSchema,
 });
 
 export const chatBody = Type.Object({

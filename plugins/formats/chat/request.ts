@@ -88,12 +88,9 @@ function pathsOf(body: ChatBody, thinking: ThinkingParams, toolbox: Toolbox): Ca
 
 function outputParams({ response_format }: ChatBody, dropped: UnsupportedFields): OutputParams | undefined {
   if (!response_format || response_format.type === 'text') return undefined;
-  const path = 'response_format.json_schema';
-  if (response_format.type === 'json_object') return { path };
-  if (response_format.type === 'json_schema') {
-    const { schema, description } = response_format.json_schema ?? {};
-    return { path, description, schema: schema ?? undefined };
-  }
+  if (response_format.type === 'json_object') return { schema: response_format.schema };
+  // llama.cpp has the schema beside the type.
+  if (response_format.type === 'json_schema') return response_format.json_schema ?? response_format;
   dropped.add('response_format');
   return undefined;
 }

@@ -9,17 +9,16 @@ import { UnsupportedFields } from '../shared/unsupported-fields.js';
 /** The tools of a Chat body by their name upstream: what the encoder names calls by. */
 export function toolNames(body: ChatBody): CallerTools {
   const dropped = new UnsupportedFields();
-  return readTools(body, dropped, new Toolbox(dropped, { isForNames: true })).names;
+  return readTools(body, dropped).names;
 }
 
 /** Declared functions and custom tools; other types are reported. */
-export function readTools(
-  { tools, functions }: ChatBody,
-  dropped: UnsupportedFields,
-  toolbox = new Toolbox(dropped),
-): Toolbox {
+export function readTools({ tools, functions }: ChatBody, dropped: UnsupportedFields): Toolbox {
+  const toolbox = new Toolbox(dropped);
   (tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, toolbox, dropped));
-  (functions ?? []).forEach((definition, at) => toolbox.addFunction(definition, `functions[${at}]`));
+  (functions ?? []).forEach((definition, at) =>
+    toolbox.addFunction(withoutNullStrict(definition), `functions[${at}]`),
+  );
   return toolbox;
 }
 
@@ -28,11 +27,17 @@ function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Unsupp
   toolbox.reportUnsupported(tool, path);
   const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
   if (type === 'function') {
-    toolbox.addFunction({ ...required(tool.function, `${path}.function`), ...marker }, `${path}.function`);
+    const definition = withoutNullStrict(required(tool.function, `${path}.function`));
+    toolbox.addFunction({ ...definition, ...marker }, `${path}.function`);
   } else if (type === 'custom') {
     const { format, ...definition } = required(tool.custom, `${path}.custom`);
     toolbox.addCustom({ ...definition, ...marker, grammar: format?.grammar ?? undefined }, `${path}.custom`);
   } else dropped.add(path);
+}
+
+/** In Chat a function that says nothing of strict is not. */
+function withoutNullStrict<Definition extends { readonly strict?: boolean | null }>(definition: Definition) {
+  return { ...definition, strict: definition.strict ?? undefined };
 }
 
 /** `tool_choice`, or `function_call` (deprecated); a kind of choice that Messages lacks is reported. */

@@ -42,6 +42,8 @@ const toolChoice = Type.Object({
 const outputFormat = Type.Object({
   type: Type.String(),
   schema: nullable(Type.Record(Type.String(), Type.Unknown())),
+  name: nullable(Type.String()),
+  strict: nullable(Type.Boolean()),
   description: nullable(Type.String()),
 });
 

@@ -106,10 +106,8 @@ function thinkingParams({ reasoning, thinking }: ResponsesBody, dropped: Unsuppo
 function outputParams({ text }: ResponsesBody, dropped: UnsupportedFields): OutputParams | undefined {
   const format = text?.format;
   if (!format || format.type === 'text') return undefined;
-  const path = 'text.format';
-  if (format.type === 'json_object') return { path };
-  if (format.type === 'json_schema')
-    return { path, description: format.description, schema: format.schema ?? undefined };
+  if (format.type === 'json_object') return { schema: format.schema };
+  if (format.type === 'json_schema') return format;
   dropped.add('text.format');
   return undefined;
 }

@@ -17,8 +17,7 @@ export function toolNames(
   items: readonly InputItem[] = Array.isArray(body.input) ? body.input : [],
 ): CallerTools {
   const dropped = new UnsupportedFields();
-  const toolbox = new Toolbox(dropped, { isForNames: true });
-  return readTools(body, { items, carried: 0 }, dropped, toolbox).toolbox.names;
+  return readTools(body, { items, carried: 0 }, dropped).toolbox.names;
 }
 
 export interface DeclaredTools {
@@ -41,8 +40,8 @@ export function readTools(
   body: ResponsesBody,
   { items, carried }: ResponsesInput,
   dropped: UnsupportedFields,
-  toolbox = new Toolbox(dropped),
 ): DeclaredTools {
+  const toolbox = new Toolbox(dropped);
   const reading: Reading = { toolbox, dropped, notes: [], webSearches: [] };
   (body.tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, reading));
   const known = new Set((body.tools ?? []).map(definitionOf));
@@ -96,7 +95,8 @@ function addFunction(
   namespace?: string,
 ): void {
   if (tool.defer_loading) dropped.add(`${path}.defer_loading`);
-  toolbox.addFunction({ ...tool, name: required(tool.name, `${path}.name`) }, path, namespace);
+  const { strict = null } = tool;
+  toolbox.addFunction({ ...tool, strict, name: required(tool.name, `${path}.name`) }, path, namespace);
 }
 
 function addCustom(tool: ResponsesTool, path: string, { toolbox }: Reading, namespace?: string): void {

@@ -2,7 +2,7 @@ import type { MessagesRequest } from 'gw2api/plugin';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
 import { withUniqueCalls } from './call-ids.js';
-import { resolveOutput, type OutputParams } from './output-format.js';
+import { outputFormat, type OutputParams } from './output-format.js';
 import { thinkingFields, type ThinkingParams } from './thinking.js';
 import { resolveTools, type ToolParams } from './tool-choice.js';
 import type { Transcript } from './transcript.js';
@@ -42,8 +42,8 @@ export function buildRequest(params: RequestParams, dropped: UnsupportedFields):
   const called = transcript.calledTools;
   const tools = resolveTools({ tools: offered, choice, allowed, parallel, called }, dropped);
   const { thinking, effort } = params.thinking ? thinkingFields(params.thinking) : {};
-  const { format, instruction } = resolveOutput(params.output, dropped);
-  const system = [...transcript.system, ...(instruction ? [instruction] : [])];
+  const format = params.output && outputFormat(params.output);
+  const { system } = transcript;
   const stops = [params.stop ?? []].flat();
   const output_config = present({ effort, format });
   return latestMarkers({

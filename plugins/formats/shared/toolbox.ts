@@ -1,5 +1,5 @@
 import type { Tool } from 'gw2api/plugin';
-import { conformingName, strictSchema, withoutRootRef, type CacheControl } from 'gw2api/plugin/format';
+import { conformingName, type CacheControl } from 'gw2api/plugin/format';
 import { present } from './body.js';
 import type { ToolPath } from './caller-paths.js';
 import type { CallerTool } from './tools.js';
@@ -9,7 +9,8 @@ export interface FunctionDefinition {
   readonly name: string;
   readonly description?: string | null;
   readonly parameters?: Readonly<Record<string, unknown>> | null;
-  readonly strict?: boolean | null;
+  /** Null: left to the receiver; absent: not strict. */
+  readonly strict?: boolean | null | undefined;
   readonly cache_control?: CacheControl | null;
   readonly output_schema?: unknown;
   readonly allowed_callers?: unknown;
@@ -35,12 +36,9 @@ export class Toolbox {
   readonly #names = new Map<string, CallerTool>();
   readonly #paths = new Map<string, string>();
   readonly #dropped: UnsupportedFields;
-  readonly #isForNames: boolean;
 
-  /** `isForNames`: schemas are left as they came, for only the names are of interest. */
-  constructor(dropped: UnsupportedFields, { isForNames = false } = {}) {
+  constructor(dropped: UnsupportedFields) {
     this.#dropped = dropped;
-    this.#isForNames = isForNames;
   }
 
   /** `path` is where the definition stands in the caller's body. */
@@ -51,7 +49,7 @@ export class Toolbox {
     this.reportUnsupported(definition, path);
     this.#add(tool, path, {
       ...(description && { description }),
-      ...this.#parameters(definition, path),
+      ...parametersOf(definition),
       ...(cache_control && { cache_control }),
     });
   }
@@ -122,27 +120,16 @@ export class Toolbox {
     this.#names.set(name, tool);
     this.#tools.set(name, { name, ...definition });
   }
+}
 
-  /** Schema with an object type; `strict` is dropped if the schema is beyond the upstream's strict subset. */
-  #parameters(
-    { parameters, strict }: FunctionDefinition,
-    path: string,
-  ): Pick<Tool, 'input_schema' | 'strict'> {
-    const isEmpty = !parameters || Object.keys(parameters).length === 0;
-    const input_schema = isEmpty
-      ? emptySchema
-      : 'type' in parameters
-        ? parameters
-        : { type: 'object', ...parameters };
-    if (!strict || this.#isForNames) return { input_schema };
-    const { schema, changed, isExpressible } = strictSchema(withoutRootRef(input_schema));
-    if (!isExpressible || schema['type'] === undefined) {
-      this.#dropped.add(`${toolPath(path)}.strict`);
-      return { input_schema };
-    }
-    if (!isEmpty) for (const keyword of changed) this.#dropped.add(`${path}.parameters.${keyword}`);
-    return { input_schema: schema, strict };
-  }
+/** Schema with an object type, and strict as the caller said it; each upstream fits them to its receiver. */
+function parametersOf({ parameters, strict }: FunctionDefinition): Pick<Tool, 'input_schema' | 'strict'> {
+  const isEmpty = !parameters || Object.keys(parameters).length === 0;
+  const given = isEmpty ? emptySchema : parameters;
+  return {
+    input_schema: 'type' in given ? given : { type: 'object', ...given },
+    ...(strict !== undefined && { strict }),
+  };
 }
 
 /** Path of a tool whose definition is at `path`: Chat nests it one level down. */

@@ -14,10 +14,12 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withFittedSchemas } from '../shared/anthropic-schemas.js';
 import { withObjectInputs } from '../shared/call-inputs.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';
 import { withoutLateSystem } from '../shared/late-system.js';
+import { schemaOptions, type SchemaOptions } from '../shared/schema-options.js';
 import { betaNames, sortBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
@@ -44,12 +46,13 @@ export default defineUpstream({
         description:
           'Beta flags to pass on beside those that Bedrock is known to take; it refuses any other.',
       }),
+      ...schemaOptions(false),
     },
     { title: 'Amazon Bedrock (Claude)' },
   ),
   baseUrl: ({ region }) => region && `https://bedrock-runtime.${region}.amazonaws.com`,
   standIn,
-  open: ({ betas }, host) => new BedrockUpstream(host, betas),
+  open: (options, host) => new BedrockUpstream(host, options),
 });
 
 const maxErrorBytes = 64 * 1024;
@@ -60,8 +63,13 @@ class BedrockUpstream implements Upstream {
   readonly #http: HttpClient;
   readonly #now: () => number;
   readonly #betas: ReadonlySet<string>;
+  readonly #options: SchemaOptions;
 
-  constructor({ slot, http, now }: UpstreamHost, betas: readonly string[]) {
+  constructor(
+    { slot, http, now }: UpstreamHost,
+    { betas, ...options }: SchemaOptions & { readonly betas: readonly string[] },
+  ) {
+    this.#options = options;
     this.#slot = slot.id;
     this.#http = http;
     this.#now = now;
@@ -70,11 +78,11 @@ class BedrockUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(given: UpstreamCall): Promise<UpstreamReply> {
-    const call = narrowedForMessages(given);
+    const { call, losses, keys } = withFittedSchemas(narrowedForMessages(given), this.#options);
     const { request, cut } = withObjectInputs(call.request);
     const { headers: asked } = call;
     const betas = sortBetas(asked['anthropic-beta'], this.#betas);
-    reportTo(call, [...cut, ...betas.dropped]);
+    reportTo(call, [...cut, ...losses, ...betas.dropped]);
     const body = requestBytes(invokeBody(withoutLateSystem(request, call), asked, betas.passed));
     const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
     const { status, mediaType } = answer;
@@ -84,12 +92,12 @@ class BedrockUpstream implements Upstream {
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'bedrock' });
     }
     const headers = withRequestId(answer.headers);
-    return { status, headers, events: answer.events(frameEvents()) };
+    return { status, headers, events: keys.inAnswer(answer.events(frameEvents())) };
   }
 
   /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */
   async countTokens(given: UpstreamCall): Promise<TokenCount> {
-    const call = narrowedForMessages(given);
+    const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
     const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
     const { passed } = sortBetas(call.headers['anthropic-beta'], this.#betas);
     const body = Buffer.from(JSON.stringify(countBody(request, call.headers, passed)));

@@ -13,6 +13,7 @@ const generic: ServerCapabilities = {
   topK: false,
   user: false,
   strictTools: false,
+  grammar: false,
   toolChoice: 'named',
   parallelToolCalls: true,
   toolCallIds: 'any',
@@ -103,9 +104,9 @@ export const presets = {
   /** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters; named function calls. */
   vllm: { ...local, systemAnywhere: true, reasoning: 'effort' },
   /** tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn goes on. */
-  'llama-cpp': { ...local, toolChoice: 'words', prefill: 'plain' },
+  'llama-cpp': { ...local, grammar: true, toolChoice: 'words', prefill: 'plain' },
   /** Choice by words alone: lmstudio-ai/lmstudio-bug-tracker#670; images as base64 alone. */
-  'lm-studio': { ...local, images: 'data', toolChoice: 'words' },
+  'lm-studio': { ...local, grammar: true, images: 'data', toolChoice: 'words' },
   /** https://docs.x.ai/docs/guides/reasoning: `reasoning_effort` is refused by models that do not know it. */
   xai: { ...generic, systemAnywhere: true, user: true },
   /** https://docs.together.ai/reference/chat-completions-1. */

@@ -25,6 +25,10 @@ export const capabilityFields = {
     description: 'Takes user: the name that the caller gives its user, hashed if longer than 64 characters.',
   }),
   strictTools: Type.Boolean({ description: 'Takes strict on functions.' }),
+  grammar: Type.Boolean({
+    description:
+      'Makes a grammar of schemas: patterns, negations and bounds of 2,000 repetitions are left out.',
+  }),
   toolChoice: Type.Enum(['named', 'words', 'none'], {
     description: "tool_choice with a function's name too, as a word alone, or not at all.",
   }),

@@ -26,11 +26,13 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withFittedSchemas } from '../shared/anthropic-schemas.js';
 import { withObjectInputs } from '../shared/call-inputs.js';
 import { reportTo } from '../shared/dropped.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { withoutLateSystem } from '../shared/late-system.js';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
+import { schemaOptions, type SchemaOptions } from '../shared/schema-options.js';
 import { listModels } from './model-list.js';
 import { eventsOf } from './whole-message.js';
 
@@ -38,10 +40,10 @@ import { eventsOf } from './whole-message.js';
 export default defineUpstream({
   name: 'messages',
   api: 1,
-  options: Type.Object({}, { title: 'Messages API' }),
+  options: Type.Object(schemaOptions(true), { title: 'Messages API' }),
   needs: ['baseUrl', 'account'],
   adds: ['/v1', '/v1/messages'],
-  open: (_options, host) => new MessagesUpstream(host),
+  open: (options, host) => new MessagesUpstream(options, host),
 });
 
 /** Max size read of an error, or of a foreign answer. */
@@ -52,8 +54,10 @@ class MessagesUpstream implements Upstream {
   readonly #http: HttpClient;
   /** Path prefix: the path of the base URL, without the final `/v1` that is added to all paths. */
   readonly #prefix: string;
+  readonly #options: SchemaOptions;
 
-  constructor({ slot, http }: UpstreamHost) {
+  constructor(options: SchemaOptions, { slot, http }: UpstreamHost) {
+    this.#options = options;
     this.#slot = slot.id;
     this.#http = http;
     this.#prefix = http.basePath.replace(/\/v1$/, '');
@@ -61,20 +65,19 @@ class MessagesUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(given: UpstreamCall): Promise<UpstreamReply> {
-    const call = narrowedForMessages(given);
+    const { call, losses, keys } = withFittedSchemas(narrowedForMessages(given), this.#options);
     const { request, cut } = withObjectInputs(call.request);
-    reportTo(call, cut);
+    reportTo(call, [...cut, ...losses]);
     const answer = await this.#post('/v1/messages', call, withoutLateSystem(request, call));
     const { status, headers } = answer;
-    if (status === 200 && answer.mediaType === 'text/event-stream')
-      return { status, headers, events: answer.events() };
-    const message = await wholeMessage(this.#slot, answer);
-    return { status, headers, events: oneBatch(eventsOf(message)) };
+    const isStream = status === 200 && answer.mediaType === 'text/event-stream';
+    const events = isStream ? answer.events() : oneBatch(eventsOf(await wholeMessage(this.#slot, answer)));
+    return { status, headers, events: keys.inAnswer(events) };
   }
 
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
   async countTokens(given: UpstreamCall): Promise<TokenCount> {
-    const call = narrowedForMessages(given);
+    const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
     const { stream: _, ...request } = call.request;
     const counted = withoutLateSystem(withObjectInputs(request).request, call);
     const answer = await this.#post('/v1/messages/count_tokens', call, counted);

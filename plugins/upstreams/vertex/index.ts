@@ -14,11 +14,13 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withFittedSchemas } from '../shared/anthropic-schemas.js';
 import { withObjectInputs } from '../shared/call-inputs.js';
 import { reportTo } from '../shared/dropped.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
 import { withoutLateSystem } from '../shared/late-system.js';
+import { schemaOptions, type SchemaOptions } from '../shared/schema-options.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
 
 const options = Type.Object(
@@ -27,6 +29,8 @@ const options = Type.Object(
     project: Type.String({ pattern: '^[a-z0-9.:-]{1,100}$' }),
     /** A region such as `us-east5`, or `global`, `us` or `eu`. */
     region: Type.String({ pattern: '^[a-z0-9-]{1,40}$', default: 'global' }),
+    // An organisation has to allow them first.
+    ...schemaOptions(false),
   },
   { title: 'Claude on Vertex AI' },
 );
@@ -38,7 +42,8 @@ export default defineUpstream({
   options,
   needs: ['account'],
   baseUrl: ({ region }) => regionUrl(region),
-  open: ({ project, region }, host) => new VertexUpstream(host, `/projects/${project}/locations/${region}`),
+  open: ({ project, region, ...options }, host) =>
+    new VertexUpstream(host, `/projects/${project}/locations/${region}`, options),
 });
 
 const maxErrorBytes = 64 * 1024;
@@ -49,8 +54,10 @@ class VertexUpstream implements Upstream {
   readonly #now: UpstreamHost['now'];
   readonly #http: HttpClient;
   readonly #models: string;
+  readonly #options: SchemaOptions;
 
-  constructor({ slot, http, now }: UpstreamHost, location: string) {
+  constructor({ slot, http, now }: UpstreamHost, location: string, options: SchemaOptions) {
+    this.#options = options;
     this.#slot = slot.id;
     this.#now = now;
     this.#http = http;
@@ -59,15 +66,15 @@ class VertexUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(given: UpstreamCall): Promise<UpstreamReply> {
-    const call = narrowedForMessages(given);
+    const { call, losses, keys } = withFittedSchemas(narrowedForMessages(given), this.#options);
     const { request, cut } = withObjectInputs(call.request);
-    reportTo(call, cut);
+    reportTo(call, [...cut, ...losses]);
     const { headers: asked } = call;
     const path = `${modelSegment(request.model)}:streamRawPredict`;
     const answer = await this.#post(path, call, predictBody(withoutLateSystem(request, call), asked));
     const { status, headers, mediaType } = answer;
     if (status === 200 && mediaType === 'text/event-stream')
-      return { status, headers, events: answer.events() };
+      return { status, headers, events: keys.inAnswer(answer.events()) };
     const text = await answer.text(maxErrorBytes);
     if (status >= 400 || googleError(text)) throw googleRefusal(answer, text);
     throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'vertex' });
@@ -75,7 +82,7 @@ class VertexUpstream implements Upstream {
 
   /** Count of the upstream, or an estimate in regions without one. */
   async countTokens(given: UpstreamCall): Promise<TokenCount> {
-    const call = narrowedForMessages(given);
+    const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
     const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
     const answer = await this.#post(countPath, call, withVersion(request, call.headers));
     const text = await answer.text(maxErrorBytes);

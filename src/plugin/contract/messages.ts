@@ -111,7 +111,8 @@ export interface Tool {
   readonly type?: string;
   readonly description?: string;
   readonly input_schema?: Readonly<Record<string, unknown>>;
-  readonly strict?: boolean;
+  /** Null: the caller leaves it to the receiver (Responses), where `false` is not the default. */
+  readonly strict?: boolean | null;
   readonly cache_control?: CacheControl | null;
   readonly [field: string]: unknown;
 }
@@ -127,9 +128,13 @@ export type Thinking =
 
 export interface OutputConfig {
   readonly effort?: string;
+  /** Form of the answer. Callers of other formats have `json_object` too, and name, strict and description. */
   readonly format?: {
-    readonly type: 'json_schema';
-    readonly schema: unknown;
+    readonly type: 'json_schema' | 'json_object';
+    readonly schema?: unknown;
+    readonly name?: string | null;
+    readonly strict?: boolean | null;
+    readonly description?: string | null;
     readonly [field: string]: unknown;
   };
   readonly [field: string]: unknown;

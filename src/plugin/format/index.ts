@@ -17,5 +17,3 @@ export { samplingOf } from '../sampling.js';
 export { compileCheck, formatPath } from '../schema/check.js';
 export { fitSchema } from '../schema/fit/fit-schema.js';
 export type { FittedSchema } from '../schema/fit/fit-schema.js';
-export { withoutRootRef } from '../schema/schema-refs.js';
-export { strictSchema } from '../schema/strict-schema.js';

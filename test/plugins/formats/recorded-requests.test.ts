@@ -17,7 +17,6 @@ const translated: Readonly<Record<string, Decode>> = {
 
 /** What Messages cannot carry of the recordings: built-in tools of the other vendor and their calls, and the like. */
 const lost: Readonly<Record<string, readonly string[]>> = {
-  'chat/json-schema-and-tools.json': ['response_format.json_schema.schema.additionalProperties'],
   'chat/prompt-cache-key-and-options.json': ['prompt_cache_options'],
   'chat/x-logprobs.json': ['logprobs', 'top_logprobs'],
   'chat/x-prediction.json': ['prediction'],
@@ -124,15 +123,16 @@ function allowedOnly(body: unknown): unknown {
 
 /**
  * A request without what the recordings of one case differ in by themselves: model, `max_tokens` (Messages needs one),
- * effort (only the Responses one has it), ids of calls, the data of the image, the assistant's own words, content as text or
+ * effort (only the Responses one has it), name and strict of a schema and `strict: false` (Messages has neither), ids of calls, the data of the image, the assistant's own words, content as text or
  * blocks, `tool_choice: auto`, and `caller` of a recorded call.
  */
 function normal(whole: MessagesRequest): unknown {
   const { model: _, max_tokens: __, thinking: ___, ...request } = whole;
-  const { effort: ____, ...output } = request.output_config ?? {};
+  const { effort: ____, format, ...output } = request.output_config ?? {};
   return {
     ...request,
-    output_config: output,
+    output_config: { ...output, ...(format && { format: { type: format.type, schema: format.schema } }) },
+    tools: request.tools?.map(({ strict, ...tool }) => (strict ? { ...tool, strict } : tool)),
     tool_choice: request.tool_choice?.type === 'auto' ? undefined : request.tool_choice,
     messages: request.messages.map(({ role, content }) => ({
       role,

@@ -85,7 +85,7 @@ describe('reasoning effort', () => {
       const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } };
       expect(decode({}, { reasoning_effort: 'low', response_format }).output_config).to.deep.equal({
         effort: 'low',
-        format: { type: 'json_schema', schema },
+        format: { type: 'json_schema', name: 'x', schema },
       });
     });
 

@@ -1,4 +1,4 @@
-import type { Loss, MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
+import type { Loss, MessagesRequest, Tool } from 'gw2api/plugin';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
@@ -41,16 +41,20 @@ export function chatRequest(
   checkShape(whole);
   const conversion: Conversion = {
     capabilities,
+    dialect: capabilities.grammar ? 'grammar' : 'openai',
+    strictTools: capabilities.strictTools,
+    strictFormat: true,
+    isTranslated: terms.isTranslated,
     dropped: new Dropped(cut),
     names: new ToolNames(),
     addedTools: terms.addedTools ?? [],
     leftOut: [],
   };
   const request = withoutAttribution(whole, capabilities, conversion.dropped);
-  const { fields, instruction } = outputOf(request, conversion);
+  const { fields, request: asking } = outputOf(request, conversion);
   const body: ChatBody = {
     model: request.model,
-    messages: chatMessages(instruction ? withSystem(request, instruction) : request, conversion),
+    messages: chatMessages(asking, conversion),
     ...toolFields(request, conversion),
     ...fields,
     ...thinkingFields(request, conversion),
@@ -60,10 +64,4 @@ export function chatRequest(
   reportUnread(request, conversion.dropped, terms);
   const { dropped, leftOut, names } = conversion;
   return { body, losses: dropped.losses, leftOut, names };
-}
-
-function withSystem(request: MessagesRequest, instruction: TextBlock): MessagesRequest {
-  const { system = [] } = request;
-  const blocks = typeof system === 'string' ? [{ type: 'text', text: system } as const] : system;
-  return { ...request, system: [...blocks, instruction] };
 }

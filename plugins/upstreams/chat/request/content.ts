@@ -3,14 +3,13 @@ import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/u
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
 import { contentOfDocument } from '../../shared/document-content.js';
-import type { Dropped } from '../../shared/dropped.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
+import type { SchemaReceiver } from '../../shared/openai-schemas.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 
 /** Conversion of the parts of one request. */
-export interface Conversion extends AddedTools {
+export interface Conversion extends AddedTools, SchemaReceiver {
   readonly capabilities: Capabilities;
-  readonly dropped: Dropped;
   readonly names: ToolNames;
 }
 

@@ -1,28 +1,27 @@
-import type { MessagesRequest, TextBlock } from 'gw2api/plugin';
+import type { MessagesRequest } from 'gw2api/plugin';
+import { sentFormat } from '../../shared/openai-schemas.js';
+import { schemaOf, withInstruction } from '../../shared/output-words.js';
 import type { Conversion } from './content.js';
 
 export interface Output {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Instruction in place of a schema that the server cannot enforce. */
-  readonly instruction?: TextBlock;
+  /** Request that asks for the form in words, where the server cannot be held to it. */
+  readonly request: MessagesRequest;
 }
 
 /** `response_format` of structured output. Without support for schemas, the system text asks for one. */
-export function outputOf(
-  { output_config }: MessagesRequest,
-  { capabilities: { structuredOutput }, dropped }: Conversion,
-): Output {
-  const format = output_config?.format;
-  if (!format) return { fields: {} };
+export function outputOf(request: MessagesRequest, conversion: Conversion): Output {
+  const format = request.output_config?.format;
+  if (!format) return { fields: {}, request };
+  const { structuredOutput } = conversion.capabilities;
+  const schema = schemaOf(format);
+  const jsonMode = { response_format: { type: 'json_object' } };
+  if (!schema && structuredOutput !== 'none') return { fields: jsonMode, request };
   if (structuredOutput === 'json_schema') {
-    const json_schema = { name: 'answer', schema: format.schema, strict: true };
-    return { fields: { response_format: { type: 'json_schema', json_schema } } };
+    const json_schema = sentFormat(format, conversion);
+    return { fields: { response_format: { type: 'json_schema', json_schema } }, request };
   }
-  dropped.add('output_config.format');
-  const text = `Answer with one valid JSON object and nothing else. It conforms to this JSON Schema:\n${JSON.stringify(format.schema)}`;
-  const isJson = structuredOutput === 'json_object';
-  return {
-    fields: isJson ? { response_format: { type: 'json_object' } } : {},
-    instruction: { type: 'text', text },
-  };
+  conversion.dropped.add('output_config.format', schema ? 'setting' : 'mend');
+  const fields = structuredOutput === 'json_object' ? jsonMode : {};
+  return { fields, request: withInstruction(request, schema) };
 }

@@ -1,5 +1,6 @@
 import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
 import { reportLostTool } from '../../shared/lost-tool.js';
+import { sentParameters } from '../../shared/openai-schemas.js';
 import { sentChoice } from '../../shared/sent-choice.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
 import type { ChatTool } from './chat-body.js';
@@ -27,21 +28,21 @@ export function toolFields(
 
 function functionOf(tool: Tool, path: string, conversion: Conversion): readonly ChatTool[] {
   const { capabilities, dropped, names } = conversion;
-  const { name, type = 'custom', description, input_schema, strict } = tool;
+  const { name, type = 'custom', description, strict } = tool;
   if (type !== 'custom') {
     reportLostTool(tool, path, conversion);
     return [];
   }
   reportUnreadTool(tool, path, dropped);
-  if (strict && !capabilities.strictTools) dropped.add(`${path}.strict`);
+  const { schema, isStrict } = sentParameters(tool, path, conversion);
   return [
     {
       type: 'function',
       function: {
         name: names.short(name),
         ...(description !== undefined && { description }),
-        parameters: input_schema ?? { type: 'object', properties: {} },
-        ...(strict !== undefined && capabilities.strictTools && { strict }),
+        parameters: schema,
+        ...(isStrict ? { strict: true } : strict === false && capabilities.strictTools && { strict }),
       },
     },
   ];

@@ -1,16 +1,15 @@
 import type { ContentBlock } from 'gw2api/plugin';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
 import { contentOfDocument } from '../../shared/document-content.js';
-import type { Dropped } from '../../shared/dropped.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
+import type { SchemaReceiver } from '../../shared/openai-schemas.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 import type { ResponsesSettings } from '../options.js';
 import type { InputPart } from './input-items.js';
 
 /** Conversion of the parts of one request. */
-export interface Conversion extends AddedTools {
+export interface Conversion extends AddedTools, SchemaReceiver {
   readonly settings: ResponsesSettings;
-  readonly dropped: Dropped;
   readonly names: ToolNames;
 }
 

@@ -5,6 +5,8 @@ import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { nearestEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
+import { sentFormat, sentParameters } from '../../shared/openai-schemas.js';
+import { schemaOf } from '../../shared/output-words.js';
 import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
 import { withOutputConfig } from '../../shared/output-config.js';
@@ -44,6 +46,10 @@ export function responsesRequest(
   checkShape(whole);
   const conversion: Conversion = {
     settings,
+    dialect: 'openai',
+    strictTools: settings.strictTools,
+    strictFormat: settings.strictTools,
+    isTranslated: terms.isTranslated,
     dropped: new Dropped(cut),
     names: new ToolNames(),
     addedTools: terms.addedTools ?? [],
@@ -57,7 +63,7 @@ export function responsesRequest(
     input: inputItems(request.messages, conversion),
     ...toolFields(request, conversion),
     ...reasoningFields(request, settings),
-    ...outputFields(request, settings),
+    ...outputFields(request, conversion),
     ...limitFields(request, dropped),
     store: false,
     stream: true,
@@ -89,24 +95,26 @@ function toolFields({ tools = [], tool_choice: wanted }: MessagesRequest, conver
   };
 }
 
-/** Function; `strict` is always said, as it is on by default. Tools that a vendor runs itself are reported. */
+/**
+ * Function; `strict` is said unless its caller has left it to the server, where it is on by default. Tools that a
+ * vendor runs itself are reported.
+ */
 function functionOf(tool: Tool, path: string, conversion: Conversion): readonly Fields[] {
-  const { name, type = 'custom', description, input_schema, strict = false } = tool;
-  const { settings, dropped, names } = conversion;
-  const { strictTools } = settings;
+  const { name, type = 'custom', description, strict } = tool;
+  const { dropped, names } = conversion;
   if (type !== 'custom') {
     reportLostTool(tool, path, conversion);
     return [];
   }
   reportUnreadTool(tool, path, dropped);
-  if (strict && !strictTools) dropped.add(`${path}.strict`);
+  const { schema, isStrict } = sentParameters(tool, path, conversion);
   return [
     {
       type: 'function',
       name: names.short(name),
       ...(description !== undefined && { description }),
-      parameters: input_schema ?? { type: 'object', properties: {} },
-      strict: strict && strictTools,
+      parameters: schema,
+      ...(strict !== null && { strict: isStrict }),
     },
   ];
 }
@@ -125,13 +133,11 @@ function reasoningFields(request: MessagesRequest, { efforts }: ResponsesSetting
   return Object.keys(reasoning).length > 0 ? { reasoning } : {};
 }
 
-function outputFields(
-  { output_config }: MessagesRequest,
-  { strictTools: strict }: ResponsesSettings,
-): Fields {
+function outputFields({ output_config }: MessagesRequest, conversion: Conversion): Fields {
   const format = output_config?.format;
   if (!format) return {};
-  return { text: { format: { type: 'json_schema', name: 'answer', schema: format.schema, strict } } };
+  if (!schemaOf(format)) return { text: { format: { type: 'json_object' } } };
+  return { text: { format: { type: 'json_schema', ...sentFormat(format, conversion) } } };
 }
 
 /** The smallest limit that OpenAI takes; agent CLIs ask for a single token to see that a model is there. */

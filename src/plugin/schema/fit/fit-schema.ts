@@ -50,7 +50,7 @@ export interface FittedSchema {
  *   repetitions. `grammar-minimal`: no bounds at all.
  */
 export function fitSchema(schema: Schema, dialect: SchemaDialect, use: SchemaUse = 'tool'): FittedSchema {
-  const fit: Fit = { changes: new Changes(), isExpressible: true, keys: new Map() };
+  const fit: Fit = { changes: new Changes(), isExpressible: true, keys: noKeys };
   let fitted = schema;
   for (const rule of dialects[dialect][use]) fitted = rule(fitted, fit);
   const { changes, isExpressible, keys } = fit;
@@ -62,6 +62,8 @@ export function fitSchema(schema: Schema, dialect: SchemaDialect, use: SchemaUse
     keys,
   };
 }
+
+const noKeys: KeyNames = new Map();
 
 interface Fit {
   readonly changes: Changes;

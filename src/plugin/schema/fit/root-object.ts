@@ -6,6 +6,7 @@ import { without, type Schema } from './schema-parts.js';
 
 /** Puts what the root refers to in its place; a reference to nothing, or to itself, goes into words. */
 export function inlineRootRef(schema: Schema, changes: Changes): Schema {
+  if (schema['$ref'] === undefined) return schema;
   const seen = new Set<unknown>([schema]);
   let inlined = schema;
   while (inlined['$ref'] !== undefined) {

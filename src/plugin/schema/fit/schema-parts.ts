@@ -6,17 +6,17 @@ export type Schema = Readonly<Record<string, unknown>>;
 export const maxDepth = 200;
 
 /** Keywords that hold schemas by name. */
-const named: ReadonlySet<string> = new Set([
+const named: readonly string[] = [
   'properties',
   'patternProperties',
   '$defs',
   'definitions',
   'dependentSchemas',
   'dependencies',
-]);
+];
 
 /** Keywords that hold a schema or a list of schemas. */
-const held: ReadonlySet<string> = new Set([
+const held: readonly string[] = [
   'anyOf',
   'oneOf',
   'allOf',
@@ -32,28 +32,60 @@ const held: ReadonlySet<string> = new Set([
   'if',
   'then',
   'else',
+];
+
+type Holding = 'named' | 'held';
+
+const holdings: ReadonlyMap<string, Holding> = new Map([
+  ...named.map((keyword) => [keyword, 'named'] as const),
+  ...held.map((keyword) => [keyword, 'held'] as const),
 ]);
 
 /** The schemas directly in a schema, boolean ones left out; names of properties are not keywords. */
 export function* partsOf(schema: Schema): Iterable<Schema> {
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (named.has(keyword) && isRecord(value)) yield* Object.values(value).filter(isRecord);
-    else if (held.has(keyword)) yield* [value].flat().filter(isRecord);
+  for (const keyword in schema) {
+    const holding = holdings.get(keyword);
+    const value = schema[keyword];
+    if (holding === undefined || typeof value !== 'object' || value === null) continue;
+    if (holding === 'held') yield* [value].flat().filter(isRecord);
+    else if (isRecord(value)) yield* Object.values(value).filter(isRecord);
   }
 }
 
-/** The schema with each of its direct parts mapped; the given one where none of them changes. */
+/**
+ * The schema with each of its direct parts mapped; the given one where none of them changes. Plain loops that
+ * allocate nothing, because tools have thousands of schemas, and few of them change.
+ */
 export function mapParts(schema: Schema, map: (part: Schema) => Schema): Schema {
   let copy: Record<string, unknown> | undefined;
-  for (const [keyword, value] of Object.entries(schema)) {
-    const mapped = named.has(keyword)
-      ? mapNamed(value, map)
-      : held.has(keyword)
-        ? mapHeld(value, map)
-        : value;
+  for (const keyword in schema) {
+    const holding = holdings.get(keyword);
+    const value = schema[keyword];
+    if (holding === undefined || typeof value !== 'object' || value === null) continue;
+    const mapped = Array.isArray(value)
+      ? holding === 'held'
+        ? mapList(value, map)
+        : value
+      : mapOne(value as Schema, holding, map); // it is not a list
     if (mapped !== value) (copy ??= { ...schema })[keyword] = mapped;
   }
   return copy ?? schema;
+}
+
+function mapOne(value: Schema, holding: Holding, map: (part: Schema) => Schema): Schema {
+  if (holding === 'held') return map(value);
+  let copy: Record<string, unknown> | undefined;
+  for (const name in value) {
+    const part = value[name];
+    const mapped = isRecord(part) ? map(part) : part;
+    if (mapped !== part) (copy ??= { ...value })[name] = mapped;
+  }
+  return copy ?? value;
+}
+
+function mapList(value: readonly unknown[], map: (part: Schema) => Schema): readonly unknown[] {
+  const mapped = value.map((part) => (isRecord(part) ? map(part) : part));
+  return mapped.every((part, at) => part === value[at]) ? value : mapped;
 }
 
 /**
@@ -67,20 +99,6 @@ export function loosenParts(schema: Schema, loosen: (part: Schema) => Schema): S
   return Object.fromEntries(
     Object.entries(kept).map(([name, value]) => [name === 'oneOf' ? 'anyOf' : name, value]),
   );
-}
-
-function mapNamed(value: unknown, map: (part: Schema) => Schema): unknown {
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value);
-  const mapped = entries.map(([name, part]) => [name, isRecord(part) ? map(part) : part] as const);
-  return mapped.every(([, part], at) => part === entries[at]?.[1]) ? value : Object.fromEntries(mapped);
-}
-
-function mapHeld(value: unknown, map: (part: Schema) => Schema): unknown {
-  if (isRecord(value)) return map(value);
-  if (!Array.isArray(value)) return value;
-  const mapped = value.map((part: unknown) => (isRecord(part) ? map(part) : part));
-  return mapped.every((part, at) => part === value[at]) ? value : mapped;
 }
 
 /** The schema without some keywords, the others in their order; the given one where it has none of them. */

@@ -362,7 +362,7 @@ describe('a Chat request', () => {
           input_schema: { type: 'object' },
           cache_control: { type: 'ephemeral' },
         },
-        { name: 'bare', input_schema: { type: 'object', properties: {} } },
+        { name: 'bare', input_schema: { type: 'object', properties: {} }, strict: false },
         {
           name: 'patch',
           input_schema: {
@@ -397,22 +397,15 @@ describe('a Chat request', () => {
       ]);
     });
 
-    it('get closed schemas where they are strict, and that is reported', () => {
+    it('keep their schemas and strict as they came', () => {
       const open = { type: 'object', properties: { a: { type: 'object', properties: {} } } };
       const { request, dropped } = decode({
         tools: [weather({ parameters: open, strict: true }), weather({ name: 'lax', parameters: open })],
       });
-      expect(request.tools![0])
-        .to.deep.include({ strict: true })
-        .and.deep.include({
-          input_schema: {
-            type: 'object',
-            properties: { a: { type: 'object', properties: {}, additionalProperties: false } },
-            additionalProperties: false,
-          },
-        });
+      expect(request.tools![0]).to.deep.include({ strict: true, input_schema: open });
       expect(request.tools![1]!.input_schema).to.deep.equal(open);
-      expect(dropped).to.deep.equal(['tools[0].function.parameters.additionalProperties']);
+      expect(request.tools![1]).not.to.have.property('strict');
+      expect(dropped).to.deep.equal([]);
     });
 
     it('are declared again from the history where the client left them out', () => {
@@ -528,31 +521,36 @@ describe('a Chat request', () => {
       expect(sent.losses.map((path) => pathOf?.(path))).to.deep.equal(['stop']);
     });
 
-    it('ask for JSON by schema or, without one, by an instruction', () => {
+    it('ask for JSON, by a schema or any', () => {
       const schema = { type: 'object', properties: {}, additionalProperties: false };
       const bySchema = decode({
         response_format: { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } },
       });
-      expect(bySchema.request.output_config).to.deep.equal({ format: { type: 'json_schema', schema } });
+      expect(bySchema.request.output_config).to.deep.equal({
+        format: { type: 'json_schema', schema, name: 'x', strict: true },
+      });
       expect(bySchema.dropped).to.deep.equal([]);
       const plain = decode({
         messages: [{ role: 'system', content: 's' }, user],
         response_format: { type: 'json_object' },
       });
-      expect(plain.request.system).to.have.length(2);
-      expect(decode({ response_format: { type: 'text' } }).request).to.not.have.property('system');
+      expect(plain.request.system).to.have.length(1);
+      expect(plain.request.output_config).to.deep.equal({ format: { type: 'json_object' } });
+      expect(decode({ response_format: { type: 'text' } }).request).to.not.have.property('output_config');
+      for (const response_format of [
+        { type: 'json_object', schema },
+        { type: 'json_schema', schema },
+      ])
+        expect(decode({ response_format }).request.output_config).to.deep.equal({
+          format: { type: 'json_schema', schema },
+        });
     });
 
-    it('close the answer’s schema and report it', () => {
+    it('keep the schema of the answer as it came', () => {
       const json_schema = { name: 'x', schema: { type: 'object', properties: {} }, description: 'd' };
       const { request, dropped } = decode({ response_format: { type: 'json_schema', json_schema } });
-      expect(request.output_config!.format!.schema).to.deep.equal({
-        type: 'object',
-        properties: {},
-        additionalProperties: false,
-        description: 'd',
-      });
-      expect(dropped).to.deep.equal(['response_format.json_schema.schema.additionalProperties']);
+      expect(request.output_config!.format).to.deep.equal({ type: 'json_schema', ...json_schema });
+      expect(dropped).to.deep.equal([]);
     });
 
     it('name the user, and keep the key of the cache for the slot', () => {

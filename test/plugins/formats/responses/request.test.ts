@@ -310,7 +310,7 @@ describe('a Responses request', () => {
       });
       expect(request).to.deep.include({
         max_tokens: 100,
-        output_config: { format: { type: 'json_schema', schema } },
+        output_config: { format: { type: 'json_schema', schema, name: 'x', strict: true } },
         metadata: { user_id: 'u' },
       });
       expect(dropped).to.deep.equal(['truncation', 'text.verbosity', 'include[1]']);

@@ -5,7 +5,8 @@ import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { presetNames } from '#plugins/upstreams/chat/presets.js';
 import { translate } from './translate.js';
 
-const look: Tool = { name: 'look', description: 'Looks.', input_schema: { type: 'object' }, strict: true };
+const closed = { type: 'object', properties: {}, additionalProperties: false };
+const look: Tool = { name: 'look', description: 'Looks.', input_schema: closed, strict: true };
 const see: Tool = { name: 'see' };
 
 describe('a Chat request', () => {
@@ -53,7 +54,7 @@ describe('a Chat request', () => {
     expect(body['tools']).to.deep.equal([
       {
         type: 'function',
-        function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+        function: { name: 'look', description: 'Looks.', parameters: closed, strict: true },
       },
       { type: 'function', function: { name: 'see', parameters: { type: 'object', properties: {} } } },
     ]);
@@ -70,10 +71,40 @@ describe('a Chat request', () => {
   });
 
   it('has the format that is asked for as output_format', () => {
-    const format = { type: 'json_schema', schema: { type: 'object' } };
+    const format = { type: 'json_schema', schema: closed };
     const { body, dropped } = translate({ output_format: format } as object, { preset: 'openai' });
     expect(body).to.have.nested.property('response_format.json_schema.schema', format.schema);
     expect(dropped).to.deep.equal([]);
+  });
+
+  it('sends no strict with a schema that a server cannot be held to, and mends what it would refuse', () => {
+    const input_schema = { type: 'object', properties: { a: { type: 'array' } } };
+    const { body, losses } = translate({ tools: [{ ...look, input_schema }] }, { strictTools: true });
+    expect(body['tools']).to.have.nested.property('[0].function.parameters.properties.a.items');
+    expect(body['tools']).not.to.have.nested.property('[0].function.strict');
+    expect(losses).to.deep.equal([
+      { path: 'tools[0].input_schema', kind: 'mend' },
+      { path: 'tools[0].strict', kind: 'setting' },
+    ]);
+  });
+
+  it('leaves out what the grammar of a local server cannot express', () => {
+    const a = { type: 'string', pattern: '^a', maxLength: 524_288 };
+    const input_schema = { type: 'object', properties: { a } };
+    const output_config = { format: { type: 'json_schema', schema: input_schema } } as const;
+    for (const preset of ['llama-cpp', 'lm-studio'] as const) {
+      const { body, dropped } = translate(
+        { tools: [{ name: 'a', input_schema }], output_config },
+        { preset },
+      );
+      expect(JSON.stringify(body)).to.not.match(/pattern|maxLength/);
+      expect(dropped).to.deep.equal([
+        'output_config.format.schema',
+        'output_config.format.strict',
+        'tools[0].input_schema',
+      ]);
+    }
+    expect(JSON.stringify(translate({ tools: [{ name: 'a', input_schema }] }).body)).to.include('524288');
   });
 
   it('shortens names of tools that are too long, alike in tools, choice and history', () => {
@@ -126,7 +157,7 @@ describe('a Chat request', () => {
 
   it('leaves out the choice of a tool that it leaves out', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
-    const tools = [search, { name: 'note', input_schema: { type: 'object' } }];
+    const tools = [search, { name: 'note', input_schema: { type: 'object', properties: {} } }];
     for (const toolChoice of ['named', 'words'] as const) {
       const choice = { type: 'tool', name: 'web_search' } as const;
       const { body, dropped } = translate({ tools, tool_choice: choice }, { toolChoice });
@@ -144,7 +175,7 @@ describe('a Chat request', () => {
   });
 
   it('asks for structured output by schema, else for JSON and the schema in words', () => {
-    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const schema = { ...closed, properties: { a: { type: 'string' } }, required: ['a'] };
     const request = { output_config: { format: { type: 'json_schema', schema } } } as const;
     expect(translate(request).body['response_format']).to.deep.equal({
       type: 'json_schema',
@@ -157,6 +188,42 @@ describe('a Chat request', () => {
       .to.match(/^Be kind\.\n\n/)
       .and.include(JSON.stringify(schema));
     expect(dropped).to.deep.equal(['output_config.format']);
+  });
+
+  it('asks for structured output as strictly as its caller, under the name that it gave', () => {
+    const sent = (format: object, isTranslated: boolean) => {
+      const given = { type: 'json_schema', name: 'my form', ...format } as const;
+      const request = { model: 'm', messages: [], output_config: { format: given } };
+      const capabilities = capabilitiesOf({ preset: 'openai', unsupported: 'report' }, 'slot-a');
+      const { body, losses } = chatRequest(request, capabilities, { isTranslated });
+      return { format: body['response_format'], losses };
+    };
+    const open = { type: 'object', properties: { a: { type: 'string' } } };
+    const lost = [{ path: 'output_config.format.strict', kind: 'setting' }];
+    const format = (schema: object, more: object = {}) => ({
+      type: 'json_schema',
+      json_schema: { name: 'my_form', schema, ...more },
+    });
+    expect(sent({ schema: closed }, true)).to.deep.equal({ format: format(closed), losses: [] });
+    expect(sent({ schema: closed, strict: true }, true).format).to.deep.equal(
+      format(closed, { strict: true }),
+    );
+    expect(sent({ schema: closed, strict: false }, true).format).to.deep.equal(
+      format(closed, { strict: false }),
+    );
+    expect(sent({ schema: open, strict: true }, true)).to.deep.equal({ format: format(open), losses: lost });
+    expect(sent({ schema: closed }, false).format).to.deep.equal(format(closed, { strict: true }));
+    expect(sent({ schema: open }, false)).to.deep.equal({ format: format(open), losses: lost });
+  });
+
+  it('asks for any JSON object where its caller wants just that', () => {
+    const request = { output_config: { format: { type: 'json_object' } } } as const;
+    const json = { type: 'json_object' };
+    for (const preset of ['openai', 'deepseek'] as const)
+      expect(translate(request, { preset }).body['response_format']).to.deep.equal(json);
+    const { body, losses } = translate(request, { structuredOutput: 'none' });
+    expect(JSON.stringify(body['messages'])).to.include('one valid JSON object');
+    expect(losses).to.deep.equal([{ path: 'output_config.format', kind: 'mend' }]);
   });
 
   it('asks for thinking in the words of the server', () => {

@@ -30,7 +30,8 @@ function translate(fields: Partial<MessagesRequest>, settings: Partial<Responses
 
 const inputOf = (messages: readonly Message[]) => translate({ messages }).body.input;
 
-const look: Tool = { name: 'look', description: 'Looks.', input_schema: { type: 'object' }, strict: true };
+const closed = { type: 'object', properties: {}, additionalProperties: false };
+const look: Tool = { name: 'look', description: 'Looks.', input_schema: closed, strict: true };
 
 describe('a Responses request', () => {
   it('says in words what a turn or a result held, where nothing else of it remains', () => {
@@ -183,7 +184,7 @@ describe('a Responses request', () => {
     const tool_choice = { type: 'tool', name: 'look', disable_parallel_tool_use: true } as const;
     const { body, dropped } = translate({ tools: [look, { name: 'see' }], tool_choice });
     expect(body['tools']).to.deep.equal([
-      { type: 'function', name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: true },
+      { type: 'function', name: 'look', description: 'Looks.', parameters: closed, strict: true },
       { type: 'function', name: 'see', parameters: { type: 'object', properties: {} }, strict: false },
     ]);
     expect(body['tool_choice']).to.deep.equal({ type: 'function', name: 'look' });
@@ -210,10 +211,29 @@ describe('a Responses request', () => {
   });
 
   it('has the format that is asked for as output_format', () => {
-    const format = { type: 'json_schema', schema: { type: 'object' } };
+    const format = { type: 'json_schema', schema: closed };
     const { body, losses } = translate({ output_format: format } as object);
     expect(body['text']).to.have.nested.property('format.schema', format.schema);
     expect(losses).to.deep.equal([]);
+  });
+
+  it('says nothing of strict where its caller has left that to the server', () => {
+    const tools = [
+      { ...look, strict: null },
+      { ...look, name: 'open', input_schema: { type: 'object' } },
+    ];
+    const { body, losses } = translate({ tools });
+    expect(body['tools']).not.to.have.nested.property('[0].strict');
+    expect(body['tools']).to.have.nested.property('[1].strict', false);
+    expect(losses).to.deep.equal([
+      { path: 'tools[1].input_schema', kind: 'mend' },
+      { path: 'tools[1].strict', kind: 'setting' },
+    ]);
+  });
+
+  it('asks for any JSON object where its caller wants just that', () => {
+    const { body } = translate({ output_config: { format: { type: 'json_object' } } });
+    expect(body['text']).to.deep.equal({ format: { type: 'json_object' } });
   });
 
   it('shortens names of tools that are too long, alike in tools, choice and history', () => {
@@ -229,7 +249,7 @@ describe('a Responses request', () => {
   });
 
   it('asks for thinking, its summary and structured output', () => {
-    const schema = { type: 'object' };
+    const schema = closed;
     const { body } = translate({
       thinking: { type: 'adaptive' },
       output_config: { effort: 'max', format: { type: 'json_schema', schema } },
