@@ -149,7 +149,8 @@ function sender({ pool, clock }: Kit): () => Promise<boolean> {
       request: { model: 'sonnet-5', messages: [] },
       picker: pool.picker({ policy, caller, queueTimeoutMs: 30_000, signal }),
     } as unknown as GatewayState; // all that the stage uses
-    const ctx = { state, headers: {}, search: '', set: () => undefined, remove: () => undefined };
+    const response = { get: () => '', set: () => undefined };
+    const ctx = { state, headers: {}, search: '', response, set: () => undefined, remove: () => undefined };
     try {
       await middleware(ctx as unknown as Context, async () => undefined);
       for await (const _ of state.reply.events);

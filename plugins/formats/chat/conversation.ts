@@ -13,7 +13,10 @@ import type { UnsupportedFields } from '../shared/unsupported-fields.js';
 /** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
 export function readConversation(messages: readonly ChatMessage[], dropped: UnsupportedFields): Transcript {
   const conversation: Conversation = { transcript: new Transcript(), dropped, legacyCalls: new Map() };
-  messages.forEach((message, at) => readers[message.role](message, at, conversation));
+  messages.forEach((message, at) => {
+    conversation.transcript.from(`messages[${at}]`);
+    readers[message.role](message, at, conversation);
+  });
   return conversation.transcript;
 }
 

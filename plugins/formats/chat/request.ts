@@ -2,10 +2,12 @@ import type { CatalogModel } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import { readConversation } from './conversation.js';
+import { chatBlockPath } from './paths.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck } from '../shared/body.js';
 import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
+import { contentPaths } from '../shared/content-paths.js';
 import { fanOut } from '../shared/fan-out.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
@@ -13,6 +15,7 @@ import { readThinking } from '../shared/thinking-dialects.js';
 import type { ToolParams } from '../shared/tool-choice.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
 import type { Toolbox } from '../shared/toolbox.js';
+import type { Transcript } from '../shared/transcript.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
 
@@ -28,10 +31,11 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const params = { effort, reasoning, thinking: body.thinking };
   const thinking = readThinking(params, dropped);
   const toolbox = toolsOf(body, model, dropped);
+  const transcript = readConversation(body.messages, dropped);
   const request = buildRequest(
     {
       model: body.model,
-      transcript: readConversation(body.messages, dropped),
+      transcript,
       maxTokens: body.max_completion_tokens ?? body.max_tokens,
       stop: body.stop,
       sampling: body,
@@ -49,7 +53,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     request,
     stream: body.stream === true,
     dropped: dropped.paths,
-    pathOf: callerPathOf(request, pathsOf(body, thinking, toolbox)),
+    pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox, transcript })),
     intercept: n > 1 ? fanOut(n) : undefined,
   };
 }
@@ -71,7 +75,10 @@ function toolParams(
   return { tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
 }
 
-function pathsOf(body: ChatBody, thinking: ThinkingParams, toolbox: Toolbox): CallerPaths {
+function pathsOf(
+  body: ChatBody,
+  { thinking, toolbox, transcript }: { thinking: ThinkingParams; toolbox: Toolbox; transcript: Transcript },
+): CallerPaths {
   return {
     fields: {
       ...settingPaths(thinking),
@@ -82,7 +89,7 @@ function pathsOf(body: ChatBody, thinking: ThinkingParams, toolbox: Toolbox): Ca
       'output_config.format.name': 'response_format.json_schema.name',
     },
     toolPath: (name) => toolbox.placeOf(name),
-    contentPath: (path) => path,
+    contentPath: contentPaths(transcript, chatBlockPath(body)),
   };
 }
 

@@ -7,6 +7,7 @@ import { addWebSearchTool, readChoice, readTools, type DeclaredTools } from './t
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, invalidField } from '../shared/body.js';
 import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
+import { contentPaths, type BlockPath } from '../shared/content-paths.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking-dialects.js';
@@ -31,10 +32,11 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   const input = await readInput(body, context);
   const tools = readTools(body, input, dropped);
   addWebSearchTool(tools, body, model?.webSearch !== false, dropped);
+  const transcript = readTranscript(body, input, tools, dropped);
   const request = buildRequest(
     {
       model: body.model,
-      transcript: readTranscript(body, input, tools, dropped),
+      transcript,
       maxTokens: body.max_output_tokens,
       sampling: body,
       tools: {
@@ -51,11 +53,18 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   );
   reportRest(body, Boolean(thinking.effort), dropped);
   const intercept = body.generate === false ? warmUp : undefined;
-  const pathOf = callerPathOf(request, pathsOf(thinking, tools.toolbox));
+  const pathOf = callerPathOf(request, pathsOf({ thinking, toolbox: tools.toolbox, transcript, input }));
   return { request, stream: body.stream === true, dropped: dropped.paths, pathOf, intercept };
 }
 
-function pathsOf(thinking: ThinkingParams, toolbox: Toolbox): CallerPaths {
+interface Parts {
+  readonly thinking: ThinkingParams;
+  readonly toolbox: Toolbox;
+  readonly transcript: Transcript;
+  readonly input: ResponsesInput;
+}
+
+function pathsOf({ thinking, toolbox, transcript, input }: Parts): CallerPaths {
   return {
     fields: {
       ...settingPaths(thinking),
@@ -63,7 +72,19 @@ function pathsOf(thinking: ThinkingParams, toolbox: Toolbox): CallerPaths {
       'output_config.format': 'text.format',
     },
     toolPath: (name) => toolbox.placeOf(name),
-    contentPath: (path) => path,
+    contentPath: contentPaths(transcript, itemBlockPath(input)),
+  };
+}
+
+/** Paths of the blocks that were made of an item. */
+function itemBlockPath({ items, carried }: ResponsesInput): BlockPath {
+  return ({ path, index }, rest) => {
+    const at = /^input\[(\d+)\]$/.exec(path)?.[1];
+    const item = at === undefined ? undefined : items[carried + Number(at)];
+    if (!item) return path;
+    if (item['output'] !== undefined) return `${path}${rest.replace(/^\.content\b/, '.output')}`;
+    if (Array.isArray(item['content'])) return `${path}.content[${index}]${rest}`;
+    return typeof item['content'] === 'string' ? `${path}.content` : `${path}${rest}`;
   };
 }
 
@@ -84,16 +105,20 @@ function readTranscript(
   dropped: UnsupportedFields,
 ): Transcript {
   const transcript = new Transcript();
+  transcript.from('instructions');
   if (instructions) transcript.addInstructions([{ type: 'text', text: instructions }]);
   const answered = answeredCalls(items);
   items.forEach((item, at) => {
-    readItem(item, itemPath(at, carried), {
+    const path = itemPath(at, carried);
+    transcript.from(path);
+    readItem(item, path, {
       transcript,
       toolbox,
       answered,
       dropped: at < carried ? new UnsupportedFields() : dropped,
     });
   });
+  transcript.from('tools');
   transcript.addInstructions(notes.map((text) => ({ type: 'text', text })));
   return transcript;
 }

@@ -7,6 +7,14 @@ interface Turn {
   readonly blocks: readonly ContentBlock[];
 }
 
+/** Place that a block came from. */
+export interface Origin {
+  /** Message or item in the caller's body: `messages[2]`, `input[0]`. */
+  readonly path: string;
+  /** Place among the blocks that were made of it. */
+  readonly index: number;
+}
+
 /**
  * A conversation on its way into Messages form: roles take turns, each tool result follows its call, and late
  * system text stays in place, since a prompt cache would lose all that comes after a changed beginning.
@@ -14,9 +22,24 @@ interface Turn {
 export class Transcript {
   readonly #system: TextBlock[] = [];
   readonly #turns: Turn[] = [];
+  readonly #sources: { readonly path: string; readonly blocks: readonly ContentBlock[] }[] = [];
+  #path = '';
+
+  /** Sets the place in the caller's body of what is added next: `messages[2]`, `input[0]`. */
+  from(path: string): void {
+    this.#path = path;
+  }
+
+  /** Origins of the blocks that were added. */
+  get origins(): ReadonlyMap<ContentBlock, Origin> {
+    return new Map(
+      this.#sources.flatMap(({ path, blocks }) => blocks.map((block, index) => [block, { path, index }])),
+    );
+  }
 
   /** Adds to the system text at the front. */
   addInstructions(blocks: readonly TextBlock[]): void {
+    this.#sources.push({ path: this.#path, blocks });
     for (const block of blocks) this.#system.push(block);
   }
 
@@ -32,6 +55,7 @@ export class Transcript {
   }
 
   #add(role: Role, blocks: readonly ContentBlock[]): void {
+    this.#sources.push({ path: this.#path, blocks });
     const kept = blocks.filter((block) => !isBlank(block));
     if (kept.length > 0) this.#turns.push({ role, blocks: kept });
   }
@@ -135,7 +159,8 @@ function withoutLastThoughts({ role, blocks }: Turn): Turn {
 function trimPrefill(turns: readonly Turn[]): readonly Turn[] {
   const last = turns.at(-1);
   const block = last?.blocks.at(-1);
-  if (last?.role !== 'assistant' || block?.type !== 'text') return turns;
+  if (last?.role !== 'assistant' || block?.type !== 'text' || block.text.trimEnd() === block.text)
+    return turns;
   const blocks = [...last.blocks.slice(0, -1), { ...block, text: block.text.trimEnd() }];
   return [...turns.slice(0, -1), { ...last, blocks }];
 }
