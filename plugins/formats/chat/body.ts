@@ -67,10 +67,23 @@ const custom = Type.Object({
   ),
 });
 
+const flatFormat = Type.Object({
+  type: nullable(Type.String()),
+  syntax: nullable(Type.String()),
+  definition: nullable(Type.String()),
+});
+
 const tool = Type.Object({
   type: nullable(Type.String()),
   function: nullable(definition),
   custom: nullable(custom),
+  /** A definition that is not nested, as other formats have it. */
+  name: nullable(Type.String()),
+  description: nullable(Type.String()),
+  parameters: nullable(Type.Record(Type.String(), Type.Unknown())),
+  input_schema: nullable(Type.Record(Type.String(), Type.Unknown())),
+  strict: nullable(Type.Boolean()),
+  format: nullable(flatFormat),
   output_schema: Type.Optional(Type.Unknown()),
   allowed_callers: Type.Optional(Type.Unknown()),
   cache_control: markerFields.cache_control,
@@ -82,10 +95,15 @@ const toolChoice = Type.Object({
   type: Type.String(),
   function: nullable(named),
   custom: nullable(named),
+  /** The tool's name in the choices of other formats. */
+  name: nullable(Type.String()),
+  disable_parallel_tool_use: nullable(Type.Boolean()),
   allowed_tools: nullable(
     Type.Object({
       mode: Type.Enum(['auto', 'required']),
-      tools: Type.Array(Type.Object({ function: nullable(named), custom: nullable(named) })),
+      tools: Type.Array(
+        Type.Object({ function: nullable(named), custom: nullable(named), name: nullable(Type.String()) }),
+      ),
     }),
   ),
 });

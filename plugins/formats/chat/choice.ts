@@ -15,6 +15,8 @@ export interface ChatRequest extends ChunkRequest {
   /** The caller knows `function_call`, not `tool_calls`. */
   readonly isLegacy: boolean;
   readonly tools: CallerTools;
+  /** Custom tools whose calls go out as functions, with the text as it is in `arguments`. */
+  readonly textFunctions?: ReadonlySet<string>;
   /** Ids of the calls in the history. */
   readonly calledIds?: readonly string[];
 }
@@ -87,9 +89,11 @@ export class ChatChoice implements AnswerWriter {
     const { kind, name } = callerTool(this.#request.tools, block.start.name);
     const id = this.#uniqueId(block.start.id);
     if (this.#request.isLegacy) return index === 0 ? this.#functionCall(name) : undefined;
-    return kind === 'custom'
-      ? this.#customCall({ index, name, id }, block)
-      : this.#toolCall({ index, name, id });
+    const call = { index, name, id };
+    if (kind !== 'custom') return this.#toolCall(call);
+    return this.#request.textFunctions?.has(name)
+      ? this.#textCall(call, block)
+      : this.#customCall(call, block);
   }
 
   /** Makes a call id unique: clients find calls by id, but some upstreams reuse ids across answers. */
@@ -103,9 +107,14 @@ export class ChatChoice implements AnswerWriter {
     return { write: (json) => this.delta({ function_call: { arguments: json } }) };
   }
 
-  #toolCall({ index, name, id }: Call): Part {
+  #toolCall({ index, name, id }: Call): Required<Pick<Part, 'write'>> {
     this.delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
     return { write: (json) => this.delta({ tool_calls: [{ index, function: { arguments: json } }] }) };
+  }
+
+  #textCall(call: Call, block: Block<BlockOf<'tool_use'>>): Part {
+    const part = this.#toolCall(call);
+    return { close: () => part.write(customInput(block.text)) };
   }
 
   #customCall({ index, name, id }: Call, block: Block<BlockOf<'tool_use'>>): Part {

@@ -1,5 +1,6 @@
 import type { ContentBlock, TextBlock } from 'gw2api/plugin';
 import type { ChatMessage, ChatPart } from './body.js';
+import { readForeignPart } from './foreign-parts.js';
 import { invalidField, required } from '../shared/body.js';
 import { markerOf } from '../shared/cache-markers.js';
 import { fileBlock, imageBlock } from '../shared/media.js';
@@ -12,7 +13,15 @@ export function readContent(
   dropped: UnsupportedFields,
 ): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return (content ?? []).map((part, at) => readPart(part, `${path}.content[${at}]`, dropped));
+  return readList(content ?? [], path, dropped);
+}
+
+function readList(
+  parts: readonly ChatPart[],
+  path: string,
+  dropped: UnsupportedFields,
+): readonly ContentBlock[] {
+  return parts.flatMap((part, at) => readPart(part, `${path}.content[${at}]`, dropped));
 }
 
 /** The same where only text can stand: system messages. */
@@ -28,10 +37,18 @@ export function readText(
   });
 }
 
-function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): ContentBlock {
+function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): readonly ContentBlock[] {
   const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
-  if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
-  return { ...read(part, path, dropped), ...markerOf(part) };
+  if (read) return [{ ...read(part, path, dropped), ...markerOf(part) }];
+  const place = {
+    path,
+    dropped,
+    read: (parts: readonly ChatPart[], at: string) => readList(parts, at, dropped),
+  };
+  const blocks = readForeignPart(part, place);
+  if (!blocks) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
+  const isThinking = part.type === 'thinking' || part.type === 'redacted_thinking';
+  return isThinking ? blocks : blocks.map((block) => ({ ...block, ...markerOf(part) }));
 }
 
 type PartReader = (part: ChatPart, path: string, dropped: UnsupportedFields) => ContentBlock;

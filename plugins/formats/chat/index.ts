@@ -1,11 +1,14 @@
-import { Type, type ModelReply } from 'gw2api/plugin';
+import { Type, type ModelReply, type ReplyEncoder } from 'gw2api/plugin';
 import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import type { ChatRequest } from './choice.js';
+import { textFunctions } from './flat-tools.js';
+import { inputBody, inputTools } from './input-body.js';
 import { chatReply } from './reply.js';
 import { decodeChat } from './request.js';
 import { chatStream } from './stream.js';
 import { toolNames } from './tools.js';
+import { decodeResponses } from '../responses/request.js';
 import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
 import { sseComment } from '../shared/sse.js';
@@ -32,32 +35,58 @@ export default defineFormat({
     },
   ],
   body: chatBody,
-  decode: (body, context) => withPrivateUser(decodeChat(body, context), context),
+  decode(body, context) {
+    const input = inputBody(body);
+    if (!input) return withPrivateUser(decodeChat(body, context), context);
+    return decodeResponses(input, context).then((decoded) => withPrivateUser(decoded, context));
+  },
   encoder(body, context) {
-    const request = chatRequest(body as ChatBody, context); // checked by `decode`
-    return {
-      keepAlive: sseComment,
-      whole: (reply) => chatReply(reply.events, answered(request, reply, context)),
-      stream: (reply) => chatStream(reply.events, answered(request, reply, context)),
-    };
+    const asked = body as ChatBody; // checked by `decode`
+    const input = inputBody(body);
+    if (!input) return encoderOf(chatRequest(asked, context), context);
+    return inputTools(input, context).then((tools) =>
+      encoderOf({ ...settingsOf(asked, context), ...tools, n: 1, isLegacy: false }, context),
+    );
   },
   error: openaiError,
 });
 
+function encoderOf(request: ChatRequest, context: FormatContext): ReplyEncoder {
+  return {
+    keepAlive: sseComment,
+    whole: (reply) => chatReply(reply.events, answered(request, reply, context)),
+    stream: (reply) => chatStream(reply.events, answered(request, reply, context)),
+  };
+}
+
 function chatRequest(body: ChatBody, context: FormatContext): ChatRequest {
   return {
-    model: body.model,
-    created: Math.floor(context.now() / 1000),
+    ...settingsOf(body, context),
     n: body.n ?? 1,
-    includeUsage: body.stream_options?.include_usage === true,
     isLegacy: Boolean(body.functions) && !body.tools,
     tools: toolNames(body),
+    textFunctions: textFunctions(body),
     calledIds: calledIds(body),
   };
 }
 
+function settingsOf(
+  { model, stream_options: options }: ChatBody,
+  context: FormatContext,
+): Pick<ChatRequest, 'model' | 'created' | 'includeUsage'> {
+  const created = Math.floor(context.now() / 1000);
+  return { model, created, includeUsage: options?.include_usage === true };
+}
+
 function calledIds({ messages }: ChatBody): readonly string[] {
-  return messages.flatMap(({ tool_calls: calls }) => (calls ?? []).flatMap(({ id }) => id ?? []));
+  return messages.flatMap(({ tool_calls: calls, content }) => [
+    ...(calls ?? []).flatMap(({ id }) => id ?? []),
+    ...(Array.isArray(content) ? content.flatMap(callIdOf) : []),
+  ]);
+}
+
+function callIdOf(part: { readonly type: string; readonly id?: unknown }): readonly string[] {
+  return part.type === 'tool_use' && typeof part.id === 'string' ? [part.id] : [];
 }
 
 /** The request under the name of the model that answered. */

@@ -1,4 +1,5 @@
 import type { ChatBody, ChatMessage } from './body.js';
+import { isUnsigned } from './foreign-parts.js';
 import type { BlockPath } from '../shared/content-paths.js';
 
 /** Paths of the blocks that were made of a message: thinking first, then content, a refusal, and calls. */
@@ -16,7 +17,9 @@ function placeOf(
   index: number,
 ): string {
   const parts =
-    typeof content === 'string' ? ['.content'] : (content ?? []).map((_, at) => `.content[${at}]`);
+    typeof content === 'string'
+      ? ['.content']
+      : (content ?? []).flatMap((part, at) => (isUnsigned(part) ? [] : `.content[${at}]`));
   const others = [...(refusal ? ['.refusal'] : []), ...(calls ?? []).map((_, at) => `.tool_calls[${at}]`)];
   const isThinking = (details ?? []).length > 0 && index < (details ?? []).length;
   if (isThinking) return `.reasoning_details[${index}]`;

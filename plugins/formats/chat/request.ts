@@ -2,6 +2,7 @@ import type { CatalogModel } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import { readConversation } from './conversation.js';
+import { withTextCalls } from './flat-tools.js';
 import { chatBlockPath } from './paths.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
@@ -31,7 +32,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const params = { effort, reasoning, thinking: body.thinking };
   const thinking = readThinking(params, dropped);
   const toolbox = toolsOf(body, model, dropped);
-  const transcript = readConversation(body.messages, dropped);
+  const transcript = readConversation(withTextCalls(body), dropped);
   const request = buildRequest(
     {
       model: body.model,
@@ -72,7 +73,13 @@ function toolParams(
   body: ChatBody,
   dropped: UnsupportedFields,
 ): Omit<ToolParams, 'called'> {
-  return { tools, parallel: body.parallel_tool_calls, ...readChoice(body, dropped) };
+  return { tools, parallel: parallelOf(body), ...readChoice(body, dropped) };
+}
+
+/** Whether calls may be parallel, by the field of Chat or that of a choice in the shape of Messages. */
+function parallelOf({ parallel_tool_calls: parallel, tool_choice: choice }: ChatBody): boolean | undefined {
+  const isDisabled = typeof choice === 'object' && choice?.disable_parallel_tool_use;
+  return parallel ?? (isDisabled ? false : undefined);
 }
 
 function pathsOf(

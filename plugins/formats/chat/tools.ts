@@ -1,5 +1,6 @@
 import type { ToolChoice } from 'gw2api/plugin';
 import type { ChatBody, ChatTool } from './body.js';
+import { addFlatTool, isFlat } from './flat-tools.js';
 import { required } from '../shared/body.js';
 import type { ToolParams } from '../shared/tool-choice.js';
 import { Toolbox, upstreamToolName } from '../shared/toolbox.js';
@@ -26,7 +27,8 @@ function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Unsupp
   const type = tool.type ?? 'function';
   toolbox.reportUnsupported(tool, path);
   const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
-  if (type === 'function') {
+  if (isFlat(tool)) addFlatTool(tool, path, toolbox);
+  else if (type === 'function') {
     const definition = withoutNullStrict(required(tool.function, `${path}.function`));
     toolbox.addFunction({ ...definition, ...marker }, `${path}.function`);
   } else if (type === 'custom') {
@@ -56,6 +58,7 @@ export function readChoice(
   }
   const [name] = nameOf(choice);
   if (name !== undefined) return { choice: named(name) };
+  if (Object.hasOwn(words, type)) return { choice: words[type] };
   dropped.add('tool_choice');
   return {};
 }
@@ -73,7 +76,13 @@ function named(name: string): ToolChoice {
 
 type Named = { readonly name: string } | null;
 
-function nameOf(entry: { readonly function?: Named; readonly custom?: Named }): readonly string[] {
-  const name = entry.function?.name ?? entry.custom?.name;
-  return name === undefined ? [] : [name];
+interface ToolReference {
+  readonly function?: Named;
+  readonly custom?: Named;
+  readonly name?: string | null;
+}
+
+function nameOf(entry: ToolReference): readonly string[] {
+  const name = entry.function?.name ?? entry.custom?.name ?? entry.name;
+  return name ? [name] : [];
 }

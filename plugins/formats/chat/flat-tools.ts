@@ -1,0 +1,47 @@
+import type { ChatBody, ChatMessage, ChatTool, ChatToolCall } from './body.js';
+import type { Toolbox } from '../shared/toolbox.js';
+
+type FlatTool = ChatTool & { readonly name: string };
+
+/** True for a tool that is not nested: a function as Messages or Responses has it, or a custom tool (Cursor). */
+export function isFlat(tool: ChatTool): tool is FlatTool {
+  const type = tool.type ?? 'function';
+  return Boolean(tool.name) && !tool.function && !tool.custom && (type === 'function' || type === 'custom');
+}
+
+export function addFlatTool(tool: FlatTool, path: string, toolbox: Toolbox): void {
+  if (!isCustom(tool)) {
+    const parameters = tool.input_schema ?? tool.parameters ?? null;
+    return toolbox.addFunction({ ...tool, parameters, strict: tool.strict ?? undefined }, path);
+  }
+  const { syntax, definition } = tool.format ?? {};
+  const grammar = syntax && definition ? { syntax, definition } : undefined;
+  toolbox.addCustom({ ...tool, grammar }, path);
+}
+
+/** A tool of Messages is also named `custom`: it has a schema. */
+function isCustom({ type, input_schema: schema }: ChatTool): boolean {
+  return type === 'custom' && !schema;
+}
+
+/** Names of the flat custom tools, whose calls the client knows as functions with the text in `arguments`. */
+export function textFunctions({ tools }: Pick<ChatBody, 'tools'>): ReadonlySet<string> {
+  return new Set((tools ?? []).flatMap((tool) => (isFlat(tool) && isCustom(tool) ? [tool.name] : [])));
+}
+
+/** The messages, with calls of flat custom tools as the custom calls that they are. */
+export function withTextCalls(body: ChatBody): readonly ChatMessage[] {
+  const names = textFunctions(body);
+  if (names.size === 0) return body.messages;
+  return body.messages.map((message) => {
+    const { tool_calls: calls } = message;
+    return calls ? { ...message, tool_calls: calls.map((call) => asText(call, names)) } : message;
+  });
+}
+
+function asText(call: ChatToolCall, names: ReadonlySet<string>): ChatToolCall {
+  const { name, arguments: text } = call.function ?? {};
+  if (name === undefined || !names.has(name) || typeof text !== 'string') return call;
+  const { function: _, ...rest } = call;
+  return { ...rest, type: 'custom', custom: { name, input: text } };
+}
