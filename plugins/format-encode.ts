@@ -4,6 +4,7 @@ import {
   Duration,
   durationMs,
   formatContext,
+  GatewayError,
   reportDropped,
   Size,
   sizeBytes,
@@ -38,8 +39,15 @@ export default definePlugin({
      * give up on silence; default: never. A later failure is an error event then, and no longer a status.
      */
     earlyKeepAlive: Type.Optional(Duration()),
-    /** Token count for OAuth accounts: their usage windows (contract §2.2), or an estimated number. */
-    countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate')], { default: 'windows' }),
+    /** What a stream does that fails after its beginning: it ends with its error event, or it also cuts the connection. */
+    brokenStreams: Type.Union([Type.Literal('end'), Type.Literal('close')], { default: 'end' }),
+    /**
+     * Token count where the upstream has none: the usage windows of OAuth accounts (contract §2.2) and an estimate
+     * of others, an estimate of all, or 501, upon which Claude Code counts by a small request.
+     */
+    countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate'), Type.Literal('exact')], {
+      default: 'windows',
+    }),
     /** Quota of stored responses of each key; the oldest are deleted beyond it. */
     storedResponses: Type.Object(
       {
@@ -53,8 +61,9 @@ export default definePlugin({
       { default: {} },
     ),
   }),
-  setup({ keepAlive, earlyKeepAlive, countTokens, storedResponses }, host) {
+  setup({ keepAlive, earlyKeepAlive, brokenStreams, countTokens, storedResponses }, host) {
     const keepAliveMs = durationMs(keepAlive);
+    const cutsOnFailure = brokenStreams === 'close';
     const quota = quotaOf(storedResponses);
     const unstored = host.metrics.counter('gw2api_responses_unstored_total', unstoredHelp, []);
     const early =
@@ -63,7 +72,7 @@ export default definePlugin({
       const { state } = ctx;
       if (state.operation === 'count-tokens') {
         const format = host.formats.get(state.format);
-        const { body, isEstimate } = countBody(countOf(state), countTokens === 'windows', format);
+        const { body, isEstimate } = countBody(countOf(state), countTokens, format);
         if (isEstimate) ctx.set('x-gw-estimated', 'true');
         ctx.body = body;
       } else {
@@ -78,7 +87,7 @@ export default definePlugin({
         else prepareStream(ctx, encoder);
         ctx.body = isWhole
           ? bodyWithInputs(await encoder.whole(state.reply))
-          : streamBody(encoder, state, { keepAliveMs, clock: host.clock, early });
+          : streamBody(encoder, state, { keepAliveMs, clock: host.clock, early, cutsOnFailure });
       }
       state.response = true;
       await next();
@@ -123,6 +132,7 @@ const noHeartbeat = { keepAlive: '', keepAliveMs: 2 ** 31 - 1 };
 interface StreamOptions extends Pick<Host, 'clock'> {
   readonly keepAliveMs: number;
   readonly early: EarlyReplies | undefined;
+  readonly cutsOnFailure: boolean;
 }
 
 /**
@@ -132,13 +142,13 @@ interface StreamOptions extends Pick<Host, 'clock'> {
 function streamBody(
   encoder: ReplyEncoder,
   { reply, trace }: Pick<GatewayState, 'reply' | 'trace'>,
-  { keepAliveMs, clock, early }: StreamOptions,
+  { keepAliveMs, clock, early, cutsOnFailure }: StreamOptions,
 ): Readable {
   const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
   const { keepAlive } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
   const text = early?.text(encoder, { reply, trace }) ?? encoder.stream(reply);
-  return sseBody(text, { onFailure, clock, ...heartbeat });
+  return sseBody(text, { onFailure, clock, cutsOnFailure, ...heartbeat });
 }
 
 /**
@@ -153,11 +163,17 @@ function countOf(state: object): Count {
 
 function countBody(
   count: Count,
-  showWindows: boolean,
+  asked: 'windows' | 'estimate' | 'exact',
   format: Format,
 ): { body: object; isEstimate: boolean } {
   const { slot, windows, inputTokens, estimated } = count;
+  if (asked === 'exact' && estimated) throw noExactCount(slot);
   if (format.count) return { body: format.count(inputTokens), isEstimate: estimated };
-  if (windows && showWindows) return { body: usageBody(slot, windows), isEstimate: false };
+  if (windows && asked === 'windows') return { body: usageBody(slot, windows), isEstimate: false };
   return { body: { input_tokens: inputTokens }, isEstimate: estimated };
+}
+
+function noExactCount(slot: string): GatewayError {
+  const message = `Slot "${slot}" cannot count tokens; send the request itself and read its usage.`;
+  return new GatewayError('not_supported', message, { status: 501, type: 'not_supported' });
 }

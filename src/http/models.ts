@@ -45,6 +45,12 @@ function modelEntry(model: CatalogModel): object {
     created_at: new Date(model.created * 1000).toISOString().replace('.000Z', 'Z'),
     max_tokens: model.maxTokens,
     context_window: model.contextWindow ?? null,
+    max_input_tokens: model.contextWindow ?? null,
+    lifecycle: 'active',
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
+    capabilities: null,
   };
 }
 

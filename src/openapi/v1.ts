@@ -29,6 +29,12 @@ const Model = Type.Object({
   display_name: Text,
   max_tokens: Count,
   context_window: Type.Union([Count, Type.Null()]),
+  max_input_tokens: Type.Union([Count, Type.Null()]),
+  lifecycle: Type.Literal('active'),
+  line: Type.Null(),
+  deprecated_at: Type.Null(),
+  retires_at: Type.Null(),
+  capabilities: Type.Null(),
 });
 
 const IdOrNull = Type.Union([Text, Type.Null()]);

@@ -36,6 +36,12 @@ describe('models', () => {
       created_at: '2026-01-01T00:00:00Z',
       max_tokens: 128_000,
       context_window: 1_000_000,
+      max_input_tokens: 1_000_000,
+      lifecycle: 'active',
+      line: null,
+      deprecated_at: null,
+      retires_at: null,
+      capabilities: null,
     });
   });
 

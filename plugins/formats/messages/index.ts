@@ -1,18 +1,12 @@
 import {
   foldMessage,
-  type GatewayError,
   Type,
   type MessagesRequest,
   type MessagesResponse,
   type ModelEvents,
 } from 'gw2api/plugin';
-import {
-  answeringModel,
-  defineFormat,
-  sseEvent,
-  type Decoded,
-  type FailedRequest,
-} from 'gw2api/plugin/format';
+import { answeringModel, defineFormat, sseEvent, type Decoded } from 'gw2api/plugin/format';
+import { messagesErrorBody } from './error.js';
 import { messagesStream } from './stream.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
 import { bodyCheck } from '../shared/body.js';
@@ -65,14 +59,6 @@ export default defineFormat({
   error: messagesErrorBody,
   requestIdHeader: 'request-id',
 });
-
-/**
- * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is that of
- * the header `request-id`, an upstream's own where it has refused the call.
- */
-function messagesErrorBody(error: GatewayError, { requestId }: FailedRequest): object {
-  return { type: 'error', ...error.toJSON(), request_id: error.headers['request-id'] ?? requestId };
-}
 
 /** The whole message, under the model's name that the caller used. */
 async function messagesReply(events: ModelEvents, model: string): Promise<MessagesResponse> {

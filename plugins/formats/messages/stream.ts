@@ -1,6 +1,7 @@
 import { type GatewayError, type MessagesStreamEvent, ModelEvent, type ModelEvents } from 'gw2api/plugin';
 import { errorFromEvent, sseEvent } from 'gw2api/plugin/format';
 import { toBinaryString, BinaryStringBuilder } from 'gw2api/plugin/raw';
+import { messagesError } from './error.js';
 import { isRecord } from '../shared/body.js';
 import { relay, type StreamWriter } from '../shared/relay.js';
 
@@ -77,10 +78,4 @@ function underModel(event: ModelEvent, model: string): ModelEvent {
   const { json } = event;
   if (json.type !== 'message_start' || json.message.model === model) return event;
   return ModelEvent.of({ ...json, message: { ...json.message, model } });
-}
-
-/** The `error` event that ends a broken Messages stream. */
-export function messagesError({ type, message, details }: GatewayError): string {
-  const error = details === undefined ? { type, message } : { type, message, details };
-  return sseEvent('error', JSON.stringify({ type: 'error', error }));
 }

@@ -51,7 +51,11 @@ const codes: Readonly<Record<string, string>> = {
 };
 
 /** `error` of a failed response. */
-export function responsesError({ type, message }: GatewayError): { code: string; message: string } {
+export function responsesError({ type, code: own, message }: GatewayError): {
+  code: string;
+  message: string;
+} {
+  if (own === 'context_length_exceeded') return { code: own, message };
   const code = Object.hasOwn(codes, type) ? codes[type] : undefined;
   return { code: code ?? 'server_error', message };
 }

@@ -2,7 +2,7 @@ import type { MessagesResponse, StopReason } from 'gw2api/plugin';
 
 /** The answer's id upstream, in the form that the dialect has: `msg_01X` becomes `chatcmpl-01X`. */
 export function completionId(prefix: 'chatcmpl' | 'cmpl', { id }: MessagesResponse): string {
-  return `${prefix}-${id.replace(/^msg_/, '')}`;
+  return `${prefix}-${id.replace(/^(?:msg_|resp_|chatcmpl-)+/, '')}`;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -8,6 +8,7 @@ import {
   type Transform,
 } from 'gw2api/plugin';
 import { interruptedError } from 'gw2api/plugin/format';
+import { withoutSeparators } from './line-separators.js';
 
 /** Consumer of events until an answer is complete. */
 export interface EventReader {
@@ -62,7 +63,7 @@ class Relay implements Transform<ModelEventBatch, Buffer> {
   }
 
   #take(): Buffer | undefined {
-    const text = this.#writer.take();
+    const text = withoutSeparators(this.#writer.take());
     return text.length > 0 ? text : undefined;
   }
 }

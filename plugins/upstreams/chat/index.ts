@@ -1,4 +1,4 @@
-import { Type, type EventStream } from 'gw2api/plugin';
+import { Type, type EventStream, type TokenCount } from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -15,9 +15,12 @@ import {
 } from 'gw2api/plugin/upstream';
 import type { Static } from 'typebox';
 import { reportTo } from '../shared/dropped.js';
+import { estimate } from '../shared/estimate.js';
+import { NativeAnswer, nativeEvents } from '../shared/native-answer.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
+import { promptBytes } from '../shared/prompt-bytes.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
 import { chatRequest } from './request/chat-request.js';
 import { standIn } from './stand-in/index.js';
@@ -46,6 +49,9 @@ export default defineUpstream({
   standIn,
   open: (given, host) => new ChatUpstream(given, host),
 });
+
+/** Parts of a request that become input tokens. */
+const prompt = ['messages', 'tools'] as const;
 
 /** Max size read of an error, or of a foreign answer. */
 const maxErrorBytes = 64 * 1024;
@@ -81,11 +87,20 @@ class ChatUpstream implements Upstream {
     const { vendor, finishReason } = this.#capabilities;
     const onLeftOut = call.isWhole === false ? this.#reportLeftOut : undefined;
     const isReasonOptional = finishReason === 'optional';
-    const requestBytes = sent.length;
+    const requestBytes = promptBytes(body, sent.length, prompt);
     const translator = new ChatAnswer({ model, vendor, names, requestBytes, isReasonOptional, onLeftOut });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
-    const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
+    const events = isStream
+      ? answer.translated(new NativeAnswer(translator))
+      : await this.#whole(answer, translator);
     return { status, headers, events, leftOut };
+  }
+
+  /** An estimate, by the measure of the answers' own. */
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { body } = chatRequest(call.request, this.#capabilities, call);
+    const bytes = Buffer.byteLength(JSON.stringify(body));
+    return { inputTokens: estimate(promptBytes(body, bytes, prompt)), estimated: true };
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */
@@ -120,6 +135,6 @@ class ChatUpstream implements Upstream {
     if (status >= 400) throw openaiRefusal(answer, text, this.#now());
     const events = status === 200 ? wholeAnswer(jsonFields(text), translator) : undefined;
     if (!events) throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'chat' });
-    return oneBatch(events);
+    return oneBatch(nativeEvents(events));
   }
 }

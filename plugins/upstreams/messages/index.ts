@@ -78,7 +78,7 @@ class MessagesUpstream implements Upstream {
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
   async countTokens(given: UpstreamCall): Promise<TokenCount> {
     const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const { stream: _, ...request } = call.request;
+    const request = countable(call.request);
     const counted = withoutLateSystem(withObjectInputs(request).request, call);
     const answer = await this.#post('/v1/messages/count_tokens', call, counted);
     const text = await textOf(answer);
@@ -113,6 +113,25 @@ class MessagesUpstream implements Upstream {
     );
   }
 }
+
+/** The request without the fields that the count of the Messages API does not take. */
+function countable(request: MessagesRequest): MessagesRequest {
+  const entries = Object.entries(request).filter(([name]) => !notCounted.has(name));
+  return Object.fromEntries(entries) as unknown as MessagesRequest; // its essential fields stay
+}
+
+const notCounted: ReadonlySet<string> = new Set([
+  'stream',
+  'max_tokens',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'metadata',
+  'service_tier',
+  'container',
+  'inference_geo',
+]);
 
 function textOf(answer: HttpAnswer): Promise<string> {
   return answer.status === 200 ? answer.text() : answer.text(maxErrorBytes);

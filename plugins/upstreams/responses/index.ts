@@ -1,4 +1,4 @@
-import type { EventStream, ModelEvent } from 'gw2api/plugin';
+import type { EventStream, ModelEvent, TokenCount } from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -15,9 +15,12 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import { reportTo } from '../shared/dropped.js';
+import { estimate } from '../shared/estimate.js';
+import { NativeAnswer, nativeEvents } from '../shared/native-answer.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
+import { promptBytes } from '../shared/prompt-bytes.js';
 import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
 import { responsesRequest } from './request/responses-request.js';
 import { standIn } from './stand-in/index.js';
@@ -33,6 +36,9 @@ export default defineUpstream({
   standIn,
   open: (options, host) => new ResponsesUpstream(options, host),
 });
+
+/** Parts of a request that become input tokens. */
+const prompt = ['input', 'instructions', 'tools'] as const;
 
 /** Max size read of an error, or of a foreign answer. */
 const maxErrorBytes = 64 * 1024;
@@ -59,10 +65,24 @@ class ResponsesUpstream implements Upstream {
     const { status, headers } = answer;
     const { vendor } = this.#settings;
     const { model } = call.request;
-    const translator = new ResponseEvents({ model, vendor, names, requestBytes: sent.length });
+    const translator = new ResponseEvents({
+      model,
+      vendor,
+      names,
+      requestBytes: promptBytes(body, sent.length, prompt),
+    });
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
-    const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
+    const events = isStream
+      ? answer.translated(new NativeAnswer(translator))
+      : await this.#whole(answer, translator);
     return { status, headers, events, leftOut };
+  }
+
+  /** An estimate, by the measure of the answers' own. */
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { body } = responsesRequest(call.request, this.#settings, call);
+    const bytes = Buffer.byteLength(JSON.stringify(body));
+    return { inputTokens: estimate(promptBytes(body, bytes, prompt)), estimated: true };
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */
@@ -100,6 +120,6 @@ class ResponsesUpstream implements Upstream {
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'responses' });
     const events: ModelEvent[] = [];
     translator.readWhole(response, events);
-    return oneBatch(events);
+    return oneBatch(nativeEvents(events));
   }
 }

@@ -15,7 +15,11 @@ export function openaiRefusal(answer: AnswerHead, body: string, nowMs = Date.now
   const message = messageOf(error, refused.message);
   const type = typeOf(answer.status, textOf(error['type']));
   const code = isTooLong(refused.code, message) ? 'context_length_exceeded' : refused.code;
-  return outOfCredit(changedError(refused, { code, message, type }), answer);
+  const status = code === 'context_length_exceeded' && refused.status < 429 ? 400 : refused.status;
+  return outOfCredit(
+    changedError(refused, { code, message, type: status === 400 ? 'invalid_request_error' : type, status }),
+    answer,
+  );
 }
 
 /** Message of an error; a router's own one with that of the provider behind it. */

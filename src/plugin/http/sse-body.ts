@@ -16,6 +16,8 @@ export interface SseBodyOptions {
    * Called if the text fails. Its writer has already put the error into the text, so the body ends as usual.
    */
   onFailure(error: unknown): void;
+  /** True: after a failed text the connection is cut, so that no client takes the part for the whole. */
+  readonly cutsOnFailure?: boolean;
 }
 
 /**
@@ -53,6 +55,7 @@ class SseBody extends Readable implements DirectBody {
   #isFull = false;
   #isFlushing = false;
   #hasEnded = false;
+  #isCut = false;
   #pending: SsePiece[] = [];
   #pendingLength = 0;
 
@@ -106,6 +109,7 @@ class SseBody extends Readable implements DirectBody {
   #finish(error: unknown): void {
     const hasLeft = this.destroyed || this.#response?.destroyed;
     if (error !== undefined && !hasLeft) this.#options.onFailure(error);
+    this.#isCut = error !== undefined && this.#options.cutsOnFailure === true;
     if (this.#response) this.#flushSoon();
     else this.push(null);
   }
@@ -144,7 +148,9 @@ class SseBody extends Readable implements DirectBody {
     this.#pending = [];
     this.#pendingLength = 0;
     if (this.#hasEnded) {
-      response.end(bytes);
+      if (this.#isCut)
+        response.write(bytes.length > 0 ? bytes : this.#options.keepAlive || '\n', () => response.destroy());
+      else response.end(bytes);
       return;
     }
     if (bytes.length > 0 && !writeAtOnce(response, bytes)) {

@@ -1,0 +1,44 @@
+import type { GatewayError } from 'gw2api/plugin';
+import { sseEvent, type FailedRequest } from 'gw2api/plugin/format';
+
+/**
+ * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is that of
+ * the header `request-id`, an upstream's own where it has refused the call.
+ */
+export function messagesErrorBody(error: GatewayError, { requestId }: FailedRequest): object {
+  const { type, code, details, headers } = error;
+  const told = { type, code, message: wordsOf(error), ...(details !== undefined && { details }) };
+  return { type: 'error', error: told, request_id: headers['request-id'] ?? requestId };
+}
+
+/** The `error` event that ends a broken Messages stream. */
+export function messagesError(error: GatewayError): string {
+  const { type, details } = error;
+  const told = { type, message: wordsOf(error), ...(details !== undefined && { details }) };
+  return sseEvent('error', JSON.stringify({ type: 'error', error: told }));
+}
+
+/** The error's words; those of too long a prompt begin as clients of Messages expect, who then shorten it. */
+function wordsOf({ code, message }: GatewayError): string {
+  if (code !== 'context_length_exceeded' || /prompt is too long/i.test(message)) return message;
+  return `prompt is too long${countsIn(message.slice(0, 2000))}. ${message}`;
+}
+
+/** The limit and the length of a prompt, where both are named: the limit is the number beside its word. */
+function countsIn(message: string): string {
+  const limit = limits.map((pattern) => numberIn(pattern.exec(message)?.[1])).find((each) => each > 0) ?? 0;
+  const numbers = (message.match(/\d[\d,]{2,14}/g) ?? []).map(numberIn);
+  const length = numbers.find((number) => number > limit);
+  return limit > 0 && length !== undefined ? `: ${length} tokens > ${limit} maximum` : '';
+}
+
+const limits = [
+  /max(?:imum)? (?:context|prompt|input)[a-z ]{0,20} (?:is |of |to )?\(?(\d[\d,]*)/i,
+  /maximum (?:number of (?:input )?tokens|input tokens)[a-z ]{0,20} ?\(?(\d[\d,]*)/i,
+  /context (?:size|window|length|limit)[a-z ]{0,20} ?\(?(\d[\d,]*)/i,
+  /limit (?:of|is) (\d[\d,]*)/i,
+];
+
+function numberIn(text: string | undefined): number {
+  return Number((text ?? '0').replaceAll(',', ''));
+}
