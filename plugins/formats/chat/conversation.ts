@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock } from 'gw2api/plugin';
+import { withExtras, type BlockOf, type ContentBlock } from 'gw2api/plugin';
 import type { ChatMessage, ChatToolCall } from './body.js';
 import { readContent, readText } from './content.js';
 import { parseArguments } from '../shared/arguments.js';
@@ -46,13 +46,11 @@ const readers: Readonly<Record<ChatMessage['role'], MessageReader>> = {
 };
 
 function readSystem(message: ChatMessage, at: number, { transcript, dropped }: Conversation): void {
-  reportName(message, at, dropped);
-  transcript.addSystem(mark(readText(message, `messages[${at}]`, dropped), message));
+  transcript.addSystem(named(mark(readText(message, `messages[${at}]`, dropped), message), message));
 }
 
 function readUser(message: ChatMessage, at: number, { transcript, dropped }: Conversation): void {
-  reportName(message, at, dropped);
-  transcript.add('user', mark(readContent(message, `messages[${at}]`, dropped), message));
+  transcript.add('user', named(mark(readContent(message, `messages[${at}]`, dropped), message), message));
 }
 
 function readAssistant(
@@ -62,7 +60,6 @@ function readAssistant(
 ): void {
   const path = `messages[${at}]`;
   const { refusal, tool_calls, function_call: legacy, audio } = message;
-  reportName(message, at, dropped);
   if (audio) dropped.add(`${path}.audio`);
   if (legacy) legacyCalls.set(legacy.name, legacyId(at));
   const blocks: readonly ContentBlock[] = [
@@ -76,7 +73,7 @@ function readAssistant(
       ? [readCall({ function: legacy }, { path, ownId: legacyId(at), field: 'function_call', dropped })]
       : []),
   ];
-  transcript.add('assistant', mark(blocks, message));
+  transcript.add('assistant', named(mark(blocks, message), message));
 }
 
 interface CallPlace {
@@ -144,7 +141,10 @@ function mark<Block extends ContentBlock>(blocks: readonly Block[], message: Cha
   return blocks.map((block, at) => (at === blocks.length - 1 ? { ...block, ...marker } : block));
 }
 
-/** Reports `name` as dropped: Messages cannot tell several speakers apart. */
-function reportName({ name }: ChatMessage, at: number, dropped: UnsupportedFields): void {
-  if (name) dropped.add(`messages[${at}].name`);
+/** Blocks with the name of who speaks: Messages cannot tell several speakers apart. */
+function named<Block extends ContentBlock>(
+  blocks: readonly Block[],
+  { name }: ChatMessage,
+): readonly Block[] {
+  return name ? blocks.map((block) => withExtras(block, { name })) : blocks;
 }

@@ -1,4 +1,4 @@
-import type { CatalogModel } from 'gw2api/plugin';
+import { withExtras, type CatalogModel } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import { readConversation } from './conversation.js';
@@ -17,11 +17,13 @@ import type { ToolParams } from '../shared/tool-choice.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
+import { unreadFields } from '../shared/unread-fields.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
 
 const check = bodyCheck(chatBody);
-const knownFields = new Set(Object.keys(chatBody.properties));
+const { prompt_cache_key: _, ...readProperties } = chatBody.properties; // read for the session alone
+const readFields = new Set(Object.keys(readProperties));
 
 /** Decodes a Chat Completions body to a Messages request; throws `invalid_request` with the field's name. */
 export function decodeChat(value: unknown, context: FormatContext): Decoded {
@@ -48,10 +50,9 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     },
     dropped,
   );
-  dropped.addUnread(body, knownFields);
   const n = body.n ?? 1;
   return {
-    request,
+    request: withExtras(request, unreadFields(body, readFields)),
     stream: body.stream === true,
     dropped: dropped.paths,
     pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox, transcript })),

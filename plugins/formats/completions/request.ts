@@ -1,11 +1,12 @@
 import type { Static } from 'typebox';
-import { Type, type Intercept, type MessagesRequest } from 'gw2api/plugin';
+import { Type, withExtras, type Intercept, type MessagesRequest } from 'gw2api/plugin';
 import type { Decoded } from 'gw2api/plugin/format';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, completionFields, invalidField, nullable } from '../shared/body.js';
 import { fanOut } from '../shared/fan-out.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
+import { unreadFields } from '../shared/unread-fields.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** Schema of the Completions fields that are read. */
@@ -30,18 +31,19 @@ const read = new Set(Object.keys(completionsBody.properties));
 export function decodeCompletions(value: unknown): Decoded {
   const body = check(withoutNoLimits(value));
   const dropped = new UnsupportedFields();
-  dropped.addUnread(body, read);
   const prompts = promptsOf(body);
   const transcript = new Transcript();
   transcript.add('user', prompts.slice(0, 1).map(textBlock));
   const messages = prompts.map((text) => ({ role: 'user' as const, content: [textBlock(text)] }));
   const { model, max_tokens: maxTokens, stop, user } = body;
+  const { logprobs, ...extras } = unreadFields(body, read); // a number here, a switch in Chat
+  if (logprobs !== undefined) dropped.add('logprobs');
   const request = buildRequest(
     { model, transcript, maxTokens, stop, user, sampling: body, conversationPath: 'prompt' },
     dropped,
   );
   return {
-    request: { ...request, messages },
+    request: withExtras({ ...request, messages }, extras),
     stream: body.stream === true,
     dropped: dropped.paths,
     pathOf: (path) => (path.startsWith('messages') ? 'prompt' : (names[path] ?? path)),

@@ -1,5 +1,5 @@
-import { textReply, type Intercept } from 'gw2api/plugin';
-import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+import { textReply, withExtras, type Extras, type Intercept } from 'gw2api/plugin';
+import { extraPath, type Decoded, type FormatContext } from 'gw2api/plugin/format';
 import { responsesBody, type ResponsesBody } from './body.js';
 import { itemPath, readInput, type ResponsesInput } from './input.js';
 import { answeredCalls, readItem } from './items.js';
@@ -14,10 +14,12 @@ import { readThinking } from '../shared/thinking-dialects.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
+import { unreadFields } from '../shared/unread-fields.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 const check = bodyCheck(responsesBody);
-const read = new Set([...Object.keys(responsesBody.properties), 'background', 'conversation', 'prompt']);
+const { prompt_cache_key: _, ...readProperties } = responsesBody.properties; // read for the session alone
+const read = new Set([...Object.keys(readProperties), 'background', 'conversation', 'prompt']);
 
 /**
  * Decodes a Responses body to a Messages request. Throws `invalid_request` with the field's name, and for
@@ -52,9 +54,13 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     dropped,
   );
   reportRest(body, Boolean(thinking.effort), dropped);
-  const intercept = body.generate === false ? warmUp : undefined;
-  const pathOf = callerPathOf(request, pathsOf({ thinking, toolbox: tools.toolbox, transcript, input }));
-  return { request, stream: body.stream === true, dropped: dropped.paths, pathOf, intercept };
+  return {
+    request: withExtras(request, extrasIn(body)),
+    stream: body.stream === true,
+    dropped: dropped.paths,
+    pathOf: callerPathOf(request, pathsOf({ thinking, toolbox: tools.toolbox, transcript, input })),
+    intercept: body.generate === false ? warmUp : undefined,
+  };
 }
 
 interface Parts {
@@ -70,6 +76,7 @@ function pathsOf({ thinking, toolbox, transcript, input }: Parts): CallerPaths {
       ...settingPaths(thinking),
       max_tokens: 'max_output_tokens',
       'output_config.format': 'text.format',
+      [extraPath('verbosity')]: 'text.verbosity',
     },
     toolPath: (name) => toolbox.placeOf(name),
     contentPath: contentPaths(transcript, itemBlockPath(input)),
@@ -86,6 +93,12 @@ function itemBlockPath({ items, carried }: ResponsesInput): BlockPath {
     if (Array.isArray(item['content'])) return `${path}.content[${index}]${rest}`;
     return typeof item['content'] === 'string' ? `${path}.content` : `${path}${rest}`;
   };
+}
+
+/** Fields for upstreams that know them, under their names in Chat Completions. */
+function extrasIn(body: ResponsesBody): Extras {
+  const verbosity = body.text?.verbosity;
+  return { ...unreadFields(body, read), ...(verbosity && { verbosity }) };
 }
 
 /** Answers with nothing, and without a call. */
@@ -141,8 +154,6 @@ function outputParams({ text }: ResponsesBody, dropped: UnsupportedFields): Outp
 const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
 
 function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: UnsupportedFields): void {
-  dropped.addUnread(body, read);
-  if (body.text?.verbosity) dropped.add('text.verbosity');
   const { summary, generate_summary } = body.reasoning ?? {};
   if ((summary || generate_summary) && !isThinkingAsked) dropped.add('reasoning.summary');
   body.include?.forEach((name, at) => {

@@ -1,6 +1,8 @@
 import type { Static } from 'typebox';
 import { Type } from 'gw2api/plugin';
 import { keepAttribution } from '../shared/attribution.js';
+import { extraFieldsOption, withExtraFields, type ExtraPaths } from '../shared/extra-fields.js';
+import { extraPathsOf } from './extra-fields.js';
 import { presetNames, presets } from './presets.js';
 import { capabilityFields, type ServerCapabilities } from './server-capabilities.js';
 
@@ -18,6 +20,7 @@ export const chatOptions = Type.Object({
     }),
   ),
   keepAttribution,
+  extraFields: extraFieldsOption,
   unsupported: Type.Enum(['report', 'reject'], {
     default: 'report',
     description:
@@ -31,13 +34,16 @@ export type ChatOptions = Static<typeof chatOptions>;
 export interface Capabilities extends ServerCapabilities {
   /** Origin of its thinking: the preset, or the slot itself; signed thinking goes back nowhere else. */
   readonly vendor: string;
+  /** Extras that it is sent. */
+  readonly extraPaths: ExtraPaths;
   readonly maxTokens?: number | undefined;
   readonly keepAttribution?: boolean;
   readonly unsupported: 'report' | 'reject';
 }
 
 /** Capabilities of a slot: those of its preset, each replaced by the option of its name. */
-export function capabilitiesOf({ preset, ...options }: ChatOptions, slot: string): Capabilities {
+export function capabilitiesOf({ preset, extraFields, ...options }: ChatOptions, slot: string): Capabilities {
   const vendor = preset === 'generic' ? slot : preset;
-  return { ...presets[preset], ...options, vendor };
+  const extraPaths = withExtraFields(extraPathsOf(preset), extraFields);
+  return { ...presets[preset], ...options, vendor, extraPaths };
 }

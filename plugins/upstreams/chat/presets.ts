@@ -12,6 +12,7 @@ const generic: ServerCapabilities = {
   maxStops: 4,
   topK: false,
   user: false,
+  names: false,
   strictTools: false,
   grammar: false,
   toolChoice: 'named',
@@ -35,6 +36,7 @@ const openai: ServerCapabilities = {
   files: true,
   maxTokensField: 'max_completion_tokens',
   user: true,
+  names: true,
   strictTools: true,
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
@@ -59,6 +61,7 @@ export const presets = {
     textParts: false,
     images: 'none',
     maxStops: 16,
+    names: true,
     parallelToolCalls: false,
     reasoning: 'thinking',
     efforts: ['none', 'low', 'medium', 'high', 'max'],
@@ -73,6 +76,7 @@ export const presets = {
     cacheControl: true,
     topK: true,
     user: true,
+    names: true,
     strictTools: true,
     reasoning: 'object',
     efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
@@ -108,11 +112,11 @@ export const presets = {
   /** Choice by words alone: lmstudio-ai/lmstudio-bug-tracker#670; images as base64 alone. */
   'lm-studio': { ...local, grammar: true, images: 'data', toolChoice: 'words' },
   /** https://docs.x.ai/docs/guides/reasoning: `reasoning_effort` is refused by models that do not know it. */
-  xai: { ...generic, systemAnywhere: true, user: true },
+  xai: { ...generic, systemAnywhere: true, user: true, names: true },
   /** https://docs.together.ai/reference/chat-completions-1. */
-  together: { ...local, systemAnywhere: true },
+  together: { ...local, systemAnywhere: true, names: true },
   /** https://docs.fireworks.ai/api-reference/post-chatcompletions. */
-  fireworks: { ...local, user: true, reasoning: 'effort' },
+  fireworks: { ...local, user: true, names: true, reasoning: 'effort' },
 } as const satisfies Readonly<Record<string, ServerCapabilities>>;
 
 export type PresetName = keyof typeof presets;

@@ -24,6 +24,9 @@ export const capabilityFields = {
   user: Type.Boolean({
     description: 'Takes user: the name that the caller gives its user, hashed if longer than 64 characters.',
   }),
+  names: Type.Boolean({
+    description: 'Takes name on messages: who of several users, or agents, has spoken.',
+  }),
   strictTools: Type.Boolean({ description: 'Takes strict on functions.' }),
   grammar: Type.Boolean({
     description:

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from 'gw2api/plugin';
 import { keepAttribution } from '../shared/attribution.js';
+import { extraFieldsOption } from '../shared/extra-fields.js';
 
 /** Options of a slot of the kind `responses`. */
 export const responsesOptions = Type.Object(
@@ -24,6 +25,7 @@ export const responsesOptions = Type.Object(
       }),
     ),
     keepAttribution,
+    extraFields: extraFieldsOption,
     unsupported: Type.Enum(['report', 'reject'], {
       default: 'report',
       description: 'Handling of what Responses cannot express: named in x-gw-dropped, or refused with 400.',

@@ -9,6 +9,7 @@ export { dispatch } from '../dispatch.js';
 export type { DispatchTable } from '../dispatch.js';
 export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
 export { cutStopReason, finishedMembers, isCutInput } from '../events/tool-input.js';
+export { extraPath } from '../extras.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { inputJson, keepInput } from '../inputs/kept-inputs.js';
 export { sseData, sseEvent } from '../http/sse-text.js';

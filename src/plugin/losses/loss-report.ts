@@ -1,6 +1,7 @@
 import type { Loss, LossOptions } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
 import { GatewayError } from '../error.js';
+import { extraOfPath } from '../extras.js';
 import { droppedHeader } from './dropped-header.js';
 import { originalPath } from './original-path.js';
 
@@ -74,11 +75,10 @@ export class LossReport {
   }
 
   #named(losses: readonly Loss[], sent: MessagesRequest): readonly Loss[] {
-    const decoded = this.#decoded;
-    if (!decoded) return losses;
+    const { request = sent, pathOf = same } = this.#decoded ?? {};
     return losses.flatMap((loss) => {
-      const original = originalPath(loss.path, sent, decoded.request);
-      const path = original && (decoded.pathOf ? decoded.pathOf(original) : original);
+      const original = originalPath(loss.path, sent, request);
+      const path = original && callersPath(original, pathOf);
       return path ? [{ ...loss, path }] : [];
     });
   }
@@ -106,6 +106,22 @@ export class LossReport {
 }
 
 const header = 'x-gw-dropped';
+
+type PathOf = NonNullable<DecodedPaths['pathOf']>;
+
+const same: PathOf = (path) => path;
+
+/** Caller's path: an extra has its own name, unless the format has another one for it; that of a block is its message's. */
+function callersPath(path: string, pathOf: PathOf): string | undefined {
+  const extra = extraOfPath(path);
+  if (!extra) return pathOf(path);
+  const { place } = extra;
+  const name = extra.name.replaceAll(/[^\x21-\x7e]/g, '?');
+  const own = place === '' ? pathOf(path) : undefined;
+  if (place === '') return own === undefined || own === path ? name : own;
+  const owner = pathOf(place)?.replace(/(?:\.content.*|(?<=^system)\[\d+\])$/s, '');
+  return owner && `${owner}.${name}`;
+}
 
 /** Path as one item of a list: names of a caller may hold commas. */
 function oneItem(path: string): string {

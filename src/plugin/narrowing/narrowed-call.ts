@@ -1,4 +1,5 @@
 import type { SlotCall } from '../contract/slot.js';
+import { extraLosses } from '../extras.js';
 import { withFields } from '../raw/with-fields.js';
 import { narrowBlocks } from './blocks.js';
 import { narrowSampling } from './sampling.js';
@@ -16,7 +17,8 @@ export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   narrowSampling(narrowing);
   narrowStops(narrowing);
   narrowBlocks(narrowing);
-  const { request, losses } = narrowing;
+  const { request } = narrowing;
+  const losses = [...narrowing.losses, ...extraLosses(call)];
   if (losses.length > 0) call.report?.(losses);
   if (request === call.request) return call;
   const changed: Partial<SlotCall> = { request };

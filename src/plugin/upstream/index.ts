@@ -25,6 +25,7 @@ export { dispatch } from '../dispatch.js';
 export type { DispatchTable } from '../dispatch.js';
 export { MessageFold } from '../events/fold.js';
 export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';
+export { blockExtraLosses, extraKind, extraLosses, extraPath } from '../extras.js';
 export { abortSignal } from '../http/call-signal.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
 export { errorFields, isErrorBody } from '../events/error-shapes.js';

@@ -60,4 +60,27 @@ describe('the report of losses', () => {
     reportDropped(answer, ['a,b']);
     expect(headers.get('x-gw-dropped')).to.equal('a?b');
   });
+
+  it('names an extra as the caller knows it: by its own name, by that of the format, by its message', () => {
+    const { headers, answer } = answerWith();
+    const report = lossReport(answer);
+    const pathOf = (path: string) =>
+      ({ 'extras.verbosity': 'text.verbosity', 'messages[0].content[1]': 'messages[2].content' })[path] ??
+      path;
+    const messages = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+    ] as const;
+    report.decoded({ request: { model: 'm', messages }, pathOf, unsupported: 'report' });
+    report.addCall(
+      ['extras.seed', 'extras.verbosity', 'messages[0].content[1].extras.name', 'extras.a\r\nü'],
+      { model: 'm', messages },
+    );
+    expect(headers.get('x-gw-dropped')).to.equal('seed, text.verbosity, messages[2].name, a???');
+  });
 });

@@ -1,21 +1,43 @@
-import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import { extrasOf, type BlockOf, type ContentBlock, type Message } from 'gw2api/plugin';
 import { inputJson } from 'gw2api/plugin/upstream';
 import { leftOutText } from '../../shared/left-out.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { callId } from './call-id.js';
 import type { AssistantMessage, ChatToolCall } from './chat-body.js';
 import { contentOf, partOf, type Conversion } from './content.js';
+import { runsBySpeaker } from './speakers.js';
 
-/** Message of an assistant turn, in words where nothing of it can be expressed; undefined for an empty one. */
-export function assistantMessage(
+/**
+ * Messages of an assistant turn, one for each who speaks in it, in words where nothing of it can be expressed; none for
+ * an empty one.
+ */
+export function assistantMessages(
   { content }: Message,
   path: string,
   conversion: Conversion,
-): AssistantMessage | undefined {
+): readonly AssistantMessage[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
-  const said = blocks.flatMap((block, at) =>
-    isRead(block) ? [] : partOf(block, `${path}.content[${at}]`, conversion),
-  );
+  const isNamed = conversion.capabilities.names;
+  let from = 0;
+  return (isNamed ? runsBySpeaker(blocks) : [blocks]).flatMap((own) => {
+    const pathOf = offsetPath(path, from);
+    from += own.length;
+    const message = assistantMessage(own, pathOf, conversion);
+    const { name } = isNamed ? extrasOf(own[0] ?? {}) : {};
+    return message ? [typeof name === 'string' ? { ...message, name } : message] : [];
+  });
+}
+
+function offsetPath(path: string, from: number): (at: number) => string {
+  return (at) => `${path}.content[${from + at}]`;
+}
+
+function assistantMessage(
+  blocks: readonly ContentBlock[],
+  pathOf: (at: number) => string,
+  conversion: Conversion,
+): AssistantMessage | undefined {
+  const said = blocks.flatMap((block, at) => (isRead(block) ? [] : partOf(block, pathOf(at), conversion)));
   const calls = blocks.filter((block) => block.type === 'tool_use').map((call) => toolCall(call, conversion));
   if (blocks.length === 0) return undefined;
   const reasoning = reasoningFields(blocks, conversion);

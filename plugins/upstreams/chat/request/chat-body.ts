@@ -23,6 +23,7 @@ export interface ChatToolCall {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: ChatContent | null;
+  readonly name?: string;
   readonly reasoning_content?: string;
   readonly reasoning?: string;
   readonly reasoning_details?: readonly unknown[];
@@ -38,7 +39,11 @@ export interface ToolMessage {
 }
 
 export type ChatMessage =
-  | { readonly role: 'system' | 'developer' | 'user'; readonly content: ChatContent }
+  | {
+      readonly role: 'system' | 'developer' | 'user';
+      readonly content: ChatContent;
+      readonly name?: string;
+    }
   | AssistantMessage
   | ToolMessage;
 

@@ -5,6 +5,7 @@ import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { withOutputConfig } from '../../shared/output-config.js';
 import { refuseThread } from '../../shared/server-thread.js';
+import { withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
@@ -63,5 +64,6 @@ export function chatRequest(
   };
   reportUnread(request, conversion.dropped, terms);
   const { dropped, leftOut, names } = conversion;
-  return { body, losses: dropped.losses, leftOut, names };
+  const sent = withExtraFieldsOf(body, request, capabilities.extraPaths, dropped);
+  return { body: sent, losses: dropped.losses, leftOut, names };
 }

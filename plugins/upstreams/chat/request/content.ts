@@ -1,5 +1,5 @@
-import type { ContentBlock } from 'gw2api/plugin';
-import { dispatch, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
+import { extrasOf, withExtras, type ContentBlock } from 'gw2api/plugin';
+import { dispatch, extraPath, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
 import { contentOfDocument } from '../../shared/document-content.js';
@@ -26,14 +26,30 @@ export function partsOf(
 /** Parts of one block; none, and a report, if the server has no such part. */
 export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
   const nested = block.type === 'document' ? contentOfDocument(block) : undefined;
-  if (nested) return nested.flatMap((each) => plainPart(each.block, path + each.path, conversion));
-  return plainPart(block, path, conversion);
+  const parts = nested
+    ? nested.flatMap((each) => plainPart(each.block, path + each.path, conversion))
+    : plainPart(block, path, conversion);
+  return named(parts, block, path, conversion);
 }
 
 function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
   const part = dispatch(writers, block, conversion.capabilities);
   if (!part) conversion.dropped.add(path, 'content');
   return part ? [part] : [];
+}
+
+/** Parts with the name of who speaks, where the server takes it. */
+function named(
+  parts: readonly ChatPart[],
+  block: object,
+  path: string,
+  { capabilities, dropped }: Conversion,
+): readonly ChatPart[] {
+  const { name } = extrasOf(block);
+  if (name === undefined || parts.length === 0) return parts;
+  if (capabilities.names) return parts.map((part) => withExtras(part, { name }));
+  dropped.add(extraPath('name', path));
+  return parts;
 }
 
 type PartWriter = Partial<DispatchTable<ContentBlock, Capabilities, ChatPart | undefined>>;

@@ -1,11 +1,12 @@
 import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
 import { asError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';
-import { assistantMessage } from './assistant.js';
+import { assistantMessages } from './assistant.js';
 import { callId } from './call-id.js';
 import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion } from './content.js';
 import { withoutSystem } from './late-system.js';
+import { bySpeaker } from './speakers.js';
 import { answersInOrder, spaced, withPrefill } from './turns.js';
 
 /**
@@ -48,7 +49,7 @@ function messagesOf(message: Message, path: string, conversion: Conversion): rea
   const { role, content } = message;
   if (role === 'system') return systemMessage(partsOf(content, `${path}.content`, conversion), conversion);
   if (role === 'user') return userMessages(content, `${path}.content`, conversion);
-  return [assistantMessage(message, path, conversion) ?? []].flat();
+  return assistantMessages(message, path, conversion);
 }
 
 /** Tool messages, then a user message of what else was said, and of the images that the tools have given. */
@@ -70,8 +71,11 @@ function userMessages(
   const { textParts, cacheControl, images } = conversion.capabilities;
   if (tools.length === 0 && parts.length === 0 && blocks.length > 0)
     parts.push({ type: 'text', text: leftOutText(blocks, images === 'none') });
-  const said = contentOf(parts, '\n\n', textParts || cacheControl);
-  return parts.length === 0 ? tools : [...tools, { role: 'user', content: said }];
+  const said = bySpeaker(parts, (own) => ({
+    role: 'user' as const,
+    content: contentOf(own, '\n\n', textParts || cacheControl),
+  }));
+  return [...tools, ...said];
 }
 
 /** Tool message, and the parts that it has no room for: it carries texts alone. */
@@ -101,7 +105,6 @@ function failed(texts: readonly TextPart[]): readonly TextPart[] {
 }
 
 function systemMessage(parts: readonly ChatPart[], { capabilities }: Conversion): readonly ChatMessage[] {
-  if (parts.length === 0) return [];
-  const { systemRole, cacheControl } = capabilities;
-  return [{ role: systemRole, content: contentOf(parts, '\n\n', cacheControl) }];
+  const { systemRole: role, cacheControl } = capabilities;
+  return bySpeaker(parts, (own) => ({ role, content: contentOf(own, '\n\n', cacheControl) }));
 }

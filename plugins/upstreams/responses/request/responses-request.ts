@@ -1,4 +1,5 @@
-import type { Loss, MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import { blockExtraLosses } from 'gw2api/plugin/upstream';
+import { extrasOf, type Loss, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
@@ -11,6 +12,7 @@ import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
 import { withOutputConfig } from '../../shared/output-config.js';
 import { refuseThread } from '../../shared/server-thread.js';
+import { extraPaths, withExtraFields, withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
@@ -70,8 +72,19 @@ export function responsesRequest(
     ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
   };
   reportUnread(request, dropped, terms);
-  return { body, losses: dropped.losses, leftOut, names };
+  for (const { path, kind } of blockExtraLosses(request)) dropped.add(path, kind);
+  const paths = withExtraFields(extraFields, settings.extraFields);
+  const sent = withExtraFieldsOf(body, request, paths, dropped);
+  return { body: sent, losses: dropped.losses, leftOut, names };
 }
+
+/**
+ * Extras that the Responses API takes: https://platform.openai.com/docs/api-reference/responses/create. `metadata` is
+ * taken without `store`; `service_tier` chooses a price, and goes by the slot's `extraFields`.
+ */
+const extraFields = extraPaths(
+  'verbosity:text.verbosity metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
+);
 
 function instructionsOf({ system = '' }: MessagesRequest): Fields {
   const instructions = typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n');
@@ -151,10 +164,12 @@ function limitFields(request: MessagesRequest, dropped: Dropped): Fields {
   const user = request.metadata?.user_id;
   if (top_k !== undefined) dropped.add('top_k');
   if (stops.length > 0) dropped.add('stop_sequences');
+  const hasIdentifier = 'safety_identifier' in extrasOf(request);
+  if (user && hasIdentifier) dropped.add('metadata.user_id');
   return {
     ...(limit < noLimit && { max_output_tokens: Math.max(minTokens, limit) }),
     ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
-    ...(user && { safety_identifier: shortUser(user) }),
+    ...(user && !hasIdentifier && { safety_identifier: shortUser(user) }),
   };
 }

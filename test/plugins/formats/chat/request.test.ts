@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CatalogModel } from 'gw2api/plugin';
+import { allExtras, extrasOf, type CatalogModel } from 'gw2api/plugin';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { toolNames } from '#plugins/formats/chat/tools.js';
 import { contextWith, frozen } from '../contexts.js';
@@ -298,15 +298,32 @@ describe('a Chat request', () => {
       ]);
     });
 
-    it('keep a refusal, and report who of several people spoke', () => {
+    it('keep a refusal', () => {
       const { request, dropped } = decode({
-        messages: [
-          { ...user, name: 'ann' },
-          { role: 'assistant', content: null, refusal: 'No.' },
-        ],
+        messages: [user, { role: 'assistant', content: null, refusal: 'No.' }],
       });
       expect(request.messages[1]!.content).to.deep.equal([said('No.')]);
-      expect(dropped).to.deep.equal(['messages[0].name']);
+      expect(dropped).to.deep.equal([]);
+    });
+
+    it('keep who of several people, or agents, has spoken, though Messages joins them', () => {
+      const { request, dropped } = decode({
+        messages: [
+          { role: 'system', name: 'host', content: 's' },
+          { ...user, name: 'ann' },
+          { ...user, name: 'bob' },
+          user,
+          { role: 'assistant', name: 'cy', content: null, tool_calls: [call('a', 'f')] },
+        ],
+      });
+      expect(request.messages.map(({ content }) => content.length)).to.deep.equal([3, 1]);
+      expect(allExtras(request)).to.deep.equal([
+        { place: 'system[0]', extras: { name: 'host' } },
+        { place: 'messages[0].content[0]', extras: { name: 'ann' } },
+        { place: 'messages[0].content[1]', extras: { name: 'bob' } },
+        { place: 'messages[1].content[0]', extras: { name: 'cy' } },
+      ]);
+      expect(dropped).to.deep.equal([]);
     });
 
     it('keep cache markers: on parts, on messages, and the other vendor’s', () => {
@@ -556,11 +573,12 @@ describe('a Chat request', () => {
     it('name the user, and keep the key of the cache for the slot', () => {
       const { request, dropped } = decode({ user: 'u', prompt_cache_key: 'k' });
       expect(request.metadata).to.deep.equal({ user_id: 'u' });
+      expect(extrasOf(request)).to.deep.equal({ prompt_cache_key: 'k' });
       expect(dropped).to.deep.equal([]);
     });
 
-    it('report what Messages cannot say, and what nobody knows', () => {
-      const lost = {
+    it('keep what Messages cannot say, and what nobody knows, for the upstream', () => {
+      const kept = {
         logprobs: true,
         logit_bias: { 50256: -100 },
         seed: 1,
@@ -574,11 +592,14 @@ describe('a Chat request', () => {
         modalities: ['text', 'audio'],
         x_unknown: 0,
       };
-      expect(decode(lost).dropped).to.deep.equal(Object.keys(lost));
+      const { request, dropped } = decode(kept);
+      expect(extrasOf(request)).to.deep.equal(kept);
+      expect(dropped).to.deep.equal([]);
     });
 
-    it('are reported in characters that a header takes', () => {
-      expect(decode({ 'a\r\nb,ü': 1 }).dropped).to.deep.equal(['a??b??']);
+    it('keep a field of any name as a field', () => {
+      const { request } = decode(JSON.parse('{"__proto__":{"a":1}}') as object);
+      expect(Object.keys(extrasOf(request))).to.deep.equal(['__proto__']);
     });
 
     it('say nothing of values that change nothing', () => {

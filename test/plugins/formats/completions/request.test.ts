@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import type { Intercept, MessagesRequest, ModelCall, TextBlock } from 'gw2api/plugin';
+import {
+  extrasOf,
+  type Intercept,
+  type MessagesRequest,
+  type ModelCall,
+  type TextBlock,
+} from 'gw2api/plugin';
 import { replyOf } from 'gw2api/testing';
 import { decodeCompletions, promptsOf } from '#plugins/formats/completions/request.js';
 import { frozen } from '../contexts.js';
@@ -52,12 +58,11 @@ describe('a Completions request', () => {
     expect(await callsOf({ prompt: ['a', 'b'], n: 2 })).to.deep.equal(['a', 'a', 'b', 'b']);
   });
 
-  it('reports suffix, best_of and logprobs', () => {
-    expect(decode({ prompt: 'a', suffix: 's', best_of: 3, logprobs: 0, echo: true }).dropped).to.deep.equal([
-      'suffix',
-      'best_of',
-      'logprobs',
-    ]);
+  it('keeps suffix, best_of and seed for the upstream, and reports logprobs, which Chat counts otherwise', () => {
+    const asked = { prompt: 'a', suffix: 's', best_of: 3, seed: 7, logprobs: 0, echo: true };
+    const { request, dropped } = decode(asked);
+    expect(extrasOf(request)).to.deep.equal({ suffix: 's', best_of: 3, seed: 7 });
+    expect(dropped).to.deep.equal(['logprobs']);
   });
 
   it('has a message for each prompt, and each call takes its own with what stages have put behind', async () => {

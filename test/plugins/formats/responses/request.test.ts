@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { extrasOf } from 'gw2api/plugin';
 import {
   isGatewayError,
   type CatalogModel,
@@ -313,7 +314,8 @@ describe('a Responses request', () => {
         output_config: { format: { type: 'json_schema', schema, name: 'x', strict: true } },
         metadata: { user_id: 'u' },
       });
-      expect(dropped).to.deep.equal(['truncation', 'text.verbosity', 'include[1]']);
+      expect(extrasOf(request)).to.deep.equal({ truncation: 'auto', verbosity: 'low' });
+      expect(dropped).to.deep.equal(['include[1]']);
     });
 
     it('show the thinking where a summary is wanted', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { withExtras } from 'gw2api/plugin';
 import {
   GatewayError,
   type ContentBlock,
@@ -63,6 +64,37 @@ describe('a Responses request', () => {
     const tool_choice = { type: 'tool', name: 'web_search' } as const;
     const { body, dropped } = translate({ tools: [search, look], tool_choice });
     expect([body['tool_choice'], dropped]).to.deep.equal(['auto', ['tools[0]', 'tool_choice']]);
+  });
+
+  it('has the extras that the API takes, under its own paths, and reports the others', () => {
+    const extras = {
+      verbosity: 'low',
+      metadata: { k: 'v' },
+      truncation: 'auto',
+      seed: 7,
+      service_tier: 'flex',
+    };
+    const format = { type: 'json_schema', schema: { type: 'object' } } as const;
+    const { body, dropped } = translate(withExtras({ output_config: { format } }, extras));
+    expect(body).to.deep.include({ metadata: { k: 'v' }, truncation: 'auto' });
+    expect(body['text']).to.have.keys('format', 'verbosity');
+    expect(dropped).to.deep.equal(['extras.seed', 'extras.service_tier']);
+    const told = translate(withExtras({}, extras), { extraFields: ['service_tier'] });
+    expect(told.body).to.include({ service_tier: 'flex' });
+  });
+
+  it('has the identifier of a user that the caller names itself, and reports the user', () => {
+    const { body, dropped } = translate(
+      withExtras({ metadata: { user_id: 'u' } }, { safety_identifier: 'own' }),
+    );
+    expect(body).to.include({ safety_identifier: 'own' });
+    expect(dropped).to.deep.equal(['metadata.user_id']);
+  });
+
+  it('reports who of several people spoke', () => {
+    const content = [withExtras({ type: 'text', text: 'x' } as const, { name: 'ann' })];
+    const { dropped } = translate({ messages: [{ role: 'user', content }] });
+    expect(dropped).to.deep.equal(['messages[0].content[0].extras.name']);
   });
 
   it('is a stream that is not stored, with the reasoning encrypted', () => {
@@ -204,10 +236,10 @@ describe('a Responses request', () => {
 
   it('refuses a thread that the server would hold, in the words that clients know', () => {
     for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])
-      expect(() => translate({ thread } as object))
+      expect(() => translate({ thread }))
         .to.throw(GatewayError)
         .that.deep.includes({ status: 400, details: { error_code: 'thread_unsupported_request' } });
-    expect(translate({ thread: null } as object).losses).to.deep.equal([]);
+    expect(translate({ thread: null }).losses).to.deep.equal([]);
   });
 
   it('has the format that is asked for as output_format', () => {

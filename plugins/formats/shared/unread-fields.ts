@@ -1,0 +1,34 @@
+import type { Extras } from 'gw2api/plugin';
+import { isRecord } from './body.js';
+
+/**
+ * Fields of a body that its format does not read, for the upstream kinds that know them; those whose value asks for
+ * nothing are left out.
+ */
+export function unreadFields(body: object, read: ReadonlySet<string>): Extras {
+  // Entries, since JSON may hold `__proto__`, and assigning that would set the prototype.
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => !read.has(name) && !asksForNothing(name, value)),
+  );
+}
+
+/** No-op values, which SDKs and frameworks send with many requests. */
+const defaults: Readonly<Record<string, readonly unknown[]>> = {
+  background: [false],
+  best_of: [1],
+  frequency_penalty: [0],
+  logprobs: [false],
+  presence_penalty: [0],
+  service_tier: ['auto', 'default'],
+  store: [false],
+  top_logprobs: [0],
+  truncation: ['disabled'],
+};
+
+/** True for a value that says the same as none. */
+export function asksForNothing(name: string, value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0 || (name === 'modalities' && value.join() === 'text');
+  if (isRecord(value)) return Object.keys(value).length === 0;
+  return Object.hasOwn(defaults, name) && (defaults[name]?.includes(value) ?? false);
+}

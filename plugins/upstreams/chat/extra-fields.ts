@@ -1,0 +1,59 @@
+import { extraPaths, type ExtraPaths } from '../shared/extra-fields.js';
+import type { PresetName } from './presets.js';
+
+/** Parameters of the first Chat Completions API, which nearly all servers take. */
+const common = 'seed frequency_penalty presence_penalty';
+
+/**
+ * https://platform.openai.com/docs/api-reference/chat/create. `metadata` is taken beside `store` alone, and
+ * `service_tier` chooses a price: both only by the slot's `extraFields`.
+ */
+const openai = `${common} logit_bias verbosity prediction`;
+
+/** Sampling of open models beside OpenAI's. */
+const open = `${common} logit_bias min_p repetition_penalty`;
+
+/** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters of Chat and of sampling. */
+const vllm = `${open} length_penalty stop_token_ids include_stop_str_in_output ignore_eos min_tokens
+  skip_special_tokens spaces_between_special_tokens truncate_prompt_tokens bad_words allowed_token_ids
+  add_generation_prompt continue_final_message add_special_tokens documents chat_template_kwargs
+  mm_processor_kwargs structured_outputs guided_json guided_regex guided_choice guided_grammar
+  thinking_token_budget cache_salt`;
+
+/** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md: sampling of /completion is taken by Chat too. */
+const llamaCpp = `${common} logit_bias min_p repeat_penalty repeat_last_n typical_p top_n_sigma min_keep ignore_eos
+  dynatemp_range dynatemp_exponent dry_multiplier dry_base dry_allowed_length dry_penalty_last_n
+  dry_sequence_breakers xtc_probability xtc_threshold mirostat mirostat_tau mirostat_eta grammar samplers
+  cache_prompt chat_template_kwargs reasoning_format reasoning_budget`;
+
+/** Extras that each server takes, by their names; a preset without an entry has those that nearly all take. */
+const fields: Readonly<Record<PresetName, string>> = {
+  generic: common,
+  openai: `${openai} prompt_cache_key prompt_cache_retention safety_identifier`,
+  /** Some of its models refuse the cache fields: https://learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching. */
+  'azure-openai': openai,
+  /** https://api-docs.deepseek.com/api/create-chat-completion. */
+  deepseek: 'frequency_penalty presence_penalty',
+  /** https://openrouter.ai/docs/api-reference/parameters; `provider`, `models`, `route` and `plugins` choose a route. */
+  openrouter: `${open} top_a verbosity prediction metadata`,
+  /** https://console.groq.com/docs/openai: 400 for logit_bias and for messages[].name. */
+  groq: common,
+  /** https://docs.mistral.ai/api: `random_seed`. */
+  mistral: 'seed:random_seed frequency_penalty presence_penalty prediction prompt_mode safe_prompt metadata',
+  ollama: common,
+  vllm,
+  'llama-cpp': llamaCpp,
+  /** https://lmstudio.ai/docs/app/api/endpoints/openai. */
+  'lm-studio': `${common} logit_bias repeat_penalty`,
+  /** https://docs.x.ai/docs/api-reference: logit_bias is not supported. */
+  xai: common,
+  /** https://docs.together.ai/reference/chat-completions-1. */
+  together: `${open} chat_template_kwargs`,
+  /** https://docs.fireworks.ai/api-reference/post-chatcompletions. */
+  fireworks: `${open} typical_p mirostat_target mirostat_lr prediction prompt_cache_key`,
+};
+
+/** Paths of the extras that a preset's server takes. */
+export function extraPathsOf(preset: PresetName): ExtraPaths {
+  return extraPaths(fields[preset]);
+}
