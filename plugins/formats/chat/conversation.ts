@@ -40,7 +40,7 @@ const readers: Readonly<Record<ChatMessage['role'], MessageReader>> = {
   },
   function: (message, at, conversation) => {
     const name = required(message.name, `messages[${at}].name`);
-    addResult(message, at, conversation.legacyCalls.get(name) ?? legacyId(at), conversation);
+    addResult(message, at, conversation.legacyCalls.get(name) ?? name, conversation);
     conversation.legacyCalls.delete(name);
   },
 };

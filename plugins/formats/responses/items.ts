@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type, type ContentBlock } from 'gw2api/plugin';
 import type { InputItem } from './body.js';
 import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';
@@ -18,6 +18,8 @@ export interface Reading {
   readonly dropped: UnsupportedFields;
   /** Ids of the calls that have an output in the input. */
   readonly answered: ReadonlySet<unknown>;
+  /** Ids of the calls that have been read. */
+  readonly called: Set<string>;
 }
 
 /** `path` is where the item stands in the body: `input[2]`. */
@@ -52,7 +54,11 @@ const customCall = Type.Object({
   input: Type.String(),
 });
 
-const callOutput = Type.Object({ call_id: Type.String(), output: content });
+const callOutput = Type.Object({
+  call_id: Type.String(),
+  name: nullable(Type.String()),
+  output: content,
+});
 
 const reasoning = Type.Object({ encrypted_content: nullable(Type.String()) });
 
@@ -116,15 +122,31 @@ export function answeredCalls(items: readonly InputItem[]): ReadonlySet<unknown>
 
 type Call = Pick<Static<typeof functionCall>, 'call_id' | 'name' | 'namespace'>;
 
-function addCall({ call_id, name, namespace }: Call, input: object, { transcript, toolbox }: Reading): void {
+function addCall(
+  { call_id, name, namespace }: Call,
+  input: object,
+  { transcript, toolbox, called }: Reading,
+): void {
+  called.add(call_id);
   const upstreamName = toolbox.upstreamName({ name, ...(namespace && { namespace }) });
   transcript.add('assistant', [{ type: 'tool_use', id: call_id, name: upstreamName, input }]);
 }
 
-function addResult(item: InputItem, path: string, { transcript, dropped }: Reading): void {
-  const { call_id, output } = check.callOutput(item, path);
+function addResult(item: InputItem, path: string, { transcript, dropped, called }: Reading): void {
+  const { call_id, name, output } = check.callOutput(item, path);
   const result = typeof output === 'string' ? output : readParts(output, `${path}.output`, dropped);
-  transcript.add('user', [toolResult(call_id, result)]);
+  if (called.has(call_id)) return transcript.add('user', [toolResult(call_id, result)]);
+  dropped.add(path);
+  transcript.add('user', orphan(name || call_id, result));
+}
+
+/** Result whose call is gone, as text of the user: every upstream refuses it otherwise. */
+function orphan(name: string, result: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  const blocks: readonly ContentBlock[] =
+    typeof result === 'string' ? [{ type: 'text', text: result }] : result;
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const text = `Result of ${name}: ${texts.join('\n')}`;
+  return [{ type: 'text', text }, ...blocks.filter(({ type }) => type !== 'text')];
 }
 
 function addSummary(item: InputItem, path: string, { transcript, dropped }: Reading): void {

@@ -121,6 +121,7 @@ function readTranscript(
   transcript.from('instructions');
   if (instructions) transcript.addInstructions([{ type: 'text', text: instructions }]);
   const answered = answeredCalls(items);
+  const called = new Set<string>();
   items.forEach((item, at) => {
     const path = itemPath(at, carried);
     transcript.from(path);
@@ -128,6 +129,7 @@ function readTranscript(
       transcript,
       toolbox,
       answered,
+      called,
       dropped: at < carried ? new UnsupportedFields() : dropped,
     });
   });

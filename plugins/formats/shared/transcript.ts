@@ -1,4 +1,5 @@
 import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
+import { LastResults } from 'gw2api/plugin/format';
 
 type Role = Message['role'];
 
@@ -65,9 +66,31 @@ export class Transcript {
   }
 
   get messages(): readonly Message[] {
-    const turns = answerCalls(mergeNeighbours(this.#turns)).map(withoutLastThoughts);
+    const turns = answerCalls(mergeNeighbours(this.#withLastResults())).map(withoutLastThoughts);
     const merged = fromUser(trimPrefill(mergeNeighbours(turns)));
     return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
+  }
+
+  /** Places of results that are left out, since a later one of the same call is sent. */
+  get replacedResults(): readonly string[] {
+    const results = this.#lastResults();
+    if (!results) return [];
+    const { origins } = this;
+    return [...results.replaced].flatMap((block) => origins.get(block)?.path ?? []);
+  }
+
+  /** Turns in which each call has one result. */
+  #withLastResults(): readonly Turn[] {
+    const results = this.#lastResults();
+    if (!results) return this.#turns;
+    return this.#turns.map(({ role, blocks }) => ({
+      role,
+      blocks: blocks.flatMap((block) => results.sent(block) ?? []),
+    }));
+  }
+
+  #lastResults(): LastResults | undefined {
+    return LastResults.of(this.#turns.map(({ blocks }) => blocks));
   }
 
   /** Names of the tools that the conversation has called, as the upstream knows them. */

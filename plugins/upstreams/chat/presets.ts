@@ -18,6 +18,7 @@ const generic: ServerCapabilities = {
   toolChoice: 'named',
   parallelToolCalls: true,
   toolCallIds: 'any',
+  rolesAlternate: true,
   userAfterTool: true,
   reasoning: 'none',
   efforts: ['none', 'low', 'medium', 'high'],
@@ -38,6 +39,7 @@ const openai: ServerCapabilities = {
   user: true,
   names: true,
   strictTools: true,
+  rolesAlternate: false,
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
 };
@@ -78,6 +80,7 @@ export const presets = {
     user: true,
     names: true,
     strictTools: true,
+    rolesAlternate: false,
     reasoning: 'object',
     efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
     reasoningField: 'reasoning_details',

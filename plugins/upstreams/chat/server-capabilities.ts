@@ -39,6 +39,10 @@ export const capabilityFields = {
   toolCallIds: Type.Enum(['any', 'nine'], {
     description: 'Ids of tool calls: any up to 40 characters, or exactly nine letters and digits.',
   }),
+  rolesAlternate: Type.Boolean({
+    description:
+      'Messages of the user and of the assistant must alternate; neighbours of one role are joined.',
+  }),
   userAfterTool: Type.Boolean({
     description:
       'A user message may follow a tool message; otherwise a short assistant message is put between them, and late system text is added to the tool message.',

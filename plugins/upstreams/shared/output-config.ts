@@ -10,6 +10,6 @@ export function withOutputConfig(request: MessagesRequest): MessagesRequest {
   // Its shape is checked with that of the request.
   return {
     ...rest,
-    output_config: { format, ...config } as MessagesRequest['output_config'],
+    output_config: { ...config, format: config.format ?? format } as MessagesRequest['output_config'],
   } as MessagesRequest;
 }

@@ -1,15 +1,19 @@
 import type { TSchema } from 'typebox';
 import { GatewayError, Type, type MessagesRequest } from 'gw2api/plugin';
 import { compileCheck, formatPath } from 'gw2api/plugin/format';
+import { withoutNulls } from './without-nulls.js';
 
 /**
- * Checks the fields of a Messages request that a translation reads: nobody else has, since a Messages upstream
- * checks its requests itself. Throws `invalid_request` with the first wrong field:
- * `messages[2].content[0].text: must be a string`.
+ * Request whose fields have the types that a translation reads: nobody else has checked them, since a Messages
+ * upstream checks its requests itself. Fields that are null are left out. Throws `invalid_request` with the first
+ * wrong field: `messages[2].content[0].text: must be a string`.
  */
-export function checkShape(request: MessagesRequest): void {
+export function checkedShape(given: MessagesRequest): MessagesRequest {
+  if (check()(given).length === 0) return given;
+  const request = withoutNulls(given);
   const [error] = check()(request);
   if (error) throw new GatewayError('invalid_request', `${formatPath(error.path)}: ${error.message}`);
+  return request;
 }
 
 /** Validator, compiled on first use. */
@@ -21,10 +25,6 @@ function lazily<Value extends object>(make: () => Value): () => Value {
 }
 
 const text = Type.String();
-
-function optional(...schemas: readonly TSchema[]) {
-  return Type.Optional(Type.Union([...schemas, Type.Null()]));
-}
 
 /** Object whose `type` is any text; the types that are named have fields of their own. */
 function tagged(fields: Readonly<Record<string, Readonly<Record<string, TSchema>>>>): TSchema {
@@ -43,7 +43,7 @@ const bytes = {
   file: { file_id: text },
 };
 
-const cacheControl = optional(Type.Object({ type: text }));
+const cacheControl = Type.Optional(Type.Object({ type: text }));
 
 const simpleParts = {
   text: { text, cache_control: cacheControl },
@@ -54,7 +54,7 @@ const content = Type.Union([text, Type.Array(tagged(simpleParts))]);
 
 const parts = {
   ...simpleParts,
-  document: { source: tagged({ ...bytes, content: { content } }), title: optional(text) },
+  document: { source: tagged({ ...bytes, content: { content } }), title: Type.Optional(text) },
 };
 
 const call = { id: text, name: Type.String({ minLength: 1 }) };
@@ -63,11 +63,12 @@ const block = tagged({
   ...parts,
   thinking: { thinking: text, signature: Type.Optional(text) },
   redacted_thinking: { data: text },
-  tool_use: { ...call, input: optional(Type.Record(text, Type.Unknown())) },
+  tool_use: { ...call, input: Type.Optional(Type.Record(text, Type.Unknown())) },
   server_tool_use: call,
   tool_result: {
     tool_use_id: text,
-    content: optional(text, Type.Array(tagged(parts))),
+    content: Type.Optional(Type.Union([text, Type.Array(tagged(parts))])),
+    is_error: Type.Optional(Type.Boolean()),
   },
 });
 
@@ -78,10 +79,10 @@ const message = Type.Object({
 
 const tool = Type.Object({
   name: Type.String({ minLength: 1 }),
-  type: optional(text),
-  description: optional(text),
-  input_schema: optional(Type.Record(text, Type.Unknown())),
-  strict: optional(Type.Boolean()),
+  type: Type.Optional(text),
+  description: Type.Optional(text),
+  input_schema: Type.Optional(Type.Record(text, Type.Unknown())),
+  strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
 });
 
 const requestShape = Type.Object({
@@ -95,12 +96,12 @@ const requestShape = Type.Object({
   top_p: Type.Optional(Type.Number()),
   top_k: Type.Optional(Type.Number()),
   stop_sequences: Type.Optional(Type.Array(text)),
-  metadata: Type.Optional(Type.Object({ user_id: optional(text) })),
+  metadata: Type.Optional(Type.Object({ user_id: Type.Optional(text) })),
   thinking: Type.Optional(tagged({ enabled: { budget_tokens: Type.Number() } })),
   output_config: Type.Optional(
     Type.Object({
-      effort: optional(text),
-      format: optional(tagged({ json_schema: { schema: Type.Record(text, Type.Unknown()) } })),
+      effort: Type.Optional(text),
+      format: Type.Optional(tagged({ json_schema: { schema: Type.Record(text, Type.Unknown()) } })),
     }),
   ),
 });

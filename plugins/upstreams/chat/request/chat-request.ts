@@ -1,4 +1,5 @@
 import type { Loss, MessagesRequest, Tool } from 'gw2api/plugin';
+import { LastResults } from 'gw2api/plugin/format';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
@@ -7,7 +8,7 @@ import { withOutputConfig } from '../../shared/output-config.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
-import { checkShape } from '../../shared/request-shape.js';
+import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';
@@ -38,8 +39,8 @@ export function chatRequest(
   terms: CallTerms = {},
 ): ChatRequest {
   refuseThread(given);
-  const { request: whole, cut } = withObjectInputs(withOutputConfig(given));
-  checkShape(whole);
+  const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
+  const whole = checkedShape(objects);
   const conversion: Conversion = {
     capabilities,
     dialect: capabilities.grammar ? 'grammar' : 'openai',
@@ -48,6 +49,7 @@ export function chatRequest(
     isTranslated: terms.isTranslated,
     dropped: new Dropped(cut),
     names: new ToolNames(),
+    results: LastResults.of(whole.messages.map(({ content }) => content)),
     addedTools: terms.addedTools ?? [],
     leftOut: [],
   };

@@ -1,4 +1,5 @@
 import { extrasOf, withExtras, type ContentBlock } from 'gw2api/plugin';
+import type { LastResults } from 'gw2api/plugin/format';
 import { dispatch, extraPath, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
@@ -11,6 +12,8 @@ import type { ToolNames } from '../../shared/tool-names.js';
 export interface Conversion extends AddedTools, SchemaReceiver {
   readonly capabilities: Capabilities;
   readonly names: ToolNames;
+  /** Results of calls that have several. */
+  readonly results: LastResults | undefined;
 }
 
 /** Parts of blocks, each at `path[index]`; blocks that cannot be expressed are left out and reported. */

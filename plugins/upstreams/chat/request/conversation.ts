@@ -1,10 +1,12 @@
 import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
 import { asError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';
+import { placedBlocks } from '../../shared/placed-blocks.js';
 import { assistantMessages } from './assistant.js';
 import { callId } from './call-id.js';
 import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion } from './content.js';
+import { joined } from './joined.js';
 import { withoutSystem } from './late-system.js';
 import { bySpeaker } from './speakers.js';
 import { answersInOrder, spaced, withPrefill } from './turns.js';
@@ -28,7 +30,8 @@ export function chatMessages(request: MessagesRequest, conversion: Conversion): 
       .slice(begin)
       .flatMap((message, at) => messagesOf(message, `messages[${begin + at}]`, conversion)),
   );
-  const taken = capabilities.systemAnywhere ? turns : withoutSystem(turns, capabilities);
+  const placed = capabilities.systemAnywhere ? turns : withoutSystem(turns, capabilities);
+  const taken = capabilities.rolesAlternate ? joined(placed, capabilities) : placed;
   return [
     ...systemMessage(system, conversion),
     ...withPrefill(
@@ -60,17 +63,18 @@ function userMessages(
 ): readonly ChatMessage[] {
   const tools: ToolMessage[] = [];
   const parts: ChatPart[] = [];
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
-  blocks.forEach((block, at) => {
+  const given = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
+  const placed = placedBlocks(given, path, conversion);
+  for (const { block, at } of placed) {
     if (block.type === 'tool_result') {
       const { message, others } = toolMessage(block, `${path}[${at}].content`, conversion);
       tools.push(message);
       for (const part of others) parts.push(part);
     } else for (const part of partOf(block, `${path}[${at}]`, conversion)) parts.push(part);
-  });
+  }
   const { textParts, cacheControl, images } = conversion.capabilities;
-  if (tools.length === 0 && parts.length === 0 && blocks.length > 0)
-    parts.push({ type: 'text', text: leftOutText(blocks, images === 'none') });
+  if (tools.length === 0 && parts.length === 0 && placed.length > 0)
+    parts.push({ type: 'text', text: leftOutText(given, images === 'none') });
   const said = bySpeaker(parts, (own) => ({
     role: 'user' as const,
     content: contentOf(own, '\n\n', textParts || cacheControl),

@@ -31,7 +31,8 @@ export function withoutSystem(
   return turns;
 }
 
-function partsIn(content: ChatContent): readonly ChatPart[] {
+/** Content as parts. */
+export function partsIn(content: ChatContent): readonly ChatPart[] {
   if (typeof content !== 'string') return content;
   return content === '' ? [] : [{ type: 'text', text: content }];
 }

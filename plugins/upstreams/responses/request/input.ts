@@ -2,6 +2,7 @@ import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
 import { inputJson } from 'gw2api/plugin/upstream';
 import { asError, saysError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';
+import { placedBlocks } from '../../shared/placed-blocks.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { shortCallId } from '../../shared/short-names.js';
 import type { InputItem, InputPart } from './input-items.js';
@@ -14,8 +15,9 @@ export function inputItems(messages: readonly Message[], conversion: Conversion)
     const items = new Items(roles[message.role]);
     const { content } = message;
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
-    blocks.forEach((block, index) => addBlock(block, `${path}[${index}]`, items, conversion));
-    if (items.isEmpty && blocks.length > 0) items.addPart(textInstead(blocks, items.role));
+    const placed = placedBlocks(blocks, path, conversion);
+    for (const { block, at: index } of placed) addBlock(block, `${path}[${index}]`, items, conversion);
+    if (items.isEmpty && placed.length > 0) items.addPart(textInstead(blocks, items.role));
     return items.finish();
   });
 }

@@ -1,4 +1,5 @@
 import type { ContentBlock } from 'gw2api/plugin';
+import type { LastResults } from 'gw2api/plugin/format';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
 import { contentOfDocument } from '../../shared/document-content.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
@@ -11,6 +12,8 @@ import type { InputPart } from './input-items.js';
 export interface Conversion extends AddedTools, SchemaReceiver {
   readonly settings: ResponsesSettings;
   readonly names: ToolNames;
+  /** Results of calls that have several. */
+  readonly results: LastResults | undefined;
 }
 
 /** Parts of one block; none, and a report, if there is no such part. */

@@ -1,5 +1,6 @@
 import { blockExtraLosses } from 'gw2api/plugin/upstream';
 import { extrasOf, type Loss, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import { LastResults } from 'gw2api/plugin/format';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
@@ -14,7 +15,7 @@ import { withOutputConfig } from '../../shared/output-config.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { extraPaths, withExtraFields, withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
-import { checkShape } from '../../shared/request-shape.js';
+import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
 import type { ResponsesSettings } from '../options.js';
@@ -44,8 +45,8 @@ export function responsesRequest(
   terms: CallTerms = {},
 ): ResponsesRequest {
   refuseThread(given);
-  const { request: whole, cut } = withObjectInputs(withOutputConfig(given));
-  checkShape(whole);
+  const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
+  const whole = checkedShape(objects);
   const conversion: Conversion = {
     settings,
     dialect: 'openai',
@@ -54,6 +55,7 @@ export function responsesRequest(
     isTranslated: terms.isTranslated,
     dropped: new Dropped(cut),
     names: new ToolNames(),
+    results: LastResults.of(whole.messages.map(({ content }) => content)),
     addedTools: terms.addedTools ?? [],
     leftOut: [],
   };

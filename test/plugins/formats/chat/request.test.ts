@@ -172,6 +172,23 @@ describe('a Chat request', () => {
       ]);
     });
 
+    it('have the last of several results of a call, which is reported', () => {
+      const { request, dropped } = decode({
+        messages: [
+          user,
+          { role: 'assistant', tool_calls: [call('a', 'f'), call('b', 'g')] },
+          { role: 'tool', tool_call_id: 'a', content: 'first' },
+          { role: 'tool', tool_call_id: 'b', content: 'B' },
+          { role: 'tool', tool_call_id: 'a', content: 'second' },
+        ],
+      });
+      expect(request.messages[2]!.content).to.deep.equal([
+        { type: 'tool_result', tool_use_id: 'a', content: 'second' },
+        { type: 'tool_result', tool_use_id: 'b', content: 'B' },
+      ]);
+      expect(dropped).to.deep.equal(['messages[2]']);
+    });
+
     it('keep a result that answers no call, for the upstream to judge', () => {
       const { request } = decode({ messages: [{ role: 'tool', tool_call_id: 'x', content: '' }] });
       expect(request.messages[0]!.content).to.deep.equal([{ type: 'tool_result', tool_use_id: 'x' }]);

@@ -50,6 +50,35 @@ function reasoning(encrypted_content: string | null) {
 
 describe('a Responses request', () => {
   describe('its input', () => {
+    it('has the last of several outputs of a call, which is reported', async () => {
+      const input = [user, call('c', 'look'), output('c', 'first'), output('c', 'second'), user];
+      const { request, dropped } = await decode({ input });
+      expect(request.messages[2]!.content).to.deep.equal([
+        { type: 'tool_result', tool_use_id: 'c', content: 'second' },
+        said('Hi'),
+      ]);
+      expect(dropped).to.deep.equal(['input[2]']);
+    });
+
+    it('has an output whose call is gone as text of the user, which is reported', async () => {
+      const image = { type: 'input_image', image_url: 'https://x.example/a.png' };
+      const orphan = output('c', [{ type: 'input_text', text: 'R' }, image]);
+      const { request, dropped } = await decode({ input: [user, orphan] });
+      expect(request.messages).to.deep.equal([
+        {
+          role: 'user',
+          content: [
+            said('Hi'),
+            said('Result of c: R'),
+            { type: 'image', source: { type: 'url', url: image.image_url } },
+          ],
+        },
+      ]);
+      expect(dropped).to.deep.equal(['input[1]']);
+      const named = await messagesOf([{ ...output('c'), name: 'look' }]);
+      expect(named[0]!.content).to.deep.equal([said('Result of look: R')]);
+    });
+
     it('is a string or messages with and without a type', async () => {
       const asText = await messagesOf('Hi');
       expect(asText).to.deep.equal([{ role: 'user', content: [said('Hi')] }]);

@@ -30,6 +30,8 @@ const chatToolTurn = [
   { role: 'tool', tool_call_id: 'call_2', content: 'two' },
 ];
 
+const calling = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } });
+
 const other = { type: 'redacted_thinking', data: 'x' } as const;
 
 function documentOf(content: string | readonly ContentBlock[]): ContentBlock {
@@ -43,6 +45,41 @@ describe('the conversation of a Chat request', () => {
       (translate({ system }, { systemRole }).body['messages'] as readonly object[])[0];
     expect(first('system')).to.deep.equal({ role: 'system', content: 'Be brief.\n\nBe kind.' });
     expect(first('developer')).to.include({ role: 'developer' });
+  });
+
+  it('has neighbours of one role as one message where the server needs roles to alternate', () => {
+    const messages: readonly Message[] = [
+      { role: 'user', content: 'a' },
+      { role: 'user', content: [text('b')] },
+      { role: 'assistant', content: 'c' },
+      { role: 'assistant', content: [call('call_1')] },
+      { role: 'user', content: [result('call_1', 'one')] },
+    ];
+    const joined = [
+      { role: 'user', content: 'a\n\nb' },
+      { ...chatToolTurn[1], content: 'c', tool_calls: [calling('call_1')] },
+      chatToolTurn[2],
+    ];
+    for (const preset of ['vllm', 'llama-cpp', 'mistral', 'generic'] as const)
+      expect(JSON.stringify(translated(messages, { preset, toolCallIds: 'any', textParts: false }))).to.equal(
+        JSON.stringify(joined),
+      );
+    expect(translated(messages, { preset: 'openai' })).to.have.length(5);
+  });
+
+  it('has the last of several results of a call, in the place of the first, which is reported', () => {
+    const again: readonly Message[] = [
+      ...toolTurn,
+      { role: 'user', content: [result('call_1', 'three'), text('And?')] },
+    ];
+    const { body, dropped } = translate({ messages: again });
+    expect(body['messages']).to.deep.equal([
+      ...chatToolTurn.slice(0, 2),
+      { ...chatToolTurn[2], content: 'three' },
+      chatToolTurn[3],
+      { role: 'user', content: 'And?' },
+    ]);
+    expect(dropped).to.deep.equal(['messages[2].content[0]']);
   });
 
   const late: readonly Message[] = [
