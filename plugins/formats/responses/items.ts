@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import { Type, type ContentBlock } from 'gw2api/plugin';
+import { Type, type BlockOf, type ContentBlock } from 'gw2api/plugin';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
 import type { InputItem } from './body.js';
 import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';
@@ -60,7 +61,10 @@ const callOutput = Type.Object({
   output: content,
 });
 
-const reasoning = Type.Object({ encrypted_content: nullable(Type.String()) });
+const reasoning = Type.Object({
+  encrypted_content: nullable(Type.String()),
+  content: nullable(Type.Array(Type.Object({ text: nullable(Type.String()) }))),
+});
 
 const compaction = Type.Object({ encrypted_content: Type.String() });
 
@@ -93,8 +97,8 @@ const readers: Readonly<Record<string, ItemReader>> = {
   function_call_output: addResult,
   custom_tool_call_output: addResult,
   reasoning: (item, path, { transcript }) => {
-    const { encrypted_content: sealed } = check.reasoning(item, path);
-    const block = sealed ? openReasoning(sealed) : undefined;
+    const { encrypted_content: sealed, content } = check.reasoning(item, path);
+    const block = sealed ? openReasoning(sealed) : plainThinking(item, content ?? []);
     if (block) transcript.add('assistant', [block]);
   },
   compaction: addSummary,
@@ -106,6 +110,16 @@ const readers: Readonly<Record<string, ItemReader>> = {
   additional_tools: () => undefined,
   tool_search_output: () => undefined,
 };
+
+/** Reasoning that is text without a seal, as open models give it: it goes back as it came where it can. */
+function plainThinking(
+  item: InputItem,
+  content: readonly { readonly text?: string | null }[],
+): BlockOf<'thinking'> | undefined {
+  const thinking = content.map(({ text }) => text ?? '').join('');
+  if (thinking === '') return undefined;
+  return { type: 'thinking', thinking, signature: reasoningEnvelope({ vendor: '', data: item }) };
+}
 
 /** True for a call that was cut and never made; one that has an output keeps its place beside it. */
 function isUnanswered({ status, call_id }: InputItem, { answered }: Reading): boolean {

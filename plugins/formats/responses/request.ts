@@ -77,6 +77,7 @@ function pathsOf({ thinking, toolbox, transcript, input }: Parts): CallerPaths {
       max_tokens: 'max_output_tokens',
       'output_config.format': 'text.format',
       [extraPath('verbosity')]: 'text.verbosity',
+      [extraPath('reasoning.summary')]: 'reasoning.summary',
     },
     toolPath: (name) => toolbox.placeOf(name),
     contentPath: contentPaths(transcript, itemBlockPath(input)),
@@ -98,7 +99,13 @@ function itemBlockPath({ items, carried }: ResponsesInput): BlockPath {
 /** Fields for upstreams that know them, under their names in Chat Completions. */
 function extrasIn(body: ResponsesBody): Extras {
   const verbosity = body.text?.verbosity;
-  return { ...unreadFields(body, read), ...(verbosity && { verbosity }) };
+  const { effort, summary, generate_summary } = body.reasoning ?? {};
+  const shown = effort || body.thinking ? undefined : (summary ?? generate_summary);
+  return {
+    ...unreadFields(body, read),
+    ...(verbosity && { verbosity }),
+    ...(shown && { 'reasoning.summary': shown }),
+  };
 }
 
 /** Answers with nothing, and without a call. */
@@ -157,7 +164,7 @@ const included = new Set(['reasoning.encrypted_content', 'web_search_call.action
 
 function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: UnsupportedFields): void {
   const { summary, generate_summary } = body.reasoning ?? {};
-  if ((summary || generate_summary) && !isThinkingAsked) dropped.add('reasoning.summary');
+  if ((summary || generate_summary) && !isThinkingAsked && body.thinking) dropped.add('reasoning.summary');
   body.include?.forEach((name, at) => {
     if (!included.has(name)) dropped.add(`include[${at}]`);
   });

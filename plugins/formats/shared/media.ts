@@ -1,4 +1,5 @@
 import { invalidField, present } from './body.js';
+import { hasTextEnding, isTextFile, textOfFile } from './text-files.js';
 import type { BlockOf } from 'gw2api/plugin';
 
 /** Image block from a base64 `data:` or http(s) URL; throws `invalid_request` at `path` for anything else. */
@@ -8,7 +9,7 @@ export function imageBlock(url: string, path: string): BlockOf<'image'> {
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
 }
 
-/** PDF, text or image block from a `data:` URL, an http(s) URL, or bare base64 with a `.pdf` name. */
+/** PDF, text or image block from a `data:` URL, an http(s) URL, or bare base64 with a name that tells its type. */
 export function fileBlock(
   url: string,
   filename: string | undefined,
@@ -18,9 +19,9 @@ export function fileBlock(
   if (isWeb(url)) return { type: 'document', source: { type: 'url', url }, ...title };
   const { mediaType, data } = readDataUrl(withMediaType(url, filename), path);
   if (mediaType.startsWith('image/')) return imageBlock(url, path);
-  if (!mediaType.startsWith('text/'))
+  const text = isTextFile(mediaType, filename) ? textOfFile(data) : undefined;
+  if (text === undefined)
     return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title };
-  const text = Buffer.from(data, 'base64').toString();
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
 }
 
@@ -33,8 +34,9 @@ function isData(url: string): boolean {
 }
 
 function withMediaType(data: string, filename: string | undefined): string {
-  const isBarePdf = !isData(data) && (filename?.toLowerCase().endsWith('.pdf') ?? false);
-  return isBarePdf ? `data:application/pdf;base64,${data}` : data;
+  if (isData(data)) return data;
+  if (filename?.toLowerCase().endsWith('.pdf')) return `data:application/pdf;base64,${data}`;
+  return hasTextEnding(filename) ? `data:text/plain;base64,${data}` : data;
 }
 
 function readDataUrl(url: string, path: string): { mediaType: string; data: string } {

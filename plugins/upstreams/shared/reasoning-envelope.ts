@@ -1,3 +1,4 @@
+import { reasoningEnvelope, reasoningPrefix } from 'gw2api/plugin/format';
 import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from 'gw2api/plugin';
 import { leftOutText } from './left-out.js';
 
@@ -12,9 +13,6 @@ export interface ReasoningEnvelope {
   readonly data?: unknown;
 }
 
-/** Start of every envelope; signatures of vendors are base64, which has no dot. */
-const prefix = 'gw2api-reasoning.';
-
 /** Max length of an envelope that is opened. */
 const maxLength = 4 * 1024 * 1024;
 
@@ -22,19 +20,19 @@ const maxLength = 4 * 1024 * 1024;
  * Envelope as a `signature`. It is no secret: it holds what the vendor would have given to the caller itself.
  */
 export function sealReasoning(envelope: ReasoningEnvelope): string {
-  return prefix + Buffer.from(JSON.stringify(envelope)).toString('base64url');
+  return reasoningEnvelope(envelope);
 }
 
 /** Envelope in a `signature`; undefined for one of a vendor, and for an envelope that is cut or altered. */
 export function openReasoning(signature: string): ReasoningEnvelope | undefined {
   if (!isSealed(signature) || signature.length > maxLength) return undefined;
-  const opened = parse(Buffer.from(signature.slice(prefix.length), 'base64url').toString());
+  const opened = parse(Buffer.from(signature.slice(reasoningPrefix.length), 'base64url').toString());
   return isEnvelope(opened) ? opened : undefined;
 }
 
 /** True for a `signature` that is an envelope, which no vendor may get as a signature. */
 export function isSealed(signature: unknown): boolean {
-  return typeof signature === 'string' && signature.startsWith(prefix);
+  return typeof signature === 'string' && signature.startsWith(reasoningPrefix);
 }
 
 function isEnvelope(value: unknown): value is ReasoningEnvelope {

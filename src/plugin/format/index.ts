@@ -13,6 +13,7 @@ export { extraPath } from '../extras.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { inputJson, keepInput } from '../inputs/kept-inputs.js';
 export { sseData, sseEvent } from '../http/sse-text.js';
+export { reasoningEnvelope, reasoningPrefix } from '../reasoning-envelope.js';
 export { LastResults } from '../last-results.js';
 export { conformingName } from '../narrowing/conforming-name.js';
 export { samplingOf } from '../sampling.js';

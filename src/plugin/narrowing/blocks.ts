@@ -1,4 +1,5 @@
 import type { ContentBlock, Message } from '../contract/messages.js';
+import { reasoningPrefix } from '../reasoning-envelope.js';
 import { conformingName } from './conforming-name.js';
 import type { Narrowing } from './narrowing.js';
 
@@ -33,7 +34,21 @@ function narrowedBlock(block: ContentBlock, path: string, narrowing: Narrowing):
     const id = conformingName(block.id, Infinity);
     return id === block.id ? block : { ...block, id };
   }
+  if (block.type === 'document' && isUnreadable(block)) {
+    narrowing.lose(path, 'content');
+    return {
+      type: 'text',
+      text: `[file ${block.title ?? ''} left out: this model cannot read it]`.replace('  ', ' '),
+    };
+  }
+  if (block.type === 'thinking' && block.signature?.startsWith(reasoningPrefix))
+    narrowing.lose(path, 'content');
   return block.type === 'tool_result' ? narrowedResult(block, path, narrowing) : block;
+}
+
+/** The Messages API reads PDF and text alone. */
+function isUnreadable({ source }: Extract<ContentBlock, { type: 'document' }>): boolean {
+  return source.type === 'base64' && source.media_type !== 'application/pdf';
 }
 
 function narrowedResult(

@@ -41,6 +41,7 @@ function assistantMessage(
   const calls = blocks.filter((block) => block.type === 'tool_use').map((call) => toolCall(call, conversion));
   if (blocks.length === 0) return undefined;
   const reasoning = reasoningFields(blocks, conversion);
+  reportThoughts(blocks, pathOf, conversion);
   const isCall = said.length === 0 && calls.length > 0;
   return {
     role: 'assistant',
@@ -87,6 +88,19 @@ function reasoningFields(
   if (reasoningField === 'reasoning') return text === '' ? {} : { reasoning: text };
   const details = thoughts.flatMap((block) => detailsOf(block, vendor));
   return details.length > 0 ? { reasoning_details: details } : {};
+}
+
+/** Reports plain thinking of the caller that the server does not take back. */
+function reportThoughts(
+  blocks: readonly ContentBlock[],
+  pathOf: (at: number) => string,
+  { capabilities: { reasoningField }, dropped }: Conversion,
+): void {
+  if (reasoningField === 'reasoning_content' || reasoningField === 'reasoning') return;
+  blocks.forEach((block, at) => {
+    if (block.type === 'thinking' && openReasoning(block.signature)?.vendor === '')
+      dropped.add(pathOf(at), 'content');
+  });
 }
 
 function detailsOf({ signature }: BlockOf<'thinking'>, vendor: string): readonly unknown[] {

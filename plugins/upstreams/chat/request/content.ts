@@ -71,7 +71,7 @@ const writers: PartWriter = {
   document: ({ source, title }, { files }) => {
     if (source.type === 'text')
       return { type: 'text', text: title ? `${title}\n\n${source.data}` : source.data };
-    if (source.type !== 'base64' || !files) return undefined;
+    if (source.type !== 'base64' || !files || source.media_type !== 'application/pdf') return undefined;
     const file_data = `data:${source.media_type};base64,${source.data}`;
     return { type: 'file', file: { filename: title ?? 'document.pdf', file_data } };
   },

@@ -109,11 +109,12 @@ function outputOf(parts: readonly InputPart[], isError: boolean): string | reado
 /** Reasoning of this vendor as it came, but for its id: nothing is stored that the id could refer to. */
 function reasoningItems({ signature }: BlockOf<'thinking'>, { settings }: Conversion): readonly InputItem[] {
   const envelope = openReasoning(signature);
-  if (envelope?.vendor !== settings.vendor || !isItem(envelope.data)) return [];
+  if (envelope === undefined || !isItem(envelope.data)) return [];
+  if (envelope.vendor !== '' && envelope.vendor !== settings.vendor) return [];
   const { id: _, ...item } = envelope.data;
   return [{ ...item, type: 'reasoning' }];
 }
 
 function isItem(data: unknown): data is Readonly<Record<string, unknown>> {
-  return typeof data === 'object' && data !== null && 'encrypted_content' in data;
+  return typeof data === 'object' && data !== null && ('encrypted_content' in data || 'content' in data);
 }

@@ -85,7 +85,7 @@ export function responsesRequest(
  * taken without `store`; `service_tier` chooses a price, and goes by the slot's `extraFields`.
  */
 const extraFields = extraPaths(
-  'verbosity:text.verbosity metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
+  'verbosity:text.verbosity reasoning.summary metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
 );
 
 function instructionsOf({ system = '' }: MessagesRequest): Fields {

@@ -3,6 +3,7 @@ import { extrasOf } from 'gw2api/plugin';
 import {
   isGatewayError,
   type CatalogModel,
+  type DocumentBlock,
   type FormatContext,
   type RedactedThinkingBlock,
   type ThinkingBlock,
@@ -14,6 +15,10 @@ import { inputItems } from '#plugins/formats/responses/input.js';
 import { decodeResponses } from '#plugins/formats/responses/request.js';
 import { toolNames } from '#plugins/formats/responses/tools.js';
 import { contextWith, frozen } from '../contexts.js';
+import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
+import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
+import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
+import { narrowed } from '../../../plugin/narrowing/narrowed.js';
 import { refusal } from '../refusals.js';
 
 const user = { role: 'user', content: 'Hi' };
@@ -77,6 +82,52 @@ describe('a Responses request', () => {
       expect(dropped).to.deep.equal(['input[1]']);
       const named = await messagesOf([{ ...output('c'), name: 'look' }]);
       expect(named[0]!.content).to.deep.equal([said('Result of look: R')]);
+    });
+
+    it('has plain reasoning as thinking that goes back as it came', async () => {
+      const item = {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'Hm.' }],
+      };
+      const { request } = await decode({ input: [user, item, call('c', 'look'), output('c')] });
+      const [thought] = request.messages[1]!.content as readonly ThinkingBlock[];
+      expect(thought).to.include({ type: 'thinking', thinking: 'Hm.' });
+      const settings = { efforts: [], strictTools: true, files: true, vendor: 'a' };
+      const { body } = responsesRequest(request, {
+        ...settings,
+        encryptedReasoning: true,
+        keepAttribution: false,
+        unsupported: 'report',
+      });
+      const { id: _, ...sent } = item;
+      expect(body.input[1]).to.deep.equal(sent);
+      const chat = (fields: object) =>
+        chatRequest(request, capabilitiesOf({ preset: 'deepseek', unsupported: 'report', ...fields }, 'b'));
+      expect(chat({}).body.messages[1]).to.include({ reasoning_content: 'Hm.' });
+      expect(chat({ preset: 'vllm' }).losses).to.deep.include({
+        path: 'messages[1].content[0]',
+        kind: 'content',
+      });
+      expect(narrowed(request).losses).to.deep.equal(['messages[1].content[0]']);
+    });
+
+    it('has files of text formats as text, by their type or else by their name', async () => {
+      const file = (filename: string, data: string) => ({ type: 'input_file', filename, file_data: data });
+      const sources = async (...content: readonly object[]) =>
+        (await messagesOf([{ role: 'user', content }]))[0]!.content as readonly DocumentBlock[];
+      const json = Buffer.from('{"a":1}').toString('base64');
+      const blocks = await sources(
+        file('a.json', `data:application/json;base64,${json}`),
+        file('a.geo', `data:application/geo+json;base64,${json}`),
+        file('a.ts', `data:application/octet-stream;base64,${json}`),
+        file('a.md', json),
+      );
+      for (const { source } of blocks)
+        expect(source).to.deep.equal({ type: 'text', media_type: 'text/plain', data: '{"a":1}' });
+      const binary = await sources(file('a.json', 'data:application/octet-stream;base64,/w=='));
+      expect(binary[0]!.source).to.include({ type: 'base64' });
     });
 
     it('is a string or messages with and without a type', async () => {
@@ -351,7 +402,10 @@ describe('a Responses request', () => {
       const shown = await decode({ reasoning: { effort: 'high', summary: 'auto' } });
       expect(shown.request.thinking).to.deep.equal({ type: 'adaptive', display: 'summarized' });
       expect(shown.dropped).to.deep.equal([]);
-      expect((await decode({ reasoning: { summary: 'auto' } })).dropped).to.deep.equal(['reasoning.summary']);
+      const { request, dropped } = await decode({ reasoning: { summary: 'auto' } });
+      expect(request).not.to.have.property('thinking');
+      expect(extrasOf(request)).to.deep.equal({ 'reasoning.summary': 'auto' });
+      expect(dropped).to.deep.equal([]);
     });
 
     for (const field of ['background', 'conversation', 'prompt']) {
