@@ -4,6 +4,7 @@ import {
   maxCacheMarkers,
   Type,
   withSystemBlock,
+  type Additions,
   type MessagesRequest,
   type TextBlock,
 } from 'gw2api/plugin';
@@ -35,12 +36,19 @@ export default definePlugin({
       if (text !== '') {
         const persona = cache && hasFreeMarker(state.request) ? marked : plain;
         state.request = withSystemBlock(state.request, persona);
-        state.additions = { ...state.additions, system: [persona, ...state.additions.system] };
+        state.additions = withAddition(state.additions, persona);
       }
       return next();
     };
   },
 });
+
+function withAddition(additions: Additions, persona: TextBlock): Additions {
+  const system = [persona, ...additions.system];
+  if (!persona.cache_control) return { ...additions, system };
+  const markers = new Map(additions.markers).set(persona.cache_control, 'marker');
+  return { ...additions, system, markers };
+}
 
 function personaBlock(text: string, isMarked: boolean): TextBlock {
   return Object.freeze<TextBlock>(

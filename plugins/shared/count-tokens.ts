@@ -1,6 +1,7 @@
 import {
   estimateTokens,
   toGatewayError,
+  withFields,
   withHeaders,
   type Count,
   type GatewayState,
@@ -9,24 +10,46 @@ import {
   type SlotLease,
   type TokenCount,
 } from 'gw2api/plugin';
+import type { TakenBack } from './taken-back/taken-back.js';
 
 /** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
 export async function countTokens(
   lease: SlotLease,
   trace: GatewayState['trace'],
-  { request, ...call }: SlotCall,
+  call: SlotCall,
+  takenBack: TakenBack,
 ): Promise<Count> {
   const { slot } = lease;
-  const { stream: _, ...counted } = request;
+  const { stream: _, ...request } = call.request;
   try {
     if (slot.reportsWindows)
-      return { inputTokens: estimateTokens(counted), estimated: true, slot: slot.id, windows: slot.windows };
-    const count = await timedCount(slot, trace, { ...call, request: counted });
+      return { inputTokens: estimateTokens(request), estimated: true, slot: slot.id, windows: slot.windows };
+    const count = await counted(slot, trace, withFields(call, { request }), takenBack);
     return { ...count, slot: slot.id, windows: undefined };
   } catch (error) {
-    throw withHeaders(toGatewayError(error), provenance(slot.id, 1));
+    throw withHeaders(toGatewayError(error), provenance(slot.id, trace.calls.length));
   } finally {
     lease.release();
+  }
+}
+
+/** Count, made again without what the upstream has refused. */
+async function counted(
+  slot: Slot,
+  trace: GatewayState['trace'],
+  first: SlotCall,
+  takenBack: TakenBack,
+): Promise<TokenCount> {
+  for (let call = takenBack.begin(slot, first); ;) {
+    try {
+      const count = await timedCount(slot, trace, call);
+      takenBack.answered(slot, call);
+      return count;
+    } catch (thrown) {
+      const again = takenBack.again(slot, call, toGatewayError(thrown));
+      if (!again) throw thrown;
+      call = again;
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-import type { CacheControl, MessagesRequest } from './contract/messages.js';
+import type { CacheControl, ContentBlock, Message, MessagesRequest } from './contract/messages.js';
+import { withFields } from './raw/with-fields.js';
 
 /** Max cache markers in one request to an upstream; a top-level one counts. */
 export const maxCacheMarkers = 4;
@@ -13,15 +14,15 @@ export function cacheMarkers(request: MessagesRequest): readonly CacheControl[] 
   return markers;
 }
 
+/** Replacement of a marker; undefined: the part has none any more. */
+type Change = (marker: CacheControl) => CacheControl | undefined;
+
 /**
  * Replaces each cache marker of a request by the result of `change`; parts without a marker stay the same
  * objects. Calls `change` in the order in which the upstream reads the prompt: tools, system, messages (the
  * inner blocks of a block before it), then the top-level marker, which stands for the last block.
  */
-export function mapCacheMarkers(
-  request: MessagesRequest,
-  change: (marker: CacheControl) => CacheControl,
-): MessagesRequest {
+export function mapCacheMarkers(request: MessagesRequest, change: Change): MessagesRequest {
   const tools = mapMarkers(request.tools, change);
   const system = mapMarkers(request.system, change);
   const messages = mapMarkers(request.messages, change);
@@ -38,7 +39,7 @@ export function mapCacheMarkers(
  * Replaces the markers within a part. Bodies of callers are not validated (wire-notes §1), so any field may
  * hold anything.
  */
-function mapMarkers<Part>(part: Part, change: (marker: CacheControl) => CacheControl): Part {
+function mapMarkers<Part>(part: Part, change: Change): Part {
   if (typeof part !== 'object' || part === null) return part;
   // The result has the same shape as the input.
   if (Array.isArray(part)) return mapMarkersInList(part, change) as Part;
@@ -53,10 +54,7 @@ function mapMarkers<Part>(part: Part, change: (marker: CacheControl) => CacheCon
   return withChanged(block, { content, source, cache_control: changed }) as Part;
 }
 
-function mapMarkersInList(
-  list: readonly unknown[],
-  change: (marker: CacheControl) => CacheControl,
-): readonly unknown[] {
+function mapMarkersInList(list: readonly unknown[], change: Change): readonly unknown[] {
   let changed: unknown[] | undefined;
   for (let at = 0; at < list.length; at += 1) {
     const part = mapMarkers(list[at], change);
@@ -73,4 +71,41 @@ function withChanged<Fields extends object>(
   const changed = { ...fields } as Record<string, unknown>; // only looked up by name
   for (const name in values) if (values[name] !== changed[name]) changed[name] = values[name];
   return changed as Fields; // the keys are unchanged
+}
+
+/**
+ * Adds a marker to the last block of the messages that may have one; the request itself where that has one, or the
+ * request as many as it may have. Late system text gets none, as it may be written into the turn before. `markers`:
+ * how many the request has.
+ */
+export function markLastBlock(
+  request: MessagesRequest,
+  marker: CacheControl,
+  markers = cacheMarkers(request).length,
+): MessagesRequest {
+  const { messages } = request;
+  const at = messages.findLastIndex(
+    (message: Message | null) => message?.role !== 'system' && blocksOf(message).some(isMarkable),
+  );
+  const message = messages[at];
+  if (!message || markers >= maxCacheMarkers) return request;
+  const blocks = blocksOf(message);
+  const last = blocks.findLastIndex(isMarkable);
+  const block = blocks[last];
+  if (!block || block.cache_control) return request;
+  const content = blocks.with(last, withFields(block, { cache_control: marker }));
+  return { ...request, messages: messages.with(at, { ...message, content }) };
+}
+
+/** Blocks of a message, which nobody has validated. */
+function blocksOf(message: Message | null): readonly ContentBlock[] {
+  const content = message?.content;
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return Array.isArray(content) ? (content as readonly ContentBlock[]) : [];
+}
+
+/** False for blocks on which upstreams refuse a marker. */
+function isMarkable(block: ContentBlock | null): boolean {
+  if (block === null || block.type === 'thinking' || block.type === 'redacted_thinking') return false;
+  return block.type !== 'text' || block.text !== '';
 }

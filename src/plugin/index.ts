@@ -1,7 +1,7 @@
 /** `gw2api/plugin`: the public API of stages. */
 export { isAttribution, withSystemBlock } from './attribution.js';
 export { withoutContextSuffix } from './answering-model.js';
-export { cacheMarkers, mapCacheMarkers, maxCacheMarkers } from './cache-markers.js';
+export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './cache-markers.js';
 export { callerClaims } from './caller-claims.js';
 export { callerKey, sendsKey } from './caller-key.js';
 export { systemClock, timeoutSignal } from './clock.js';

@@ -5,9 +5,9 @@ import type { SlotCall, UpstreamCall } from '../plugin/internal.js';
  * every call.
  */
 export function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
-  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs } = call;
-  const { hasContent, addedTools, isTranslated = false, isWhole = true } = call;
-  const { profile, unsupported = 'report', report } = call;
+  const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
+  const { addedTools, addedMarkers, isWhole = true, isTranslated = false, profile } = call;
+  const { unsupported = 'report', report, without } = call;
   return {
     request,
     headers,
@@ -15,13 +15,15 @@ export function authorized(call: SlotCall, authorize: UpstreamCall['authorize'])
     signal,
     headersTimeoutMs,
     idleTimeoutMs,
+    hasContent,
     addedTools,
-    isTranslated,
+    addedMarkers,
     isWhole,
+    isTranslated,
     profile,
     unsupported,
     report,
-    hasContent,
+    without,
     authorize,
   };
 }

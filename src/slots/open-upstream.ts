@@ -42,6 +42,7 @@ export interface UpstreamParts {
 export class OpenUpstream implements Upstream {
   readonly models: Upstream['models'];
   readonly probe: Upstream['probe'];
+  readonly refused: Upstream['refused'];
   /** False: `countTokens` estimates. */
   readonly counts: boolean;
   /** Base URL of the slot, else that of its kind; undefined: it needs none. */
@@ -56,6 +57,7 @@ export class OpenUpstream implements Upstream {
     this.counts = upstream.countTokens !== undefined;
     this.models = upstream.models?.bind(upstream);
     this.probe = upstream.probe?.bind(upstream);
+    this.refused = upstream.refused?.bind(upstream);
   }
 
   /** Opens an upstream. Throws the error of its kind. */

@@ -46,6 +46,7 @@ export class UpstreamSlot implements Slot {
   readonly account: SlotAccount;
   readonly health: AccountHealth;
   readonly plugins: SlotPlugins;
+  readonly refused: Slot['refused'];
   readonly #upstream: OpenUpstream;
   readonly #log: Logger;
   readonly #now: () => number;
@@ -68,6 +69,7 @@ export class UpstreamSlot implements Slot {
     this.health = health;
     this.#secrets = secrets;
     this.plugins = plugins;
+    this.refused = upstream.refused;
     this.#upstream = upstream;
     this.#log = log;
     this.#now = now;

@@ -18,7 +18,9 @@ export interface FakeSlot extends Slot {
   readonly calls: readonly SlotCall[];
 }
 
-interface FakeSlotOptions extends Partial<Pick<Slot, 'accountKind' | 'reportsWindows' | 'windows'>> {
+interface FakeSlotOptions extends Partial<
+  Pick<Slot, 'accountKind' | 'reportsWindows' | 'windows' | 'refused'>
+> {
   /** Answer to each call; an error thrown here is the call's failure. */
   readonly generate?: (call: SlotCall) => ModelEvents | UpstreamReply | Promise<ModelEvents | UpstreamReply>;
   readonly countTokens?: (call: SlotCall) => TokenCount | Promise<TokenCount>;
@@ -34,6 +36,7 @@ export function fakeSlot(id: string, options: FakeSlotOptions = {}): FakeSlot {
     accountKind: options.accountKind ?? 'api-key',
     reportsWindows: options.reportsWindows ?? false,
     windows: options.windows ?? { '5h': null, '7d': null },
+    ...(options.refused && { refused: options.refused }),
     async generate(call) {
       calls.push(call);
       const answer = await generate(call);

@@ -118,7 +118,7 @@ describe('a model that the catalog lacks', () => {
       expect([first.status, first.headers.get('x-gw-attempts')]).to.deep.equal([200, '3']);
       expect(lastCall(pair.simulator)).to.deep.include({
         max_tokens: 32_000,
-        thinking: { type: 'enabled', budget_tokens: 8192 },
+        thinking: { type: 'enabled', budget_tokens: 24_000 },
       });
     });
 

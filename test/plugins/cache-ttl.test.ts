@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import { assert, constantFrom, property } from 'fast-check';
 import {
   cacheMarkers,
+  markLastBlock,
   type CacheControl,
   type GatewayState,
   type MessagesRequest,
 } from '#src/plugin/internal.js';
 import { runStage } from 'gw2api/testing';
-import cacheTtl, { markLastBlock, withTtl } from '#plugins/cache-ttl.js';
+import cacheTtl, { withTtl } from '#plugins/cache-ttl.js';
 
 describe('cache-ttl', () => {
   it('gives an hour to markers that say nothing', () => {
@@ -83,6 +84,16 @@ describe('cache-ttl', () => {
     expect(ttls(state.request)).to.deep.equal(['1h', '1h']);
   });
 
+  it('names the markers that it has added, and those that it has given a ttl', async () => {
+    const mute = await run(request(), { state: { format: 'chat' } });
+    const said = await run(request(marker('1h'), marker()));
+    expect([mute, said].map(({ state }) => [...(state.additions.markers ?? [])])).to.deep.equal([
+      [[marker('1h'), 'marker']],
+      [[marker('1h'), 'ttl']],
+    ]);
+    expect(cacheMarkers(said.state.request)[1]).to.equal([...said.state.additions.markers!.keys()][0]);
+  });
+
   it('passes over blocks that may have no marker', () => {
     const sent: MessagesRequest = {
       model: 'm',
@@ -97,7 +108,7 @@ describe('cache-ttl', () => {
         },
       ],
     };
-    expect(markLastBlock(sent, { markers: 0, ttl: '1h' }).messages).to.deep.equal([
+    expect(markLastBlock(sent, marker('1h')).messages).to.deep.equal([
       { role: 'user', content: [{ type: 'text', text: 'question', cache_control: marker('1h') }] },
       sent.messages[1],
     ]);
@@ -111,16 +122,16 @@ describe('cache-ttl', () => {
         { role: 'system', content: '9 left' },
       ],
     };
-    const [said, late] = markLastBlock(sent, { markers: 0, ttl: '1h' }).messages;
+    const [said, late] = markLastBlock(sent, marker('1h')).messages;
     expect(said).to.have.nested.property('content[0].cache_control');
     expect(late).to.equal(sent.messages[1]);
   });
 
   it('marks nothing where four are set, or nothing can be marked', () => {
     const full = request(marker(), marker(), marker(), marker());
-    expect(markLastBlock(full, { markers: 4, ttl: '1h' })).to.equal(full);
+    expect(markLastBlock(full, marker('1h'))).to.equal(full);
     const empty: MessagesRequest = { model: 'm', messages: [{ role: 'user', content: '' }] };
-    expect(markLastBlock(empty, { markers: 0, ttl: '1h' })).to.equal(empty);
+    expect(markLastBlock(empty, marker('1h'))).to.equal(empty);
   });
 });
 

@@ -29,6 +29,9 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'],
 ]);
 
+/** Beginning of the paths of flags that are left out. */
+const betaPath = 'anthropic-beta: ';
+
 export interface SortedBetas {
   /** Flags for the body, each once. */
   readonly passed: readonly string[];
@@ -46,9 +49,14 @@ export function sortBetas(header: string | undefined, known: ReadonlySet<string>
     if (flag === '') continue;
     const name = known.has(flag) ? flag : (aliases.get(flag) ?? flag);
     if (known.has(name)) passed.add(name);
-    else dropped.add(`anthropic-beta: ${flag}`);
+    else dropped.add(`${betaPath}${flag}`);
   }
   return { passed: [...passed], dropped: [...dropped].map((path) => ({ path, kind: 'mend' })) };
 }
 
 const none: SortedBetas = { passed: [], dropped: [] };
+
+/** Flags that are left out, without the beginning of their paths. */
+export function flagsOf({ dropped }: SortedBetas): readonly string[] {
+  return dropped.map(({ path }) => path.slice(betaPath.length));
+}

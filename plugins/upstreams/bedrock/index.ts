@@ -1,58 +1,72 @@
-import { estimateTokens, Type, withFields, type GatewayError, type TokenCount } from 'gw2api/plugin';
+import {
+  estimateTokens,
+  Type,
+  withFields,
+  type GatewayError,
+  type SlotCall,
+  type TokenCount,
+} from 'gw2api/plugin';
+import type { Static } from 'typebox';
 import { requestBytes } from 'gw2api/plugin/raw';
 import {
   defineUpstream,
   foreign,
   jsonFields,
-  narrowedForMessages,
   type DiagnosisStep,
   type HttpAnswer,
   type HttpClient,
+  type RefusedPart,
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
-import { withFittedSchemas } from '../shared/anthropic-schemas.js';
-import { withObjectInputs } from '../shared/call-inputs.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';
-import { withoutLateSystem } from '../shared/late-system.js';
-import { schemaOptions, type SchemaOptions } from '../shared/schema-options.js';
-import { betaNames, sortBetas } from './betas.js';
+import { fittedCall, type FittedCall, type MessagesFeatures } from '../shared/messages-call.js';
+import { refusedIn, type FindPart } from '../shared/refused-part.js';
+import { schemaOptions } from '../shared/schema-options.js';
+import { serverToolsOption } from '../shared/server-tools.js';
+import { betaNames, flagsOf, sortBetas, type SortedBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
 import { baseModel, modelPath } from './model-path.js';
+import { bedrockParts } from './refused.js';
 import { bedrockRefusal, isAuthenticated } from './refusals.js';
 import { standIn } from './stand-in.js';
+import { takesTtl } from './takes-ttl.js';
+
+const options = Type.Object(
+  {
+    region: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9-]{1,40}$',
+        title: 'Region',
+        description: 'Region of the service, such as us-east-1; a slot with a base URL needs none.',
+      }),
+    ),
+    betas: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      default: [],
+      description: 'Beta flags to pass on beside those that Bedrock is known to take; it refuses any other.',
+    }),
+    serverTools: serverToolsOption({ default: [] }),
+    ...schemaOptions(false),
+  },
+  { title: 'Amazon Bedrock (Claude)' },
+);
+
+type BedrockOptions = Static<typeof options>;
 
 /** Claude on Amazon Bedrock by InvokeModelWithResponseStream: the binary event stream of AWS. */
 export default defineUpstream({
   name: 'bedrock',
   api: 1,
   needs: ['baseUrl', 'account'],
-  options: Type.Object(
-    {
-      region: Type.Optional(
-        Type.String({
-          pattern: '^[a-z0-9-]{1,40}$',
-          title: 'Region',
-          description: 'Region of the service, such as us-east-1; a slot with a base URL needs none.',
-        }),
-      ),
-      betas: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        default: [],
-        description:
-          'Beta flags to pass on beside those that Bedrock is known to take; it refuses any other.',
-      }),
-      ...schemaOptions(false),
-    },
-    { title: 'Amazon Bedrock (Claude)' },
-  ),
+  options,
   baseUrl: ({ region }) => region && `https://bedrock-runtime.${region}.amazonaws.com`,
   standIn,
-  open: (options, host) => new BedrockUpstream(host, options),
+  open: (options, host) => new BedrockUpstream(options, host),
 });
 
 const maxErrorBytes = 64 * 1024;
@@ -63,27 +77,27 @@ class BedrockUpstream implements Upstream {
   readonly #http: HttpClient;
   readonly #now: () => number;
   readonly #betas: ReadonlySet<string>;
-  readonly #options: SchemaOptions;
+  readonly #features: MessagesFeatures;
+  readonly #parts: readonly FindPart[];
 
   constructor(
+    { betas, serverTools, strictTools, structuredOutput }: BedrockOptions,
     { slot, http, now }: UpstreamHost,
-    { betas, ...options }: SchemaOptions & { readonly betas: readonly string[] },
   ) {
-    this.#options = options;
     this.#slot = slot.id;
     this.#http = http;
     this.#now = now;
     this.#betas = new Set([...betaNames, ...betas]);
+    this.#features = { serverTools, strictTools, structuredOutput, topLevelMarker: false };
+    this.#parts = bedrockParts(this.#betas);
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
-  async generate(given: UpstreamCall): Promise<UpstreamReply> {
-    const { call, losses, keys } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const { request, cut } = withObjectInputs(call.request);
-    const { headers: asked } = call;
-    const betas = sortBetas(asked['anthropic-beta'], this.#betas);
-    reportTo(call, [...cut, ...losses, ...betas.dropped]);
-    const body = requestBytes(invokeBody(withoutLateSystem(request, call), asked, betas.passed));
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const betas = sortBetas(call.headers['anthropic-beta'], this.#betas);
+    const { request, losses, leftOut, keys } = this.#fitted(call, betas);
+    reportTo(call, losses);
+    const body = requestBytes(invokeBody(request, call.headers, betas.passed));
     const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
     const { status, mediaType } = answer;
     if (status >= 400) throw bedrockRefusal(answer, await answer.text(maxErrorBytes));
@@ -92,15 +106,14 @@ class BedrockUpstream implements Upstream {
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'bedrock' });
     }
     const headers = withRequestId(answer.headers);
-    return { status, headers, events: keys.inAnswer(answer.events(frameEvents())) };
+    return { status, headers, events: keys.inAnswer(answer.events(frameEvents())), leftOut };
   }
 
   /** Count of Bedrock, or an estimate for models and accounts that it does not count for. */
-  async countTokens(given: UpstreamCall): Promise<TokenCount> {
-    const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
-    const { passed } = sortBetas(call.headers['anthropic-beta'], this.#betas);
-    const body = Buffer.from(JSON.stringify(countBody(request, call.headers, passed)));
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const betas = sortBetas(call.headers['anthropic-beta'], this.#betas);
+    const { stream: _, ...request } = this.#fitted(call, betas).request;
+    const body = Buffer.from(JSON.stringify(countBody(request, call.headers, betas.passed)));
     const answer = await this.#post(`${modelPath(baseModel(request.model))}/count-tokens`, call, body);
     const text = await answer.text(maxErrorBytes);
     const refused = answer.status >= 400 ? bedrockRefusal(answer, text) : undefined;
@@ -108,6 +121,10 @@ class BedrockUpstream implements Upstream {
     const { inputTokens } = refused ? {} : jsonFields(text);
     const isCount = typeof inputTokens === 'number' && inputTokens > 0;
     return { inputTokens: isCount ? inputTokens : estimateTokens(request), estimated: !isCount };
+  }
+
+  refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
+    return refusedIn(this.#parts, error, call);
   }
 
   /** Counts the tokens of nothing, which is refused as such once the credential has been accepted. */
@@ -121,6 +138,15 @@ class BedrockUpstream implements Upstream {
 
   diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
     return diagnoseByProbe({ http: this.#http, now: this.#now }, query, (asked) => this.probe(asked));
+  }
+
+  #fitted(call: SlotCall, betas: SortedBetas): FittedCall {
+    const fitted = fittedCall(call, {
+      ...this.#features,
+      cacheTtl: takesTtl(call.request.model),
+      leftOutFlags: flagsOf(betas),
+    });
+    return { ...fitted, losses: [...betas.dropped, ...fitted.losses] };
   }
 
   /** The query of a caller has no meaning here. */

@@ -1,4 +1,4 @@
-import { Type, type EventStream, type TokenCount } from 'gw2api/plugin';
+import { Type, type EventStream, type GatewayError, type SlotCall, type TokenCount } from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -7,6 +7,7 @@ import {
   type HttpAnswer,
   type HttpClient,
   type ListedModel,
+  type RefusedPart,
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
@@ -21,8 +22,10 @@ import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
 import { promptBytes } from '../shared/prompt-bytes.js';
+import { refusedIn } from '../shared/refused-part.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
 import { chatRequest } from './request/chat-request.js';
+import { chatParts } from './refused.js';
 import { standIn } from './stand-in/index.js';
 import { ChatAnswer } from './stream/chat-answer.js';
 import { wholeAnswer } from './stream/whole-answer.js';
@@ -101,6 +104,10 @@ class ChatUpstream implements Upstream {
     const { body } = chatRequest(call.request, this.#capabilities, call);
     const bytes = Buffer.byteLength(JSON.stringify(body));
     return { inputTokens: estimate(promptBytes(body, bytes, prompt)), estimated: true };
+  }
+
+  refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
+    return refusedIn(chatParts(this.#capabilities), error, call);
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

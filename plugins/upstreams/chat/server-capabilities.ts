@@ -3,7 +3,9 @@ import { Type } from 'gw2api/plugin';
 
 /** Server's dialect of Chat Completions: the fields that it takes, and the form that it takes them in. */
 export const capabilityFields = {
-  systemRole: Type.Enum(['system', 'developer'], { description: 'Role of the system text.' }),
+  systemRole: Type.Enum(['system', 'developer', 'user'], {
+    description: "Role of the system text; user: it is the beginning of the first user's message.",
+  }),
   systemAnywhere: Type.Boolean({
     description:
       'System messages may stand between other messages; otherwise late ones are added to the user message before, marked with [System].',

@@ -1,9 +1,11 @@
 import {
   estimateTokens,
   ModelEvent,
-  Type,
+  withFields,
+  type GatewayError,
   type MessagesRequest,
   type MessagesResponse,
+  type SlotCall,
   type TokenCount,
 } from 'gw2api/plugin';
 import { requestBytes } from 'gw2api/plugin/raw';
@@ -14,33 +16,33 @@ import {
   foreign,
   isErrorBody,
   jsonFields,
-  narrowedForMessages,
   refusal,
   type DiagnosisStep,
   type HttpAnswer,
   type HttpClient,
   type ListedModel,
+  type RefusedPart,
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
-import { withFittedSchemas } from '../shared/anthropic-schemas.js';
-import { withObjectInputs } from '../shared/call-inputs.js';
 import { reportTo } from '../shared/dropped.js';
+import { messagesParts } from '../shared/messages-refused.js';
 import { oneBatch } from '../shared/one-batch.js';
-import { withoutLateSystem } from '../shared/late-system.js';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
-import { schemaOptions, type SchemaOptions } from '../shared/schema-options.js';
+import { refusedIn } from '../shared/refused-part.js';
+import { messagesRequest } from './messages-request.js';
 import { listModels } from './model-list.js';
+import { messagesOptions, type MessagesOptions } from './options.js';
 import { eventsOf } from './whole-message.js';
 
 /** Upstreams that speak the Messages API over HTTP. */
 export default defineUpstream({
   name: 'messages',
   api: 1,
-  options: Type.Object(schemaOptions(true), { title: 'Messages API' }),
+  options: messagesOptions,
   needs: ['baseUrl', 'account'],
   adds: ['/v1', '/v1/messages'],
   open: (options, host) => new MessagesUpstream(options, host),
@@ -54,37 +56,39 @@ class MessagesUpstream implements Upstream {
   readonly #http: HttpClient;
   /** Path prefix: the path of the base URL, without the final `/v1` that is added to all paths. */
   readonly #prefix: string;
-  readonly #options: SchemaOptions;
+  readonly #options: MessagesOptions;
 
-  constructor(options: SchemaOptions, { slot, http }: UpstreamHost) {
-    this.#options = options;
+  constructor(options: MessagesOptions, { slot, http }: UpstreamHost) {
     this.#slot = slot.id;
     this.#http = http;
+    this.#options = options;
     this.#prefix = http.basePath.replace(/\/v1$/, '');
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
-  async generate(given: UpstreamCall): Promise<UpstreamReply> {
-    const { call, losses, keys } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const { request, cut } = withObjectInputs(call.request);
-    reportTo(call, [...cut, ...losses]);
-    const answer = await this.#post('/v1/messages', call, withoutLateSystem(request, call));
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { request, headers: sent, losses, leftOut, keys } = messagesRequest(call, this.#options);
+    reportTo(call, losses);
+    const answer = await this.#post('/v1/messages', withFields(call, { headers: sent }), request);
     const { status, headers } = answer;
     const isStream = status === 200 && answer.mediaType === 'text/event-stream';
     const events = isStream ? answer.events() : oneBatch(eventsOf(await wholeMessage(this.#slot, answer)));
-    return { status, headers, events: keys.inAnswer(events) };
+    return { status, headers, events: keys.inAnswer(events), leftOut };
   }
 
   /** Upstream's count, or an estimate if it has no such endpoint. Other failures throw as in `generate`. */
-  async countTokens(given: UpstreamCall): Promise<TokenCount> {
-    const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const request = countable(call.request);
-    const counted = withoutLateSystem(withObjectInputs(request).request, call);
-    const answer = await this.#post('/v1/messages/count_tokens', call, counted);
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { request: fitted, headers } = messagesRequest(call, this.#options);
+    const request = countable(fitted);
+    const answer = await this.#post('/v1/messages/count_tokens', withFields(call, { headers }), request);
     const text = await textOf(answer);
     if (answer.status >= 400 && !lacksEndpoint(answer, text)) throw refusal(answer, text);
     const inputTokens = answer.status === 200 ? tokensIn(text) : undefined;
     return { inputTokens: inputTokens ?? estimateTokens(request), estimated: inputTokens === undefined };
+  }
+
+  refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
+    return refusedIn(messagesParts, error, call);
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

@@ -1,4 +1,4 @@
-import type { EventStream, ModelEvent, TokenCount } from 'gw2api/plugin';
+import type { EventStream, GatewayError, ModelEvent, SlotCall, TokenCount } from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -8,6 +8,7 @@ import {
   type HttpAnswer,
   type HttpClient,
   type ListedModel,
+  type RefusedPart,
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
@@ -22,6 +23,8 @@ import { listModels, probeByModels, type Endpoint } from '../shared/openai-model
 import { openaiRefusal } from '../shared/openai-refusal.js';
 import { promptBytes } from '../shared/prompt-bytes.js';
 import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
+import { refusedIn } from '../shared/refused-part.js';
+import { responsesParts } from './refused.js';
 import { responsesRequest } from './request/responses-request.js';
 import { standIn } from './stand-in/index.js';
 import { ResponseEvents } from './stream/response-events.js';
@@ -83,6 +86,10 @@ class ResponsesUpstream implements Upstream {
     const { body } = responsesRequest(call.request, this.#settings, call);
     const bytes = Buffer.byteLength(JSON.stringify(body));
     return { inputTokens: estimate(promptBytes(body, bytes, prompt)), estimated: true };
+  }
+
+  refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
+    return refusedIn(responsesParts(this.#settings.encryptedReasoning), error, call);
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

@@ -39,4 +39,6 @@ export type ResponsesOptions = Static<typeof responsesOptions>;
 /** Settings of a slot: its options, and the origin of its reasoning. */
 export interface ResponsesSettings extends ResponsesOptions {
   readonly vendor: string;
+  /** False: nothing is said about reasoning. */
+  readonly reasoning?: boolean;
 }

@@ -1,4 +1,6 @@
 import type { SlotCall } from 'gw2api/plugin';
 
 /** Terms of a call that decide about its translation, besides the request. */
-export type CallTerms = Partial<Pick<SlotCall, 'addedTools' | 'headers' | 'isTranslated' | 'profile'>>;
+export type CallTerms = Partial<
+  Pick<SlotCall, 'addedTools' | 'headers' | 'isTranslated' | 'profile' | 'without'>
+>;

@@ -20,15 +20,18 @@ function effortOf(budget: number | undefined): string | undefined {
   return budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high';
 }
 
-const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+/** Efforts by their knownEfforts. */
+export const knownEfforts: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /**
  * Effort among those that a server takes: the wanted one, else the nearest below it, else the lowest. Undefined
  * for no wish, and for `none` where a server always thinks.
  */
 export function nearestEffort(wanted: string | undefined, efforts: readonly string[]): string | undefined {
-  if (wanted === undefined || efforts.includes(wanted) || !order.includes(wanted)) return wanted;
+  if (wanted === undefined || efforts.includes(wanted) || !knownEfforts.includes(wanted)) return wanted;
   if (wanted === 'none') return undefined;
-  const below = order.slice(1, order.indexOf(wanted)).findLast((effort) => efforts.includes(effort));
-  return below ?? order.slice(1).find((effort) => efforts.includes(effort));
+  const below = knownEfforts
+    .slice(1, knownEfforts.indexOf(wanted))
+    .findLast((effort) => efforts.includes(effort));
+  return below ?? knownEfforts.slice(1).find((effort) => efforts.includes(effort));
 }

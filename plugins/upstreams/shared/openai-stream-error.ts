@@ -22,5 +22,8 @@ const statuses: readonly (readonly [RegExp, number])[] = [
   [/rate_limit|insufficient_quota/i, 429],
   [/overloaded|unavailable|busy|capacity/i, 503],
   [/authentication|invalid_api_key/i, 401],
-  [/invalid_request|invalid_prompt|context_length|content_filter|bad_?request/i, 400],
+  [
+    /invalid_request|invalid_prompt|invalid_value|unsupported_(?:parameter|value)|unknown_parameter|context_length|content_filter|bad_?request/i,
+    400,
+  ],
 ];

@@ -1,26 +1,28 @@
-import { estimateTokens, Type, type TokenCount } from 'gw2api/plugin';
+import { estimateTokens, Type, type GatewayError, type SlotCall, type TokenCount } from 'gw2api/plugin';
+import type { Static } from 'typebox';
 import { requestBytes } from 'gw2api/plugin/raw';
 import {
   defineUpstream,
   foreign,
   jsonFields,
-  narrowedForMessages,
   type DiagnosisStep,
   type HttpAnswer,
   type HttpClient,
+  type RefusedPart,
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
-import { withFittedSchemas } from '../shared/anthropic-schemas.js';
-import { withObjectInputs } from '../shared/call-inputs.js';
-import { reportTo } from '../shared/dropped.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
+import { reportTo } from '../shared/dropped.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
-import { withoutLateSystem } from '../shared/late-system.js';
-import { schemaOptions, type SchemaOptions } from '../shared/schema-options.js';
+import { fittedCall, type MessagesFeatures } from '../shared/messages-call.js';
+import { messagesParts } from '../shared/messages-refused.js';
+import { refusedIn } from '../shared/refused-part.js';
+import { schemaOptions } from '../shared/schema-options.js';
+import { serverToolsOption } from '../shared/server-tools.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
 
 const options = Type.Object(
@@ -29,11 +31,14 @@ const options = Type.Object(
     project: Type.String({ pattern: '^[a-z0-9.:-]{1,100}$' }),
     /** A region such as `us-east5`, or `global`, `us` or `eu`. */
     region: Type.String({ pattern: '^[a-z0-9-]{1,40}$', default: 'global' }),
+    serverTools: serverToolsOption({ default: ['web_search'] }),
     // An organisation has to allow them first.
     ...schemaOptions(false),
   },
   { title: 'Claude on Vertex AI' },
 );
+
+type VertexOptions = Static<typeof options>;
 
 /** Claude on Vertex AI of Google Cloud, by `streamRawPredict`. */
 export default defineUpstream({
@@ -42,8 +47,7 @@ export default defineUpstream({
   options,
   needs: ['account'],
   baseUrl: ({ region }) => regionUrl(region),
-  open: ({ project, region, ...options }, host) =>
-    new VertexUpstream(host, `/projects/${project}/locations/${region}`, options),
+  open: (given, host) => new VertexUpstream(given, host),
 });
 
 const maxErrorBytes = 64 * 1024;
@@ -54,42 +58,43 @@ class VertexUpstream implements Upstream {
   readonly #now: UpstreamHost['now'];
   readonly #http: HttpClient;
   readonly #models: string;
-  readonly #options: SchemaOptions;
+  readonly #features: MessagesFeatures;
 
-  constructor({ slot, http, now }: UpstreamHost, location: string, options: SchemaOptions) {
-    this.#options = options;
+  constructor({ project, region, ...features }: VertexOptions, { slot, http, now }: UpstreamHost) {
     this.#slot = slot.id;
     this.#now = now;
     this.#http = http;
-    this.#models = `${http.basePath}${location}/publishers/anthropic/models`;
+    this.#models = `${http.basePath}/projects/${project}/locations/${region}/publishers/anthropic/models`;
+    this.#features = { ...features, topLevelMarker: false };
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
-  async generate(given: UpstreamCall): Promise<UpstreamReply> {
-    const { call, losses, keys } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const { request, cut } = withObjectInputs(call.request);
-    reportTo(call, [...cut, ...losses]);
-    const { headers: asked } = call;
+  async generate(call: UpstreamCall): Promise<UpstreamReply> {
+    const { request, losses, leftOut, keys } = fittedCall(call, this.#features);
+    reportTo(call, losses);
     const path = `${modelSegment(request.model)}:streamRawPredict`;
-    const answer = await this.#post(path, call, predictBody(withoutLateSystem(request, call), asked));
+    const answer = await this.#post(path, call, predictBody(request, call.headers));
     const { status, headers, mediaType } = answer;
     if (status === 200 && mediaType === 'text/event-stream')
-      return { status, headers, events: keys.inAnswer(answer.events()) };
+      return { status, headers, events: keys.inAnswer(answer.events()), leftOut };
     const text = await answer.text(maxErrorBytes);
     if (status >= 400 || googleError(text)) throw googleRefusal(answer, text);
     throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'vertex' });
   }
 
   /** Count of the upstream, or an estimate in regions without one. */
-  async countTokens(given: UpstreamCall): Promise<TokenCount> {
-    const { call } = withFittedSchemas(narrowedForMessages(given), this.#options);
-    const { stream: _, ...request } = withoutLateSystem(withObjectInputs(call.request).request, call);
+  async countTokens(call: UpstreamCall): Promise<TokenCount> {
+    const { stream: _, ...request } = fittedCall(call, this.#features).request;
     const answer = await this.#post(countPath, call, withVersion(request, call.headers));
     const text = await answer.text(maxErrorBytes);
     if (answer.status >= 400 && !lacksCounts(answer, text)) throw googleRefusal(answer, text);
     const { input_tokens: tokens } = answer.status === 200 ? jsonFields(text) : {};
     const isCount = typeof tokens === 'number' && tokens > 0;
     return { inputTokens: isCount ? tokens : estimateTokens(request), estimated: !isCount };
+  }
+
+  refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
+    return refusedIn(messagesParts, error, call);
   }
 
   /** Counts the tokens of nothing: the account has been accepted where that is refused as such. */

@@ -22,9 +22,10 @@ account: { kind: api-key, key: "\${ANTHROPIC_API_KEY}" }`,
 id: foundry
 upstream: messages
 baseUrl: https://RESOURCE.services.ai.azure.com/anthropic
+with: { cacheScope: false }
 account: { kind: api-key, key: "\${FOUNDRY_API_KEY}" }
 models: { sonnet-5: my-sonnet-deployment }`,
-    note: 'RESOURCE is the name of yours. With a service principal of Entra: `account: { kind: azure-entra, tenant: …, clientId: …, clientSecret: … }`.',
+    note: 'RESOURCE is the name of yours; `cacheScope: false` leaves out a field of cache markers that Foundry refuses. With a service principal of Entra: `account: { kind: azure-entra, tenant: …, clientId: …, clientSecret: … }`.',
   },
   {
     name: 'Amazon Bedrock, InvokeModel',

@@ -1,7 +1,8 @@
 import type { CallSignal } from '../http/call-signal.js';
 import type { EventStream } from '../events/event-stream.js';
+import type { GatewayError } from '../error.js';
 import type { ReportLosses } from './loss.js';
-import type { MessagesRequest, Tool } from './messages.js';
+import type { CacheControl, MessagesRequest, Tool } from './messages.js';
 import type { ModelProfile } from './models.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
@@ -40,6 +41,8 @@ export interface SlotCall {
   readonly hasContent?: (() => boolean) | undefined;
   /** Tools in `request` that the gateway itself has added: without them the caller misses nothing. */
   readonly addedTools?: readonly Tool[] | undefined;
+  /** Cache markers in `request` that the gateway itself has added, or given a ttl. */
+  readonly addedMarkers?: AddedMarkers | undefined;
   /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
   readonly isWhole?: boolean;
   /** True where the caller's format is not Messages: what its receiver would refuse is narrowed by the upstream kind. */
@@ -55,6 +58,19 @@ export interface SlotCall {
   readonly without?: ReadonlySet<string> | undefined;
   /** Called before the request is sent. Absent: nobody is told. */
   readonly report?: ReportLosses | undefined;
+}
+
+/** Cache markers that stages have added, or given a ttl. */
+export type AddedMarkers = ReadonlyMap<CacheControl, 'marker' | 'ttl'>;
+
+/** Part of a call that its upstream has refused, and that another call can do without. */
+export interface RefusedPart {
+  /** Entry of `SlotCall.without`, one of a bounded set for each kind: `web_search`, `effort=low,high`. */
+  readonly without: string;
+  /** True: every call of the model would be refused so; false: a value of this request is to blame. */
+  readonly isOfModel: boolean;
+  /** True if the caller has asked for the part, who is then told that it is left out. */
+  readonly isAsked: boolean;
 }
 
 export interface UpstreamReply {
@@ -87,6 +103,8 @@ export interface Slot {
   readonly windows: Windows;
   generate(call: SlotCall): Promise<UpstreamReply>;
   countTokens(call: SlotCall): Promise<TokenCount>;
+  /** Part of a refused call that another call can do without; undefined: none. Absent: there never is one. */
+  readonly refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
 }
 
 /** Cause of a cooldown, of a rejection or of an error; without credentials. */

@@ -4,7 +4,7 @@ import type { Operation } from './operation.js';
 import type { EventStream } from '../events/event-stream.js';
 import type { Logger } from './logger.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
-import type { TokenCount, Windows } from './slot.js';
+import type { AddedMarkers, TokenCount, Windows } from './slot.js';
 import type { SlotPicker } from './slots.js';
 import type { StagePlace, Trace } from './trace.js';
 import type { TransformFactory } from '../events/stream-step.js';
@@ -13,6 +13,8 @@ import type { TransformFactory } from '../events/stream-step.js';
 export interface Additions {
   readonly system: readonly TextBlock[];
   readonly tools: readonly Tool[];
+  /** Cache markers of the request that the gateway has added, or given a ttl; absent: none. */
+  readonly markers?: AddedMarkers | undefined;
 }
 
 /** Committed reply of a model: its first content event has arrived. */

@@ -6,7 +6,8 @@ import { checkDefinition, type ApiLevel } from './definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { ModelProfile } from './models.js';
-import type { DiagnosisStep, SlotCall, TokenCount, UpstreamReply } from './slot.js';
+import type { GatewayError } from '../error.js';
+import type { DiagnosisStep, RefusedPart, SlotCall, TokenCount, UpstreamReply } from './slot.js';
 
 /** Call of a slot, with the proof of its account for the request that the upstream sends. */
 export interface UpstreamCall extends SlotCall {
@@ -30,6 +31,11 @@ export interface Upstream {
   generate(call: UpstreamCall): Promise<UpstreamReply>;
   /** Absent: the gateway estimates. */
   countTokens?: ((call: UpstreamCall) => Promise<TokenCount>) | undefined;
+  /**
+   * Part of a call, refused with 400 or 422, that the gateway added or translated, and that another call can do without:
+   * it is made on the same lease, with the part in `call.without`. Undefined: the refusal is the caller's to see.
+   */
+  refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
   /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
   models?: ((query: UpstreamQuery) => Promise<readonly ListedModel[]>) | undefined;
   /**

@@ -12,7 +12,7 @@ export function originalPath(
   const [, list, index, rest = ''] = /^(messages|system|tools)\[(\d+)\](.*)$/s.exec(path) ?? [];
   if (list === undefined) return path;
   const [now, before] = [listOf(sent[list]), listOf(decoded[list])];
-  const at = originalIndex(Number(index), now, before);
+  const at = originalIndex(Number(index), now, before, list === 'system' ? 'front' : 'end');
   if (at === undefined) return undefined;
   if (list !== 'messages') return typeof decoded[list] === 'string' ? list : `${list}[${at}]${rest}`;
   const place = `messages[${at}]`;
@@ -46,6 +46,7 @@ function originalIndex(
   index: number,
   now: readonly unknown[],
   before: readonly unknown[],
+  inserted: 'front' | 'end' = 'end',
 ): number | undefined {
   if (now[index] === before[index] || index >= now.length) return index;
   const places = new Map(before.map((item, at) => [item, at]));
@@ -55,9 +56,10 @@ function originalIndex(
   const [end, endBefore] = anchor(now, places, index, 1) ?? [now.length, before.length];
   const gap = endBefore - startBefore - 1;
   if (gap <= 0) return undefined;
-  const offset = index - start;
-  // Stages append tools and blocks behind those of the caller, unless as many were replaced.
-  return offset > gap && end - start - 1 > gap ? undefined : startBefore + offset;
+  const added = Math.max(0, end - start - 1 - gap);
+  // Stages put system blocks before those of the caller, and tools and blocks behind them.
+  const offset = index - start - (inserted === 'front' ? added : 0);
+  return offset < 1 || (offset > gap && added > 0) ? undefined : startBefore + offset;
 }
 
 /** Nearest item that is in both lists, with its two indices. */

@@ -10,7 +10,7 @@ export type {
 } from '../contract/http-client.js';
 export type { CacheControl, Citation, StopDetails } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';
-export type { DiagnosisStep, UpstreamReply } from '../contract/slot.js';
+export type { DiagnosisStep, RefusedPart, UpstreamReply } from '../contract/slot.js';
 export type { OAuthTokens } from '../contract/store.js';
 export { defineUpstream } from '../contract/upstream.js';
 export type {

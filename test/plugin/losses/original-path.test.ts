@@ -36,6 +36,13 @@ describe('originalPath', () => {
     expect(originalPath('messages[0].content[1]', sent, decoded)).to.equal('messages[0].content[1]');
   });
 
+  it('takes an inserted block of the system text for one in front of the caller’s', () => {
+    const before: MessagesRequest = { ...decoded, system: [text] };
+    const sent: MessagesRequest = { ...decoded, system: [{ ...text, text: 'persona' }, { ...text }] };
+    expect(originalPath('system[1].cache_control.ttl', sent, before)).to.equal('system[0].cache_control.ttl');
+    expect(originalPath('system[0]', sent, before)).to.equal(undefined);
+  });
+
   it('has no index in a content that came as one string', () => {
     const sent: MessagesRequest = { ...decoded, messages: [first, { ...second, content: [text] }] };
     expect(originalPath('messages[1].content[0]', sent, decoded)).to.equal('messages[1].content');

@@ -10,10 +10,13 @@ import { withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
+import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
+import { capabilitiesFor } from '../taken-back.js';
 import type { ChatBody } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';
+import { joinedUsers } from './joined-users.js';
 import { outputOf } from './output.js';
 import { settingFields } from './settings.js';
 import { thinkingFields } from './thinking.js';
@@ -35,37 +38,47 @@ export interface ChatRequest {
  */
 export function chatRequest(
   given: MessagesRequest,
-  capabilities: Capabilities,
+  server: Capabilities,
   terms: CallTerms = {},
 ): ChatRequest {
   refuseThread(given);
   const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
   const whole = checkedShape(objects);
+  const capabilities = capabilitiesFor(server, terms);
+  const dropped = new Dropped(cut);
+  const sampled = withoutSampling(whole, terms.without, dropped);
   const conversion: Conversion = {
     capabilities,
-    dialect: capabilities.grammar ? 'grammar' : 'openai',
+    dialect: dialectFor(capabilities, terms),
     strictTools: capabilities.strictTools,
     strictFormat: true,
     isTranslated: terms.isTranslated,
-    dropped: new Dropped(cut),
+    dropped,
     names: new ToolNames(),
     results: LastResults.of(whole.messages.map(({ content }) => content)),
     addedTools: terms.addedTools ?? [],
     leftOut: [],
   };
-  const request = withoutAttribution(whole, capabilities, conversion.dropped);
+  const request = withoutAttribution(sampled, capabilities, dropped);
   const { fields, request: asking } = outputOf(request, conversion);
+  const messages = chatMessages(asking, conversion);
   const body: ChatBody = {
     model: request.model,
-    messages: chatMessages(asking, conversion),
+    messages: capabilities.systemRole === 'user' ? joinedUsers(messages) : messages,
     ...toolFields(request, conversion),
     ...fields,
     ...thinkingFields(request, conversion),
     ...settingFields(request, conversion),
     stream: true,
   };
-  reportUnread(request, conversion.dropped, terms);
-  const { dropped, leftOut, names } = conversion;
+  reportUnread(request, dropped, terms);
+  const { leftOut, names } = conversion;
   const sent = withExtraFieldsOf(body, request, capabilities.extraPaths, dropped);
   return { body: sent, losses: dropped.losses, leftOut, names };
+}
+
+/** Dialect of the schemas that a server takes, and one that any grammar can express where it has failed at them. */
+function dialectFor({ grammar }: Capabilities, { without }: CallTerms): Conversion['dialect'] {
+  if (without?.has('grammar')) return 'grammar-minimal';
+  return grammar ? 'grammar' : 'openai';
 }

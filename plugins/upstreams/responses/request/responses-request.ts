@@ -18,7 +18,9 @@ import { ToolNames } from '../../shared/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
+import { withoutSampling } from '../../shared/without-sampling.js';
 import type { ResponsesSettings } from '../options.js';
+import { settingsFor, withoutFields } from '../taken-back.js';
 import { inputItems } from './input.js';
 import type { InputItem } from './input-items.js';
 import type { Conversion } from './parts.js';
@@ -41,32 +43,35 @@ export interface ResponsesRequest {
  */
 export function responsesRequest(
   given: MessagesRequest,
-  settings: ResponsesSettings,
+  slot: ResponsesSettings,
   terms: CallTerms = {},
 ): ResponsesRequest {
   refuseThread(given);
   const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
   const whole = checkedShape(objects);
+  const settings = settingsFor(slot, terms);
+  const lost = new Dropped(cut);
+  const sampled = withoutSampling(whole, terms.without, lost);
   const conversion: Conversion = {
     settings,
     dialect: 'openai',
     strictTools: settings.strictTools,
     strictFormat: settings.strictTools,
     isTranslated: terms.isTranslated,
-    dropped: new Dropped(cut),
+    dropped: lost,
     names: new ToolNames(),
     results: LastResults.of(whole.messages.map(({ content }) => content)),
     addedTools: terms.addedTools ?? [],
     leftOut: [],
   };
   const { dropped, leftOut, names } = conversion;
-  const request = withoutAttribution(whole, settings, dropped);
+  const request = withoutAttribution(sampled, settings, dropped);
   const body = {
     model: request.model,
     ...instructionsOf(request),
     input: inputItems(request.messages, conversion),
     ...toolFields(request, conversion),
-    ...reasoningFields(request, settings),
+    ...reasoningFields(request, settings, dropped),
     ...outputFields(request, conversion),
     ...limitFields(request, dropped),
     store: false,
@@ -76,7 +81,8 @@ export function responsesRequest(
   reportUnread(request, dropped, terms);
   for (const { path, kind } of blockExtraLosses(request)) dropped.add(path, kind);
   const paths = withExtraFields(extraFields, settings.extraFields);
-  const sent = withExtraFieldsOf(body, request, paths, dropped);
+  const extended = withExtraFieldsOf(body, request, paths, dropped);
+  const sent = withoutFields(extended, terms.without, dropped);
   return { body: sent, losses: dropped.losses, leftOut, names };
 }
 
@@ -140,8 +146,17 @@ function choiceOf(choice: ToolChoice, { names }: Conversion): unknown {
 }
 
 /** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */
-function reasoningFields(request: MessagesRequest, { efforts }: ResponsesSettings): Fields {
+function reasoningFields(
+  request: MessagesRequest,
+  { efforts, reasoning: isTaken = true }: ResponsesSettings,
+  dropped: Dropped,
+): Fields {
   const wish = thinkingWish(request);
+  if (!isTaken) {
+    if (request.output_config?.effort !== undefined) dropped.add('output_config.effort');
+    if (wish.budget !== undefined) dropped.add('thinking');
+    return {};
+  }
   const effort = nearestEffort(wish.effort, efforts);
   const isShown = wish.isOn && request.thinking?.['display'] !== 'omitted';
   const reasoning = { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) };

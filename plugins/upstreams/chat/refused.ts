@@ -1,0 +1,46 @@
+import {
+  findEffort,
+  findGrammar,
+  findStrict,
+  parallelField,
+  refusedField,
+  samplingFields,
+  userField,
+} from '../shared/openai-refused.js';
+import { addedPart, type FindPart } from '../shared/refused-part.js';
+import { entryValue } from '../shared/without.js';
+import type { Capabilities } from './capabilities.js';
+
+/** Words of Chat servers about parts of a translated request; each part but the sampling is a capability. */
+export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilities): readonly FindPart[] {
+  return [
+    (said) => {
+      const other = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+      return said.includes(`'${other}' instead`) || isUnknown(said, maxTokensField)
+        ? addedPart('max_tokens_field')
+        : undefined;
+    },
+    (said) => (streamUsage && isUnknown(said, 'stream_options') ? addedPart('stream_options') : undefined),
+    (said, { without }) => {
+      const role = entryValue(without, 'system') ?? systemRole;
+      if (role === 'user' || !aboutRole.test(said)) return undefined;
+      return addedPart(role === 'developer' && !said.includes('system') ? 'system=system' : 'system=user');
+    },
+    ...[...samplingFields, parallelField, userField].map(refusedField),
+    findGrammar,
+    findStrict,
+    findEffort,
+  ];
+}
+
+const aboutRole =
+  /(?:system|developer)['"`]? ?(?:role|messages?|prompts?|instructions?)?.{0,40}(?:not (?:supported|enabled|allowed)|unsupported)|does not support ['"`]?(?:system|developer)|role.{0,40}['"`](?:system|developer)['"`].{0,40}(?:support|permitted|expected|invalid)/;
+
+function isUnknown(said: string, field: string): boolean {
+  return (
+    new RegExp(`\\b${field}\\b`).test(said) &&
+    /unknown|unrecogni[sz]ed|unexpected|unsupported|not supported|extra (?:inputs|fields)|not permitted/.test(
+      said,
+    )
+  );
+}

@@ -1,0 +1,27 @@
+import type { CallTerms } from '../shared/call-terms.js';
+import { entryValue } from '../shared/without.js';
+import type { Capabilities } from './capabilities.js';
+
+/** Capabilities of a server for one call: without what it has refused, and what the model does not have. */
+export function capabilitiesFor(capabilities: Capabilities, { without, profile }: CallTerms): Capabilities {
+  const efforts = entryValue(without, 'effort');
+  const isThinking = profile?.thinking !== 'none' && efforts !== '';
+  if (!without && isThinking) return capabilities;
+  const { maxTokensField } = capabilities;
+  const role = entryValue(without, 'system');
+  return {
+    ...capabilities,
+    ...(!isThinking && { reasoning: 'none' as const }),
+    ...(efforts && { efforts: efforts.split(',') }),
+    ...(without?.has('top_k') && { topK: false }),
+    ...(without?.has('user') && { user: false }),
+    ...(without?.has('parallel_tool_calls') && { parallelToolCalls: false }),
+    ...(without?.has('stream_options') && { streamUsage: false }),
+    ...(without?.has('strict') && { strictTools: false }),
+    ...(without?.has('output_format') && { structuredOutput: 'none' as const }),
+    ...(without?.has('max_tokens_field') && {
+      maxTokensField: maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens',
+    }),
+    ...((role === 'system' || role === 'user') && { systemRole: role }),
+  };
+}

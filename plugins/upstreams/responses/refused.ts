@@ -1,0 +1,26 @@
+import {
+  findEffort,
+  findStrict,
+  parallelField,
+  refusedField,
+  samplingFields,
+  userField,
+} from '../shared/openai-refused.js';
+import { addedPart, type FindPart } from '../shared/refused-part.js';
+
+/** Words of Responses servers about parts of a translated request. */
+export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {
+  return [
+    (said) =>
+      asksForReasoning && /encrypted_content|encrypted content|\binclude\b/.test(said)
+        ? addedPart('include')
+        : undefined,
+    (said) =>
+      /prompt_cache_key/.test(said) && /unknown|unsupported|support|permitted/.test(said)
+        ? addedPart('prompt_cache_key')
+        : undefined,
+    ...[...samplingFields, parallelField, userField].map(refusedField),
+    findStrict,
+    findEffort,
+  ];
+}

@@ -1,0 +1,38 @@
+import type { CallTerms } from '../shared/call-terms.js';
+import type { Dropped } from '../shared/dropped.js';
+import { entryValue } from '../shared/without.js';
+import type { ResponsesSettings } from './options.js';
+
+/** Settings of a slot for one call: without what it has refused, and what the model does not have. */
+export function settingsFor(settings: ResponsesSettings, { without, profile }: CallTerms): ResponsesSettings {
+  const efforts = entryValue(without, 'effort');
+  const reasoning = profile?.thinking !== 'none' && efforts !== '';
+  if (!without && reasoning) return settings;
+  return {
+    ...settings,
+    reasoning,
+    ...(efforts && { efforts: efforts.split(',') }),
+    ...((!reasoning || without?.has('include')) && { encryptedReasoning: false }),
+    ...(without?.has('strict') && { strictTools: false }),
+  };
+}
+
+/** Fields of a body by their entries of `without`, with the caller's paths in the Messages request. */
+const fields: readonly (readonly [entry: string, field: string, path?: string])[] = [
+  ['user', 'safety_identifier', 'metadata.user_id'],
+  ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
+  ['prompt_cache_key', 'prompt_cache_key'],
+];
+
+/** Body without the fields that the server has refused; those that the caller asked for are reported. */
+export function withoutFields<Body extends object>(
+  body: Body,
+  without: CallTerms['without'],
+  dropped: Dropped,
+): Body {
+  const refused = without ? fields.filter(([entry, field]) => without.has(entry) && field in body) : [];
+  if (refused.length === 0) return body;
+  for (const [, , path] of refused) if (path !== undefined) dropped.add(path);
+  const kept = Object.entries(body).filter(([name]) => !refused.some(([, field]) => field === name));
+  return Object.fromEntries(kept) as Body; // only optional fields are left out
+}

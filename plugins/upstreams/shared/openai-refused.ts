@@ -1,0 +1,117 @@
+import type { MessagesRequest, SlotCall } from 'gw2api/plugin';
+import type { RefusedPart } from 'gw2api/plugin/upstream';
+import { knownEfforts, thinkingWish } from './effort.js';
+import type { FindPart } from './refused-part.js';
+import { entryValue } from './without.js';
+
+/** Field of a vendor's request that is translated from a Messages request, or added to it. */
+export interface RefusableField {
+  /** Entry of `SlotCall.without`. */
+  readonly without: string;
+  /** Names that refusals have for it. */
+  readonly named: RegExp;
+  readonly isSent: (request: MessagesRequest) => boolean;
+  /** True for a field that a caller asks for; default false. */
+  readonly isAsked?: boolean;
+}
+
+/** Finds a field that a server does not take, whatever its value is. */
+export function refusedField({ without, named, isSent, isAsked = false }: RefusableField): FindPart {
+  return (said, { request }) => {
+    if (!refuses.test(said) || !named.test(said) || !isSent(request)) return undefined;
+    return { without, isOfModel: ofModel.test(said), isAsked };
+  };
+}
+
+/** Words about a field that is not taken, other than about a value that is out of its range. */
+const refuses =
+  /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|deprecated|only the default|cannot both|no longer/;
+
+/** Words of a refusal that any request of the model would meet. */
+const ofModel =
+  /\bmodel\b|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not permitted|deprecated|parameter/;
+
+/** Sampling parameters, which models that think refuse. */
+export const samplingFields: readonly RefusableField[] = [
+  {
+    without: 'temperature',
+    named: /\btemperature\b/,
+    isSent: ({ temperature }) => temperature !== undefined,
+    isAsked: true,
+  },
+  { without: 'top_p', named: /\btop_p\b/, isSent: ({ top_p }) => top_p !== undefined, isAsked: true },
+  { without: 'top_k', named: /\btop_k\b/, isSent: ({ top_k }) => top_k !== undefined, isAsked: true },
+];
+
+/** Whether one tool at a time is asked for, as both vendors' formats say it. */
+export const parallelField: RefusableField = {
+  without: 'parallel_tool_calls',
+  named: /\bparallel_tool_calls\b/,
+  isSent: ({ tool_choice: choice }) =>
+    choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true,
+  isAsked: true,
+};
+
+/** User of a request, under the names that vendors have for it. */
+export const userField: RefusableField = {
+  without: 'user',
+  named: /\buser\b|\bsafety_identifier\b/,
+  isSent: ({ metadata }) => Boolean(metadata?.user_id),
+  isAsked: true,
+};
+
+/** Effort or thinking: the refusal's own list of values decides, else none is sent. */
+export const findEffort: FindPart = (said, call) => {
+  const { effort, isOn } = thinkingWish(call.request);
+  if (effort === undefined && !isOn) return undefined;
+  const found = aboutEffort.exec(said);
+  if (!found || !(refuses.test(said) || /invalid|must be|expected/.test(said))) return undefined;
+  const isKnown = effort === undefined || knownEfforts.includes(effort);
+  return { without: effortEntry(said, call), isOfModel: isKnown, isAsked: true };
+};
+
+const aboutEffort = /reasoning[._ ]?effort|\beffort\b|\breasoning\b|\bthinking\b/;
+
+/** Efforts that a server takes, as its refusal lists them; those that all take, where only a high one is refused. */
+function effortEntry(said: string, { without, request }: SlotCall): string {
+  const refused = thinkingWish(request).effort;
+  const listed = knownEfforts.filter(
+    (effort) => effort !== refused && new RegExp(`\\b${effort}\\b`).test(listIn(said)),
+  );
+  if (listed.length > 0) return `effort=${listed.join(',')}`;
+  const isRare = refused !== undefined && !usual.includes(refused) && said.includes(refused);
+  return isRare && entryValue(without, 'effort') === undefined ? `effort=${usual.join(',')}` : 'effort';
+}
+
+const usual: readonly string[] = ['low', 'medium', 'high'];
+
+/** Part of a refusal that lists values. */
+function listIn(said: string): string {
+  const at = said.search(
+    /supported values|valid values|allowed values|must be one of|expected one of|one of|should be/,
+  );
+  return at < 0 ? '' : said.slice(at);
+}
+
+/** Schemas that a server cannot compile, which is the fault of one request: strict goes first, then the format. */
+export const findStrict: FindPart = (said, { request, without }) => {
+  if (!tooComplex.test(said)) return undefined;
+  const isStrict = request.tools?.some(({ strict }) => strict === true) ?? false;
+  const format = request.output_config?.format;
+  if ((isStrict || format) && !without?.has('strict')) return ofRequest('strict');
+  return format ? ofRequest('output_format') : undefined;
+};
+
+/** Words about schemas that a service cannot compile. */
+export const tooComplex =
+  /compiled grammar|schema is too complex|too many (?:states|strict)|invalid schema|(?:strict|response_format|json_schema|output_config).{0,80}(?:support|permitted|invalid|extra)/;
+
+/** Keywords that a grammar cannot express, where the server's own limits are unknown. */
+export const findGrammar: FindPart = (said, { request }) => {
+  if (!/pars(?:e|ing) grammar|grammar.{0,40}(?:fail|error|invalid)/.test(said)) return undefined;
+  return request.tools?.length || request.output_config?.format ? ofRequest('grammar') : undefined;
+};
+
+function ofRequest(without: string): RefusedPart {
+  return { without, isOfModel: false, isAsked: true };
+}

@@ -1,0 +1,24 @@
+import type { GatewayError, SlotCall } from 'gw2api/plugin';
+import type { RefusedPart } from 'gw2api/plugin/upstream';
+
+/** Finds the part of a call that a refusal is about; undefined: another one, or one that the call does not have. */
+export type FindPart = (said: string, call: SlotCall) => RefusedPart | undefined;
+
+/** First part that a table finds in the words of a refusal: lower case, the beginning, for the rest quotes the request. */
+export function refusedIn(
+  table: readonly FindPart[],
+  { message }: GatewayError,
+  call: SlotCall,
+): RefusedPart | undefined {
+  const said = message.slice(0, 1000).toLowerCase();
+  for (const find of table) {
+    const part = find(said, call);
+    if (part && !call.without?.has(part.without)) return part;
+  }
+  return undefined;
+}
+
+/** Part that stages have added, and no caller misses. */
+export function addedPart(without: string): RefusedPart {
+  return { without, isOfModel: true, isAsked: false };
+}

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { GatewayError, type MessagesRequest, type SlotCall, type Tool } from '#src/plugin/internal.js';
+import type { CacheControl } from 'gw2api/plugin/upstream';
+import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
+import { messagesParts } from '#plugins/upstreams/shared/messages-refused.js';
+import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
+import { slotCall } from '../../../slots/kit.js';
+
+const own: Tool = { type: 'web_search_20250305', name: 'web_search' };
+const look: Tool = { name: 'look', input_schema: { type: 'object' } };
+const user = { role: 'user', content: 'Hi.' } as const;
+
+function callOf(request: Partial<MessagesRequest>, changes: Partial<SlotCall> = {}): SlotCall {
+  return slotCall({ request: { model: 'm', messages: [user], ...request }, ...changes });
+}
+
+function marker(ttl?: '5m' | '1h', scope?: string): CacheControl {
+  return { type: 'ephemeral', ...(ttl && { ttl }), ...(scope && { scope }) };
+}
+
+const scopeFlag = 'prompt-caching-scope-2026-01-05';
+const system = (mark: CacheControl) => [{ type: 'text', text: 'S', cache_control: mark } as const];
+const without = (...entries: string[]) => ({ without: new Set(entries) });
+
+describe('a call for a service of the Messages API', () => {
+  it('is the request itself where the service has all of the API', () => {
+    const call = callOf({ tools: [own], cache_control: marker('1h') });
+    expect(fittedCall(call, {}).request).to.equal(call.request);
+  });
+
+  it('has no server tool that the service does not run, but for one of a Messages caller', () => {
+    const tools = [look, own];
+    const runsNone = { serverTools: [] };
+    const ours = fittedCall(callOf({ tools }, { addedTools: [own] }), runsNone);
+    expect([ours.request.tools, ours.leftOut, ours.losses]).to.deep.equal([[look], [own], []]);
+    const translated = fittedCall(callOf({ tools }, { isTranslated: true }), runsNone);
+    expect([translated.request.tools, translated.leftOut, translated.losses]).to.deep.equal([
+      [look],
+      [],
+      [{ path: 'tools[1]', kind: 'setting' }],
+    ]);
+    const theirs = callOf({ tools });
+    expect(fittedCall(theirs, runsNone).request).to.equal(theirs.request);
+    expect(fittedCall(callOf({ tools }, { addedTools: [own] }), { serverTools: ['web_search'] }).leftOut).to
+      .be.empty;
+  });
+
+  it('has neither tools nor a choice where none is left', () => {
+    const call = callOf({ tools: [own], tool_choice: { type: 'auto' } }, { addedTools: [own] });
+    expect(fittedCall(call, { serverTools: [] }).request).to.not.have.any.keys('tools', 'tool_choice');
+  });
+
+  it('may hold anything, for the service to refuse', () => {
+    for (const tools of ['x', [null, 5, { type: 7 }], {}]) {
+      const call = callOf({ tools: tools as never, messages: [null, 5, { content: [null] }] as never });
+      const features = { serverTools: [], cacheTtl: false, leftOutFlags: [scopeFlag], topLevelMarker: false };
+      expect(fittedCall(call, features).request).to.deep.equal(call.request);
+    }
+  });
+
+  it('has the ttl of its caller alone where the service is known to take none', () => {
+    const [given, said] = [marker('1h'), marker('1h')];
+    const request = { system: system(given), tools: [{ ...look, cache_control: said }] };
+    const call = callOf(request, { addedMarkers: new Map([[given, 'ttl']]) });
+    const fitted = fittedCall(call, { cacheTtl: false }).request;
+    expect(fitted.system).to.deep.equal(system(marker()));
+    expect(fitted.tools?.[0]?.cache_control).to.equal(said);
+    const translated = fittedCall(callOf(request, { isTranslated: true }), { cacheTtl: false });
+    expect(translated.request.tools?.[0]?.cache_control).to.deep.equal(marker());
+  });
+
+  it('has the marker of the whole request on its last block where the service has none, four in all', () => {
+    const fitted = (request: Partial<MessagesRequest>) =>
+      fittedCall(callOf(request), { topLevelMarker: false }).request;
+    const top = marker('1h');
+    expect(fitted({ cache_control: top })).to.deep.equal({
+      model: 'm',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi.', cache_control: top }] }],
+    });
+    const four = Array.from({ length: 4 }, () => system(marker())[0]!);
+    expect(fitted({ cache_control: top, system: four })).to.deep.equal({
+      model: 'm',
+      messages: [user],
+      system: four,
+    });
+  });
+
+  it('has no scope where its flag is left out, which is named by its place', () => {
+    const result = {
+      type: 'tool_result',
+      tool_use_id: 'a',
+      content: system(marker('5m', 'global')),
+    } as const;
+    const call = callOf({
+      system: system(marker('1h', 'global')),
+      messages: [{ role: 'user', content: [result] }],
+    });
+    const { request, losses } = fittedCall(call, { leftOutFlags: [scopeFlag] });
+    expect(JSON.stringify(request)).to.not.include('scope');
+    expect(request.system).to.deep.equal(system(marker('1h')));
+    expect(losses.map(({ path }) => path)).to.deep.equal([
+      'system[0].cache_control.scope',
+      'messages[0].content[0].content[0].cache_control.scope',
+    ]);
+  });
+
+  it('is without what the service has refused of the gateway’s own', () => {
+    const [added, given, said] = [marker('1h'), marker('1h'), marker('1h')];
+    const request = {
+      tools: [own, { ...look, cache_control: said }],
+      system: [...system(added), ...system(given)],
+    };
+    const addedMarkers = new Map([
+      [added, 'marker'],
+      [given, 'ttl'],
+    ] as const);
+    const fitted = (...entries: string[]) =>
+      fittedCall(callOf(request, { addedTools: [own], addedMarkers, ...without(...entries) }), {});
+    expect(fitted('web_search').leftOut).to.deep.equal([own]);
+    expect(markersIn(fitted('cache_control.ttl').request)).to.deep.equal([marker(), marker(), said]);
+    expect(markersIn(fitted('cache_control').request)).to.deep.equal([undefined, given, said]);
+  });
+});
+
+function markersIn({ system: blocks, tools }: MessagesRequest) {
+  return [...(Array.isArray(blocks) ? blocks : []), tools!.at(-1)!].map((part) => part.cache_control);
+}
+
+describe('the words of a service of the Messages API', () => {
+  const given = marker('1h');
+  const added = marker();
+  const full = callOf(
+    { tools: [look, own], system: [...system(given), ...system(added)] },
+    {
+      addedTools: [own],
+      addedMarkers: new Map([
+        [given, 'ttl'],
+        [added, 'marker'],
+      ]),
+    },
+  );
+  const find = (message: string, call = full) =>
+    refusedIn(messagesParts, new GatewayError('invalid_request_error', message, { status: 400 }), call)
+      ?.without;
+
+  for (const [message, part] of [
+    [
+      "tools.1: Input tag 'web_search_20250305' found using 'type' does not match any of the expected tags",
+      'web_search',
+    ],
+    ['tools[1]: missing field `input_schema` at line 1 column 412', 'web_search'],
+    ['body.tools.1.input_schema: Field required', 'web_search'],
+    ['Web search is not enabled for this organization.', 'web_search'],
+    ['system.0.cache_control.ephemeral.ttl: Extra inputs are not permitted', 'cache_control.ttl'],
+    ['system.1.cache_control: Extra inputs are not permitted', 'cache_control'],
+    ['system.0.cache_control.ephemeral.scope: Extra inputs are not permitted', undefined],
+    ['tools.0.input_schema: JSON schema is invalid', undefined],
+    ['messages: at least one message is required', undefined],
+  ] as const)
+    it(`${message} are about ${part ?? 'nothing of the gateway'}`, () =>
+      expect(find(message)).to.equal(part));
+
+  it('are about nothing that the caller has written, or that is left out already', () => {
+    const theirs = callOf({ tools: [own], system: system(given) });
+    for (const message of ['tools.0: web_search', 'ttl: no', 'cache_control: no'])
+      expect(find(message, theirs)).to.equal(undefined);
+    expect(find('web_search', { ...full, ...without('web_search') })).to.equal(undefined);
+  });
+});
