@@ -145,10 +145,10 @@ function streamBody(
   { keepAliveMs, clock, early, cutsOnFailure }: StreamOptions,
 ): Readable {
   const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
-  const { keepAlive } = encoder;
+  const { keepAlive, longSilence } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
   const text = early?.text(encoder, { reply, trace }) ?? encoder.stream(reply);
-  return sseBody(text, { onFailure, clock, cutsOnFailure, ...heartbeat });
+  return sseBody(text, { onFailure, clock, cutsOnFailure, longSilence, ...heartbeat });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { BlockOf, GatewayError, StopReason, Usage } from 'gw2api/plugin';
 import type { BinaryString } from 'gw2api/plugin/raw';
+import { withWait } from './codex.js';
 import { settings, responsesError } from './envelope.js';
 import { type Item, type EventSink, type OpenItem, itemId, type ItemKind } from './item.js';
 import { MessageItem } from './message-item.js';
@@ -20,6 +21,10 @@ export interface ResponsesRequest {
   readonly tools: CallerTools;
   /** Ids of the calls in the input. */
   readonly calledIds?: readonly string[];
+  /** Answered by one compaction item. */
+  readonly isCompaction?: boolean;
+  /** The client is one of `codexClients`. */
+  readonly isCodex?: boolean;
   /** Unix milliseconds. */
   now(): number;
   /** Stores the finished response, its reasoning included, before the caller receives the final event. */
@@ -45,6 +50,7 @@ export class ResponseAnswer implements AnswerWriter {
   #message: MessageItem | undefined;
   #ending: Ending | undefined;
   #isStarted = false;
+  #hasCutCall = false;
 
   constructor(request: ResponsesRequest, sink: EventSink) {
     this.request = request;
@@ -62,9 +68,11 @@ export class ResponseAnswer implements AnswerWriter {
 
   end(ending: Ending): void {
     this.#ending = ending;
-    const status = incompleteReason(ending.stopReason) ? 'incomplete' : 'completed';
-    if (ending.refusal === undefined) this.#message?.close(status);
-    else this.message().close(status, ending.refusal);
+    const status = this.#incompleteReason() ? 'incomplete' : 'completed';
+    const { refusal } = ending;
+    if (refusal !== undefined && this.request.isCodex) this.message().say(refusal);
+    if (refusal === undefined || this.request.isCodex) this.#message?.close(status);
+    else this.message().close(status, refusal);
     for (const settle of this.searches.values()) settle(undefined);
   }
 
@@ -85,7 +93,7 @@ export class ResponseAnswer implements AnswerWriter {
    * turn.
    */
   finished(asStored = false): ResponseObject {
-    const reason = incompleteReason(this.#ending?.stopReason ?? null);
+    const reason = this.#incompleteReason();
     const isComplete = reason === undefined;
     return {
       ...this.#object(isComplete ? 'completed' : 'incomplete', asStored),
@@ -94,12 +102,28 @@ export class ResponseAnswer implements AnswerWriter {
     };
   }
 
+  /** Emits once more that the answer is in progress, if it has begun. */
+  goOn(): void {
+    if (this.#isStarted) this.#sink.emit('response.in_progress', { response: this.#object('in_progress') });
+  }
+
   /** Emits a failure; the response then has the items finished so far. */
   fail(error: GatewayError): void {
     if (!this.#isStarted) this.start();
+    const told = responsesError(error);
     this.#sink.emit('response.failed', {
-      response: { ...this.#object('failed'), error: responsesError(error) },
+      response: {
+        ...this.#object('failed'),
+        error: this.request.isCodex ? withWait(told, error.headers) : told,
+      },
     });
+  }
+
+  /** Codex takes an incomplete response for a failure, which is only right where a call must not run. */
+  #incompleteReason(): string | undefined {
+    const reason = incompleteReason(this.#ending?.stopReason ?? null);
+    const isFailure = !this.request.isCodex || reason !== 'max_output_tokens' || this.#hasCutCall;
+    return isFailure ? reason : undefined;
   }
 
   #open(kind: ItemKind, beginning: Item): OpenItem {
@@ -112,7 +136,8 @@ export class ResponseAnswer implements AnswerWriter {
       emitJson: (type, fields) => this.#sink.emitJson(type, (at + fields) as BinaryString), // both are ASCII or a BinaryString
       emit: (type, fields) => this.#sink.emit(type, { item_id: id, output_index: index, ...fields }),
       done: (fields) => {
-        const item = { id, ...fields };
+        const item: Item = { id, ...fields };
+        this.#hasCutCall ||= kind !== 'msg' && item['status'] === 'incomplete';
         this.#output[index] = item;
         this.#sink.emit('response.output_item.done', { output_index: index, item: this.#shown(item) });
       },

@@ -1,5 +1,6 @@
 import type { FormatContext } from 'gw2api/plugin/format';
 import { isCompaction, summaryRequest } from './compaction.js';
+import { markTriggered, triggeredRequest } from './compaction-trigger.js';
 import { knowPrevious } from './input.js';
 import { takeLast } from './last-response.js';
 import { invalidField, isRecord } from '../shared/body.js';
@@ -14,11 +15,19 @@ const requests = new WeakMap<object, Fields>();
  * itself. The same for the same body. A body that is no object stays as it is, for the check to refuse.
  */
 export function askedBy(body: unknown, context: FormatContext): unknown {
-  const toRequest = isCompaction(context) ? summaryRequest : context.connection && messageRequest;
-  if (!toRequest || !isRecord(body)) return body;
-  const known = requests.get(body) ?? toRequest(body, context);
-  requests.set(body, known);
+  if (!isRecord(body)) return body;
+  const known = requests.get(body) ?? requestOf(body, context);
+  if (known !== body) requests.set(body, known);
   return known;
+}
+
+function requestOf(body: Fields, context: FormatContext): Fields {
+  const summary = triggeredRequest(body);
+  if (isCompaction(context)) return summaryRequest(summary ?? body);
+  const asked = summary ?? body;
+  const request = context.connection ? messageRequest(asked, context) : asked;
+  if (summary) markTriggered(request);
+  return request;
 }
 
 /** A message is always streamed, whatever it says of its transport. */

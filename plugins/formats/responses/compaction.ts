@@ -54,15 +54,28 @@ const instruction: InputItem = {
 export function compactedResponse(response: ResponseObject, input: readonly InputItem[]): object {
   const { id, created_at, usage } = response;
   const summary = textOf(response);
-  if (summary === '')
-    throw new GatewayError('incomplete_response', 'The model has written no summary of the conversation.');
-  const messages = listedInput({ id: String(id), input: input.slice(0, -1).filter(isUserMessage) });
+  if (summary === '') throw noSummary();
+  const messages = listedInput({ id: String(id), input: userMessages(input) });
   const item = {
     id: itemId('cmp', String(id), messages.length),
     type: 'compaction',
-    encrypted_content: seal({ type: 'compaction', summary }),
+    encrypted_content: sealSummary(summary),
   };
   return { id, object: 'response.compaction', created_at, output: [...messages, item], usage };
+}
+
+/** What a compaction keeps of the items of a request for a summary, whose last one is the instruction. */
+export function userMessages(input: readonly InputItem[]): readonly InputItem[] {
+  return input.slice(0, -1).filter(isUserMessage);
+}
+
+/** `encrypted_content` of a compaction item. */
+export function sealSummary(summary: string): string {
+  return seal({ type: 'compaction', summary });
+}
+
+export function noSummary(): GatewayError {
+  return new GatewayError('incomplete_response', 'The model has written no summary of the conversation.');
 }
 
 /** Text for the model in place of a compaction item; undefined for one of another vendor. */

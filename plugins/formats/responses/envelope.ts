@@ -50,12 +50,22 @@ const codes: Readonly<Record<string, string>> = {
   invalid_request_error: 'invalid_prompt',
 };
 
+/** Codes of upstreams that clients act on, and which stay. */
+const ownCodes: ReadonlySet<string> = new Set([
+  'bio_policy',
+  'context_length_exceeded',
+  'cyber_policy',
+  'insufficient_quota',
+  'invalid_prompt',
+  'rate_limit_exceeded',
+  'server_is_overloaded',
+  'slow_down',
+  'usage_not_included',
+]);
+
 /** `error` of a failed response. */
-export function responsesError({ type, code: own, message }: GatewayError): {
-  code: string;
-  message: string;
-} {
-  if (own === 'context_length_exceeded') return { code: own, message };
-  const code = Object.hasOwn(codes, type) ? codes[type] : undefined;
-  return { code: code ?? 'server_error', message };
+export function responsesError({ type, code, message }: GatewayError): { code: string; message: string } {
+  if (ownCodes.has(code)) return { code, message };
+  const known = Object.hasOwn(codes, type) ? codes[type] : undefined;
+  return { code: known ?? 'server_error', message };
 }

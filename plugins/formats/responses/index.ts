@@ -4,41 +4,54 @@ import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/
 import type { ResponsesRequest } from './answer.js';
 import { askedBy } from './asked.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
-import { compactedResponse, isCompaction } from './compaction.js';
+import { codexOptions, failingInStream, isCodex } from './codex.js';
+import { compactedResponse, isCompaction, userMessages } from './compaction.js';
+import { isTriggered } from './compaction-trigger.js';
 import { inputItems } from './input.js';
 import { keepLast } from './last-response.js';
 import { storeResponse } from './store-response.js';
 import { responsesReply } from './reply.js';
 import { decodeResponses } from './request.js';
 import { routes } from './routes.js';
-import { responsesStream } from './stream.js';
+import { ResponseStream, responsesStream } from './stream.js';
 import { toolNames } from './tools.js';
 import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
+import { relay } from '../shared/relay.js';
 import { sseComment } from '../shared/sse.js';
 
 /** Responses. */
 export default defineFormat({
   name: 'responses',
   api: 1,
+  options: codexOptions,
   routes,
   body: responsesBody,
   async decode(body, context) {
-    return withPrivateUser(await decodeResponses(askedBy(body, context), context), context);
+    const decoded = await decodeResponses(askedBy(body, context), context);
+    return withPrivateUser(isCodex(context) ? failingInStream(decoded) : decoded, context);
   },
   count: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
   async encoder(body, context) {
     const asked = askedBy(body, context) as ResponsesBody; // checked by `decode`
     if (isCompaction(context)) return compactionEncoder(asked, context);
-    const request = await responsesRequest(asked, context);
-    return {
-      keepAlive: sseComment,
-      whole: (reply) => responsesReply(reply.events, answered(request, reply, context)),
-      stream: (reply) => responsesStream(reply.events, answered(request, reply, context)),
-    };
+    return encoderOf(await responsesRequest(asked, context), context);
   },
   error: openaiError,
 });
+
+function encoderOf(request: ResponsesRequest, context: FormatContext): ReplyEncoder {
+  let stream: ResponseStream | undefined;
+  return {
+    keepAlive: sseComment,
+    longSilence: () => stream?.inProgress() ?? '',
+    whole: (reply) => responsesReply(reply.events, answered(request, reply, context)),
+    stream: (reply) => {
+      stream = new ResponseStream(answered(request, reply, context));
+      return relay(reply.events, stream);
+    },
+  };
+}
 
 /** Encoder of a compaction, which is never streamed. */
 async function compactionEncoder(body: ResponsesBody, context: FormatContext): Promise<ReplyEncoder> {
@@ -60,14 +73,21 @@ function answered(request: ResponsesRequest, reply: ModelReply, context: FormatC
 async function responsesRequest(body: ResponsesBody, context: FormatContext): Promise<ResponsesRequest> {
   const input = await inputItems(body, context);
   const id = `resp_${randomUUID().replaceAll('-', '')}`;
+  const isSummary = isTriggered(body);
   return {
     id,
     body: { ...body },
-    include: new Set(body.include),
+    include: new Set(isSummary ? ['reasoning.encrypted_content'] : body.include),
     tools: toolNames(body, input),
     calledIds: calledIds(input),
     now: () => context.now(),
-    keep: (body.store === false ? keepLast : storeResponse)(id, input, context),
+    isCompaction: isSummary,
+    isCodex: isCodex(context),
+    keep: (body.store === false ? keepLast : storeResponse)(
+      id,
+      isSummary ? userMessages(input) : input,
+      context,
+    ),
   };
 }
 

@@ -37,7 +37,7 @@ export function inputItemId(type: string, responseId: string, index: number): st
 
 /** The response whose output item has this id; undefined for an id that `itemId` did not make. */
 export function responseIdOf(id: string): string | undefined {
-  return responseIn(/^(?:msg|rs|fc|ctc|ws)_(.+)_\d+$/.exec(id));
+  return responseIn(/^(?:msg|rs|fc|ctc|ws|cmp)_(.+)_\d+$/.exec(id));
 }
 
 /** The response whose input item has this id; undefined for an id that `inputItemId` did not make. */

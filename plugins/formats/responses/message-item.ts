@@ -35,6 +35,11 @@ export class MessageItem {
     this.#item.emitJson('response.output_text.delta', fields);
   }
 
+  /** Adds a paragraph to the text. */
+  say(paragraph: string): void {
+    this.write(this.#text === '' ? paragraph : `\n\n${paragraph}`);
+  }
+
   /** Adds citations to the text from `start` on; too late once another item has ended the message. */
   cite(citations: readonly Citation[], start: number): void {
     if (this.#isClosed) return;

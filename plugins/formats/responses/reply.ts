@@ -1,7 +1,6 @@
 import type { ModelEvents } from 'gw2api/plugin';
 import { ResponseAnswer, type ResponseObject, type ResponsesRequest } from './answer.js';
-import { responsesParts } from './parts.js';
-import { AnswersReader } from '../shared/answers.js';
+import { readerOf } from './compaction-answer.js';
 import { readAll } from '../shared/relay.js';
 
 /** The whole response: what its stream would have ended with. */
@@ -10,7 +9,7 @@ export async function responsesReply(
   request: ResponsesRequest,
 ): Promise<ResponseObject> {
   const answer = new ResponseAnswer(request, { emit: () => undefined, emitJson: () => undefined });
-  await readAll(events, new AnswersReader(1, responsesParts, () => answer));
+  await readAll(events, readerOf(answer));
   await request.keep(answer.finished(true));
   return answer.finished();
 }

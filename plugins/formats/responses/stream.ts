@@ -3,9 +3,8 @@ import { sseEvent } from 'gw2api/plugin/format';
 import { type BinaryString, toBinaryString } from 'gw2api/plugin/raw';
 import { ResponseAnswer, type ResponsesRequest } from './answer.js';
 import type { EventSink } from './item.js';
-import { responsesParts } from './parts.js';
-import { AnswersReader } from '../shared/answers.js';
-import { relay, type StreamWriter } from '../shared/relay.js';
+import { readerOf } from './compaction-answer.js';
+import { type EventReader, relay, type StreamWriter } from '../shared/relay.js';
 import { sseDone } from '../shared/sse.js';
 
 /** The events of a streamed response. */
@@ -13,10 +12,11 @@ export function responsesStream(events: ModelEvents, request: ResponsesRequest):
   return relay(events, new ResponseStream(request));
 }
 
-class ResponseStream implements StreamWriter, EventSink {
+/** Writer of a streamed response. */
+export class ResponseStream implements StreamWriter, EventSink {
   readonly #request: ResponsesRequest;
   readonly #answer: ResponseAnswer;
-  readonly #reader: AnswersReader<ResponseAnswer>;
+  readonly #reader: EventReader;
   #sequence = 0;
   /** Output since the last `take`, as a binary string. */
   #text = '';
@@ -24,7 +24,7 @@ class ResponseStream implements StreamWriter, EventSink {
   constructor(request: ResponsesRequest) {
     this.#request = request;
     this.#answer = new ResponseAnswer(request, this);
-    this.#reader = new AnswersReader(1, responsesParts, () => this.#answer);
+    this.#reader = readerOf(this.#answer);
   }
 
   get isComplete(): boolean {
@@ -51,6 +51,12 @@ class ResponseStream implements StreamWriter, EventSink {
 
   fail(error: GatewayError): void {
     this.#answer.fail(error);
+  }
+
+  /** Event that says that the answer goes on, once it has begun. */
+  inProgress(): Buffer {
+    if (!this.isComplete) this.#answer.goOn();
+    return this.take();
   }
 
   emit(type: string, fields: object): void {

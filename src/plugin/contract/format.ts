@@ -71,6 +71,11 @@ export interface ReplyEncoder {
   stream(reply: ModelReply): AsyncIterable<string | Uint8Array>;
   /** Heartbeat, sent after a silence (by default 15 s); absent: none. */
   readonly keepAlive?: string;
+  /**
+   * Event in place of the heartbeat after 120 s without one, for clients whose timers a comment does not reset;
+   * empty where there is none yet. Called between two pieces of `stream`.
+   */
+  readonly longSilence?: () => string | Uint8Array;
 }
 
 /** A path of a format. */

@@ -10,6 +10,8 @@ export interface SseBodyOptions {
   /** Heartbeat, sent after each silence of `keepAliveMs`. */
   readonly keepAlive: string;
   readonly keepAliveMs: number;
+  /** Text in place of the heartbeat after `longSilenceMs` without another piece; empty: the heartbeat stays. */
+  readonly longSilence?: (() => SsePiece) | undefined;
   /** Timers of the heartbeat; default: those of the machine. */
   readonly clock?: Clock;
   /**
@@ -37,6 +39,9 @@ export interface DirectBody {
   [sendTo](response: ServerResponse): void;
 }
 
+/** Less than half of the 300 s after which clients give a stream up. */
+const longSilenceMs = 120_000;
+
 /** Max pending length; the text pauses above it until the next flush. */
 const maxPendingLength = 64 * 1024;
 
@@ -56,6 +61,8 @@ class SseBody extends Readable implements DirectBody {
   #isFlushing = false;
   #hasEnded = false;
   #isCut = false;
+  /** Time since the last piece that was not a heartbeat. */
+  #silentMs = 0;
   #pending: SsePiece[] = [];
   #pendingLength = 0;
 
@@ -93,6 +100,7 @@ class SseBody extends Readable implements DirectBody {
   #write(piece: SsePiece): boolean {
     if (this.destroyed) return false;
     if (piece.length === 0) return true;
+    this.#silentMs = 0;
     this.#isPaused = !(this.#response ? this.#gather(piece) : this.#give(piece));
     return !this.#isPaused;
   }
@@ -168,14 +176,29 @@ class SseBody extends Readable implements DirectBody {
 
   /** Restarts the heartbeat timer. */
   #listen(): void {
-    if (!this.#hasEnded && !this.destroyed) this.#silence.start(this.#options.keepAliveMs);
+    if (!this.#hasEnded && !this.destroyed) this.#silence.start(this.#intervalMs);
+  }
+
+  get #intervalMs(): number {
+    const { keepAliveMs, longSilence } = this.#options;
+    return longSilence ? Math.min(keepAliveMs, longSilenceMs) : keepAliveMs;
   }
 
   #fillSilence(): void {
     if (this.#response?.destroyed) return;
-    if (this.#response) writeAtOnce(this.#response, this.#options.keepAlive);
-    else this.push(this.#options.keepAlive);
+    const text = this.#heartbeat();
+    if (this.#response) writeAtOnce(this.#response, text);
+    else this.push(text);
     this.#listen();
+  }
+
+  #heartbeat(): SsePiece {
+    this.#silentMs += this.#intervalMs;
+    const { keepAlive, longSilence } = this.#options;
+    const text = longSilence && this.#silentMs >= longSilenceMs ? longSilence() : '';
+    if (text.length === 0) return keepAlive;
+    this.#silentMs = 0;
+    return text;
   }
 }
 

@@ -154,7 +154,7 @@ class ItemCheck {
   #annotations: object[] = [];
 
   constructor(added: ItemBody) {
-    expect(added.id).to.match(/^(msg|rs|fc|ctc|ws)_/);
+    expect(added.id).to.match(/^(msg|rs|fc|ctc|ws|cmp)_/);
     this.#added = added;
   }
 
@@ -198,6 +198,7 @@ const orders: Readonly<Record<string, RegExp>> = {
   function_call: /^(function_call_arguments\.delta )?function_call_arguments\.done$/,
   custom_tool_call: /^(custom_tool_call_input\.delta )?custom_tool_call_input\.done$/,
   web_search_call: /^web_search_call\.in_progress web_search_call\.searching( web_search_call\.completed)?$/,
+  compaction: /^$/,
 };
 
 const grammars: Readonly<
@@ -225,4 +226,5 @@ const grammars: Readonly<
     expect(['completed', 'failed']).to.include(status);
     expect(action).to.have.property('query').a('string');
   },
+  compaction: (item) => expect(item).to.have.property('encrypted_content').a('string'),
 };
