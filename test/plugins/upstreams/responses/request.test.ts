@@ -74,7 +74,7 @@ describe('a Responses request', () => {
       seed: 7,
       service_tier: 'flex',
     };
-    const format = { type: 'json_schema', schema: { type: 'object' } } as const;
+    const format = { type: 'json_schema', schema: closed } as const;
     const { body, dropped } = translate(withExtras({ output_config: { format } }, extras));
     expect(body).to.deep.include({ metadata: { k: 'v' }, truncation: 'auto' });
     expect(body['text']).to.have.keys('format', 'verbosity');
