@@ -9,9 +9,11 @@ import {
   type MessagesRequest,
   type ModelCall,
   type ModelReply,
+  type StageContext,
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 import { clamp } from './shared/clamp.js';
+import { forOtherModel } from './shared/other-model.js';
 
 const reasons = ['rate_limited', 'overloaded', 'unreachable', 'timeout', 'failed', 'context_length'] as const;
 
@@ -67,6 +69,7 @@ export default definePlugin({
           call,
           failure: undefined,
           models: host.models,
+          response: ctx.response,
           isOver: () => callSignal(ctx.state).aborted,
         };
         const reply = await firstToAnswer(models, request, asking);
@@ -97,6 +100,7 @@ interface Asking {
   readonly attempts: number;
   readonly call: ModelCall;
   readonly models: Host['models'];
+  readonly response: StageContext<never, never>['response'];
   /** Error of the model before; undefined for the first one. */
   readonly failure: { readonly error: unknown } | undefined;
   /** True once the caller has left. */
@@ -127,10 +131,10 @@ async function firstToAnswer(
 }
 
 /** The request for another model, within the limit of that. */
-function forModel(request: MessagesRequest, model: string, { models }: Asking): MessagesRequest {
+function forModel(request: MessagesRequest, model: string, { models, response }: Asking): MessagesRequest {
   if (model === request.model) return request;
   const { maxTokens } = models.profile(model);
-  const asked = { ...request, model };
+  const asked = forOtherModel(request, model, response);
   return maxTokens === undefined ? asked : clamp(asked, maxTokens);
 }
 

@@ -8,6 +8,7 @@ import {
   type MessagesRequest,
   type Models,
 } from 'gw2api/plugin';
+import { forOtherModel } from './shared/other-model.js';
 import { compilePattern } from './shared/patterns.js';
 
 const Globs = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
@@ -43,7 +44,8 @@ export default definePlugin({
     return async function modelRouter(ctx, next) {
       const { request } = ctx.state;
       const route = compiled.find(({ tests }) => tests.every((test) => test(request, ctx.headers)));
-      if (route && route.to !== request.model) ctx.state.request = { ...request, model: route.to };
+      if (route && route.to !== request.model)
+        ctx.state.request = forOtherModel(request, route.to, ctx.response);
       await next();
     };
   },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  allExtras,
   definePlugin,
   Duration,
   durationMs,
@@ -7,6 +8,7 @@ import {
   Size,
   sizeBytes,
   Type,
+  type Extras,
   type GatewayState,
   type MessagesRequest,
   type StageContext,
@@ -80,14 +82,26 @@ function hasOwnTools({ request, additions }: Pick<GatewayState, 'request' | 'add
 function keyOf(request: MessagesRequest, keyId: string, headers: Headers): string {
   const { stream: _, metadata: __, ...asked } = request;
   const options = Object.entries(headers).filter(([name]) => name.startsWith('anthropic-'));
-  const text = JSON.stringify([keyId, Object.fromEntries(options), asked], (_, value: unknown) =>
-    sorted(value),
-  );
+  const extras = allExtras(request).map(({ place, extras: own }) => [place, answerFields(own)]);
+  const parts = [keyId, Object.fromEntries(options), asked, ...(extras.length > 0 ? [extras] : [])];
+  const text = JSON.stringify(parts, (_, value: unknown) => sorted(value));
   const exact = bodyWithInputs(asked); // a text where numbers of its tool inputs are kept
   return createHash('sha256')
     .update(typeof exact === 'string' ? text + exact : text)
     .digest('base64');
 }
+
+/** Extras without those that say who asks, or how the provider caches: no answer depends on them. */
+function answerFields(extras: Extras): Extras {
+  return Object.fromEntries(Object.entries(extras).filter(([name]) => !aside.has(name)));
+}
+
+const aside: ReadonlySet<string> = new Set([
+  'metadata',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+]);
 
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

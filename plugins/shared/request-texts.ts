@@ -1,4 +1,4 @@
-import { withFields, type MessagesRequest } from 'gw2api/plugin';
+import { extrasOf, withExtras, withFields, type MessagesRequest } from 'gw2api/plugin';
 
 export interface TextScope {
   /** Also the system prompt. */
@@ -8,7 +8,7 @@ export interface TextScope {
 }
 
 /**
- * Changes every text of a request: what users and the model have said, results and inputs of tools, documents.
+ * Changes every text of a request: what users and the model have said, results and inputs of tools, documents, extras.
  * Thinking and other signed parts stay; whatever has not changed is the same object.
  */
 export function mapTexts(
@@ -26,18 +26,29 @@ export function mapTexts(
   // In the order of the prompt: what depends on the texts before, as numbers do, is the same in the next turn.
   const prompt = system ? mapText(request.system, map) : request.system;
   const messages = mapList(request.messages, change);
-  if (messages === request.messages && prompt === request.system) return request;
+  const isSame = messages === request.messages && prompt === request.system;
   const changed = { messages, ...(prompt !== undefined && { system: prompt }) };
-  return withFields(request, changed as Partial<MessagesRequest>); // mapped texts keep the shape
+  // Mapped texts keep the shape.
+  const mapped = isSame ? request : withFields(request, changed as Partial<MessagesRequest>);
+  return withMappedExtras(mapped, request, map);
+}
+
+/** What a part has become, with its extras, whose texts are mapped as well. */
+function withMappedExtras<Part extends object>(changed: Part, part: object, map: TextFunction): Part {
+  const own = extrasOf(part);
+  const mapped = mapInput(own, map);
+  if (mapped === own && (changed === part || Object.keys(own).length === 0)) return changed;
+  return withExtras(changed, mapped as Fields); // mapped from an object
 }
 
 /** Maps the strings in the text fields of messages, blocks and sources. */
 function mapText(value: unknown, map: TextFunction): unknown {
-  const isSealed = isObject(value) && sealed.has(value['type']);
-  return isSealed ? value : mapStrings(value, map, isTextField, mapText);
+  if (isObject(value) && sealed.has(value['type'])) return value;
+  const mapped = mapStrings(value, map, isTextField, mapText);
+  return isObject(value) && isObject(mapped) ? withMappedExtras(mapped, value, map) : mapped;
 }
 
-/** Maps all strings of a tool's input. */
+/** Maps all strings of a tool's input, or of extras. */
 function mapInput(value: unknown, map: TextFunction): unknown {
   return mapStrings(value, map, () => true, mapInput);
 }

@@ -54,6 +54,25 @@ describe('response-cache', () => {
         expect(callsTo(pair.simulator)).to.have.length(1);
       });
 
+  it('tells requests apart by their extras, and by who spoke, but for those that no answer depends on', async () => {
+    await start();
+    const found: (string | null)[] = [];
+    for (const fields of [
+      {},
+      { seed: 1 },
+      { seed: 2 },
+      { seed: 1, prompt_cache_key: 'k' },
+      { name: 'ann' },
+    ]) {
+      const { name, ...others } = fields as { readonly name?: string };
+      const messages = [{ role: 'user', content: 'Hello!', ...(name && { name }) }];
+      const response = await pair.post('/v1/chat/completions', { model: 'sonnet-5', messages, ...others });
+      await response.text();
+      found.push(response.headers.get('x-gw-cache'));
+    }
+    expect(found).to.deep.equal(['miss', 'miss', 'miss', 'hit', 'miss']);
+  });
+
   it('bills nothing for an answer that it has', async () => {
     await start();
     const whole = async () =>

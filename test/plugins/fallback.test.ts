@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { GatewayError, type CallFailure } from '#src/plugin/internal.js';
-import type { ModelCall } from 'gw2api/plugin';
+import { extrasOf, withExtras, type Extras, type ModelCall } from 'gw2api/plugin';
 import { fakeHost, fakeModels, replyOf, runStage } from 'gw2api/testing';
 import fallback from '#plugins/fallback.js';
 
@@ -9,6 +9,12 @@ describe('fallback', () => {
     const { asked, state } = await run({ 'sonnet-5': failing({ kind: 'unreachable', reused: false }) });
     expect(asked).to.deep.equal(['sonnet-5', 'haiku-5']);
     expect(state.reply.model).to.equal('haiku-5');
+  });
+
+  it('sends no other model the logit_bias of the first one, whose tokens it names', async () => {
+    const failed = failing({ kind: 'unreachable', reused: false });
+    const { requests } = await run({ 'sonnet-5': failed }, { extras: { logit_bias: { 42: 7 }, seed: 1 } });
+    expect(requests.map(extrasOf)).to.deep.equal([{ logit_bias: { 42: 7 }, seed: 1 }, { seed: 1 }]);
   });
 
   it('leaves models alone that it has nothing for', async () => {
@@ -104,6 +110,7 @@ describe('fallback', () => {
 });
 
 interface RunOptions {
+  readonly extras?: Extras;
   readonly model?: string;
   readonly on?: readonly string[];
   readonly to?: Readonly<Record<string, readonly string[]>>;
@@ -128,6 +135,7 @@ async function run(
     each = 1,
     headers = {},
     host,
+    extras = {},
   }: RunOptions = {},
 ) {
   const requests: Parameters<ModelCall>[0][] = [];
@@ -142,7 +150,7 @@ async function run(
     return replyOf(undefined, { model: request.model });
   };
   const caller = { kind: 'key', keyId: 'k1', name: 'team' } as const;
-  const request = { model, max_tokens: 5000, messages: [] };
+  const request = withExtras({ model, max_tokens: 5000, messages: [] }, extras);
   const result = await runStage(fallback, {
     options: { to, ...(on && { on }), ...(attempts && { attempts }) },
     host: host ?? fakeHost(hosted()),

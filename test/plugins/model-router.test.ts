@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest } from 'gw2api/plugin';
+import { extrasOf, withExtras, type MessagesRequest } from 'gw2api/plugin';
 import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
 import modelRouter from '#plugins/model-router.js';
 
@@ -90,5 +90,17 @@ describe('model-router', () => {
       (error: unknown) => error,
     );
     expect(String(problem)).to.match(/routes\[1\]\.pattern: .*\(the syntax is that of RE2\)/);
+  });
+
+  it('drops logit_bias with the model whose tokens it names, and keeps other extras', async () => {
+    const whole = { model: 'sonnet-5', messages: [{ role: 'user', content: 'Hi' }] } as const;
+    const request: MessagesRequest = withExtras(whole, { logit_bias: { 42: 7 }, seed: 1 });
+    const { state, headers } = await runStage(modelRouter, {
+      host,
+      options: { routes: [{ to: 'haiku-5' }] },
+      state: { request },
+    });
+    expect(extrasOf(state.request)).to.deep.equal({ seed: 1 });
+    expect(headers['x-gw-dropped']).to.equal('logit_bias');
   });
 });

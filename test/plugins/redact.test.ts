@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ContentBlock, MessagesRequest, MessagesStreamEvent, ModelCall } from 'gw2api/plugin';
-import { foldMessage } from 'gw2api/plugin';
+import { allExtras, foldMessage, withExtras } from 'gw2api/plugin';
 import { eventsOf, messageEvents, replyOf, runStage } from 'gw2api/testing';
 import type { Interceptor } from '#src/plugin/internal.js';
 import redact from '#plugins/redact.js';
@@ -78,6 +78,22 @@ describe('redact', () => {
           },
         ],
       },
+    ]);
+  });
+
+  it('replaces them in extras, of the request and of changed blocks, which keep theirs', async () => {
+    const prediction = { type: 'content', content: [{ type: 'text', text: `Mail ${mail}.` }] };
+    const block = withExtras({ type: 'text', text: mail } as const, { name: other });
+    const { sent } = await through(withExtras(request([block]), { prediction, seed: 7 }));
+    expect(allExtras(sent)).to.deep.equal([
+      {
+        place: '',
+        extras: {
+          prediction: { type: 'content', content: [{ type: 'text', text: 'Mail [EMAIL_1].' }] },
+          seed: 7,
+        },
+      },
+      { place: 'messages[0].content[0]', extras: { name: '[EMAIL_2]' } },
     ]);
   });
 
