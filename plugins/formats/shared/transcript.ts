@@ -25,6 +25,8 @@ export class Transcript {
   readonly #turns: Turn[] = [];
   readonly #sources: { readonly path: string; readonly blocks: readonly ContentBlock[] }[] = [];
   #path = '';
+  /** Turn of the user with nothing in it, where it is the last one. */
+  #blankEnd: Turn | undefined;
 
   /** Sets the place in the caller's body of what is added next: `messages[2]`, `input[0]`. */
   from(path: string): void {
@@ -56,9 +58,11 @@ export class Transcript {
   }
 
   #add(role: Role, blocks: readonly ContentBlock[]): void {
-    this.#sources.push({ path: this.#path, blocks });
     const kept = blocks.filter((block) => !isBlank(block));
+    const blank = role === 'user' && kept.length === 0 ? blankTurn(blocks) : undefined;
+    this.#sources.push({ path: this.#path, blocks: blank?.blocks ?? blocks });
     if (kept.length > 0) this.#turns.push({ role, blocks: kept });
+    if (role !== 'system') this.#blankEnd = blank;
   }
 
   get system(): readonly TextBlock[] {
@@ -67,8 +71,14 @@ export class Transcript {
 
   get messages(): readonly Message[] {
     const turns = answerCalls(mergeNeighbours(this.#withLastResults())).map(withoutLastThoughts);
-    const merged = fromUser(trimPrefill(mergeNeighbours(turns)));
+    const merged = fromUser(trimPrefill(this.#withBlankEnd(mergeNeighbours(turns))));
     return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
+  }
+
+  /** Turns with a blank last one of the user, which would leave the answer before it to be continued. */
+  #withBlankEnd(turns: readonly Turn[]): readonly Turn[] {
+    const isNeeded = this.#blankEnd && turns.at(-1)?.role === 'assistant';
+    return this.#blankEnd && isNeeded ? [...turns, this.#blankEnd] : turns;
   }
 
   /** Places of results that are left out, since a later one of the same call is sent. */
@@ -100,6 +110,10 @@ export class Transcript {
       for (const block of blocks) if (block.type === 'tool_use') names.add(block.name);
     return [...names];
   }
+}
+
+function blankTurn(blocks: readonly ContentBlock[]): Turn {
+  return { role: 'user', blocks: blocks.length > 0 ? blocks.slice(0, 1) : [{ type: 'text', text: '' }] };
 }
 
 /** The upstream wants a user to speak first. */

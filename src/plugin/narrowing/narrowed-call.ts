@@ -12,6 +12,7 @@ import { Narrowing } from './narrowing.js';
  */
 export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   if (call.isTranslated !== true) return call;
+  refuseBlankEnd(call);
   const narrowing = new Narrowing(call);
   narrowThinking(narrowing);
   narrowSampling(narrowing);
@@ -23,6 +24,14 @@ export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   if (request === call.request) return call;
   const changed: Partial<SlotCall> = { request };
   return withFields(call, changed as Partial<Call>); // `request` has the same type in each kind of call
+}
+
+/** A last turn of the user with nothing in it is no turn for the Messages API: the caller is told, by its own path. */
+function refuseBlankEnd({ request: { messages }, report }: SlotCall): void {
+  const last = messages.at(-1);
+  if (last?.role !== 'user' || typeof last.content === 'string') return;
+  if (!last.content.every((block) => block.type === 'text' && isBlank(block.text))) return;
+  report?.([{ path: `messages[${messages.length - 1}]`, kind: 'content' }], { reject: true });
 }
 
 /** The Messages API refuses stop sequences of nothing but white space. */

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { SlotCall } from 'gw2api/plugin';
+import { narrowedForMessages } from 'gw2api/plugin/upstream';
 import { allExtras, extrasOf, type CatalogModel } from 'gw2api/plugin';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { toolNames } from '#plugins/formats/chat/tools.js';
@@ -114,6 +116,27 @@ describe('a Chat request', () => {
       });
       expect(request.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
       expect(request.messages[1]!.content).to.deep.equal([said('A'), said('B')]);
+    });
+
+    it('keep a blank last one of the user, so that the answer before it is not continued', () => {
+      const answer = { role: 'assistant', content: 'Red' };
+      for (const content of ['\n', '', [], null]) {
+        const { request } = decode({ messages: [user, answer, { role: 'user', content }] });
+        expect(request.messages).to.have.length(3);
+        const reports: unknown[] = [];
+        narrowedForMessages({
+          request,
+          isTranslated: true,
+          report: (losses, options) => void reports.push(losses, options),
+        } as SlotCall);
+        expect(reports.slice(0, 2)).to.deep.equal([
+          [{ path: 'messages[2]', kind: 'content' }],
+          { reject: true },
+        ]);
+      }
+      expect(
+        decode({ messages: [user, answer, { role: 'user', content: '' }, user] }).request.messages,
+      ).to.have.length(3);
     });
 
     it('leave blank texts out, which the upstream refuses', () => {
