@@ -67,6 +67,7 @@ export type {
 export type { CallerTeam } from './contract/caller.js';
 export type { CacheStats, Caches, Metrics } from './contract/metrics.js';
 export { tapEvents } from './events/map-events.js';
+export { MessageMender } from './events/mend/message-mender.js';
 export type { Secrets } from './contract/host.js';
 export type { CoolReason, SlotState } from './contract/slot.js';
 export { coreKeys } from './contract/state.js';

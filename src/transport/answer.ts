@@ -10,6 +10,8 @@ import type { Backpressure, BodySink } from './body.js';
 import { ByteQueue } from './byte-queue.js';
 import { EventBody } from './event-body.js';
 import { mediaType, type Headers } from './headers.js';
+import { MessageReader } from './message-reader.js';
+import { SniffedBody } from './sniffed-body.js';
 import { TextBody } from './text-body.js';
 import { TranslatedReader } from './translated-reader.js';
 
@@ -19,6 +21,8 @@ interface Readable {
   readonly connectedAtMs: number | undefined;
   /** Time and timers of its limits; undefined: those of the machine. */
   readonly clock: Clock | undefined;
+  /** Size of the request's body. */
+  readonly sentBytes: number;
   read<Body extends BodySink>(open: (flow: Backpressure) => Body): Body;
 }
 
@@ -27,6 +31,8 @@ export class ReceivedAnswer implements HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly #call: Readable;
+  /** The body, once its first bytes have been looked at. */
+  #sniffed: SniffedBody | undefined;
 
   constructor(call: Readable, status: number, headers: Headers) {
     this.#call = call;
@@ -38,24 +44,32 @@ export class ReceivedAnswer implements HttpAnswer {
     return mediaType(this.headers);
   }
 
+  async isEventStream(): Promise<boolean> {
+    const type = this.mediaType;
+    if (type === 'text/event-stream' || !sayNothing.has(type)) return type === 'text/event-stream';
+    this.#sniffed ??= this.#call.read((flow) => new SniffedBody(flow));
+    return this.#sniffed.isEvents;
+  }
+
   events(unframe?: (bytes: Buffer) => Buffer): EventStream {
-    return this.#call.read((flow) => new EventBody(flow, { unframe })).events;
+    const reader = new MessageReader(this.#call.sentBytes);
+    return this.#read((flow) => new EventBody(flow, { unframe, reader })).events;
   }
 
   translated(translator: SseTranslator): EventStream {
     const reader = new TranslatedReader(translator);
-    return this.#call.read((flow) => new EventBody(flow, { reader, clock: this.#call.clock })).events;
+    return this.#read((flow) => new EventBody(flow, { reader, clock: this.#call.clock })).events;
   }
 
   async text(maxBytes = maxTextBytes): Promise<string> {
-    const body = this.#call.read((flow) => new TextBody(flow, maxBytes));
+    const body = this.#read((flow) => new TextBody(flow, maxBytes));
     const text = await body.text;
     if (body.error === undefined || this.status >= 400) return text;
     throw body.error instanceof Error ? body.error : interruptedError(body.error);
   }
 
   bytes(): AsyncIterable<Buffer> {
-    return this.#call.read((flow) => new ByteQueue(flow));
+    return this.#read((flow) => new ByteQueue(flow));
   }
 
   lines(): AsyncIterable<readonly string[]> {
@@ -63,7 +77,7 @@ export class ReceivedAnswer implements HttpAnswer {
   }
 
   decode(decode: (lines: AsyncIterable<readonly string[]>) => AsyncIterable<ModelEventBatch>): EventStream {
-    const body = this.#call.read((flow) => new ByteQueue(flow));
+    const body = this.#read((flow) => new ByteQueue(flow));
     const batches = decode(linesOf(body))[Symbol.asyncIterator]();
     const cancel = async (): Promise<IteratorResult<ModelEventBatch>> => {
       await body.return();
@@ -76,10 +90,14 @@ export class ReceivedAnswer implements HttpAnswer {
   }
 
   drop(): void {
-    this.#call.read((flow) => {
+    this.#read((flow) => {
       flow.finish();
       return nowhere;
     });
+  }
+
+  #read<Body extends BodySink>(open: (flow: Backpressure) => Body): Body {
+    return this.#sniffed ? this.#sniffed.read(open) : this.#call.read(open);
   }
 }
 
@@ -94,6 +112,14 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<readonly st
   rest += decoder.decode();
   if (rest !== '') yield [rest];
 }
+
+/** Media types of services that do not say what they send. */
+const sayNothing: ReadonlySet<string> = new Set([
+  '',
+  'application/json',
+  'application/octet-stream',
+  'text/plain',
+]);
 
 const nowhere: BodySink = { write: () => true, end: () => undefined };
 

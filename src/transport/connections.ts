@@ -1,5 +1,6 @@
 import { Client, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.js';
+import { ContinueFilter } from './continue-filter.js';
 
 interface EgressSettings {
   readonly origin: string;
@@ -103,10 +104,13 @@ function tracedClient(origin: URL, options: object): Dispatcher {
 
 /** Client with one connection at a time, which reports to each call whether the connection is reused. */
 class TracedClient extends Client implements Connection {
+  readonly #continues: ContinueFilter;
   #used = false;
 
   constructor(origin: URL, options: Client.Options) {
-    super(origin, options);
+    const continues = new ContinueFilter();
+    super(origin, { ...options, ...filtered(options, continues) });
+    this.#continues = continues;
     this.on('connect', () => {
       this.#used = false;
     });
@@ -123,8 +127,21 @@ class TracedClient extends Client implements Connection {
   use(): boolean {
     const used = this.#used;
     this.#used = true;
+    this.#continues.arm();
     return used;
   }
+}
+
+/** Connector whose sockets are filtered; a pool gives each client one. */
+function filtered({ connect }: Client.Options, continues: ContinueFilter): Pick<Client.Options, 'connect'> {
+  if (typeof connect !== 'function') return {};
+  const connectFiltered: buildConnector.connector = (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error) callback(error, null);
+      else callback(null, continues.attach(socket));
+    });
+  };
+  return { connect: connectFiltered };
 }
 
 /**

@@ -88,6 +88,11 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
     return this.#connectedAtMs;
   }
 
+  get sentBytes(): number {
+    const { body = '' } = this.#call;
+    return Buffer.byteLength(body);
+  }
+
   get clock(): Clock | undefined {
     return this.#call.clock;
   }

@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  MessageMender,
   ModelEvent,
   errorFromEvent,
   interruptedError,
@@ -18,8 +19,8 @@ const maxEventBytes = 32 * 1024 * 1024;
 
 /**
  * Parser from the bytes of an event stream to the events of one Messages answer; any split of the bytes gives
- * the same events. Skips a second `message_start` and `[DONE]`, and all after `message_stop` or an `error`
- * event.
+ * the same events, mended where the service only resembles the Messages API. Skips `[DONE]`, and all after
+ * `message_stop` or an `error` event.
  */
 export class MessageReader implements BodyReader {
   readonly #bare = new BareJson();
@@ -30,17 +31,26 @@ export class MessageReader implements BodyReader {
     maxEventBytes,
     onTooLong: () => this.#refuseLength(),
   });
+  readonly #mender: MessageMender;
   #events: ModelEvent[] = [];
   #isStarted = false;
   #isComplete = false;
   #isEnding = false;
   #failure: GatewayError | undefined;
 
+  /** `requestBytes`: size of the request, from which tokens are estimated where the service counts none. */
+  constructor(requestBytes = 0) {
+    this.#mender = new MessageMender(requestBytes);
+  }
+
   /** Parses bytes and returns the events that they complete. */
   read(bytes: Buffer): readonly ModelEvent[] {
     if (this.isOver || this.#bare.takes(bytes)) return [];
     const whole = this.#bytes.read(bytes);
-    if (whole.length > 0) this.#parser.feed(whole);
+    if (whole.length > 0) {
+      this.#mender.mayHaveHalves = hasSurrogates(whole);
+      this.#parser.feed(whole);
+    }
     if (this.#bytes.heldBytes > maxEventBytes) this.#refuseLength();
     const events = this.#events;
     this.#events = [];
@@ -78,8 +88,10 @@ export class MessageReader implements BodyReader {
   #receive(event: ModelEvent): void {
     if (this.isOver || (this.#isEnding && !isWhole(event))) return;
     if (event.type === 'error') return this.#fail(event);
-    if (this.#isRestart(event) || this.#lacksStart(event)) return;
-    this.#events.push(event);
+    if (event.type === 'message_start') this.#isStarted = true;
+    else if (this.#lacksStart(event)) return;
+    if (event.type === 'content_block_delta' && this.#mender.passesDeltas) this.#events.push(event);
+    else if (!this.#mend(event)) return;
     if (event.type === 'message_stop') this.#isComplete = true;
   }
 
@@ -88,6 +100,17 @@ export class MessageReader implements BodyReader {
     const { event: readable, error } = readErrorEvent(event);
     this.#events.push(readable);
     this.#failure = error;
+  }
+
+  /** False if the event has failed the answer. */
+  #mend(event: ModelEvent): boolean {
+    try {
+      this.#mender.add(event, this.#events);
+      return true;
+    } catch (error) {
+      this.#failure = toGatewayError(error);
+      return false;
+    }
   }
 
   #receiveUnnamed(data: string): void {
@@ -103,13 +126,6 @@ export class MessageReader implements BodyReader {
     this.#failure ??= tooLong();
   }
 
-  #isRestart({ type }: ModelEvent): boolean {
-    if (type !== 'message_start') return false;
-    const isRestart = this.#isStarted;
-    this.#isStarted = true;
-    return isRestart;
-  }
-
   /** True, and fails the answer, if it does not begin with `message_start`. */
   #lacksStart({ type }: ModelEvent): boolean {
     if (this.#isStarted || !withinMessage.has(type)) return false;
@@ -117,6 +133,14 @@ export class MessageReader implements BodyReader {
     return true;
   }
 }
+
+/** True if the escape of a surrogate may be in the bytes: no other way leads half of a pair through JSON. */
+function hasSurrogates(bytes: Buffer): boolean {
+  return bytes.includes(lowerEscape) || bytes.includes(upperEscape);
+}
+
+const lowerEscape = Buffer.from(String.raw`\ud`);
+const upperEscape = Buffer.from(String.raw`\uD`);
 
 const withinMessage: ReadonlySet<string> = new Set([
   'content_block_start',

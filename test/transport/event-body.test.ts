@@ -43,7 +43,13 @@ describe('EventBody', () => {
       body.write(Buffer.from(hidden(part)));
     const types: string[] = [];
     for await (const batch of body.events) types.push(...batch.map(({ type }) => type));
-    expect(types).to.deep.equal(['message_start', 'content_block_delta', 'message_stop']);
+    expect(types).to.deep.equal([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_stop',
+    ]);
   });
 
   it('ends an answer that lacks its formal end in time, however many comments keep the connection alive', async () => {

@@ -92,7 +92,7 @@ class ChatUpstream implements Upstream {
     const isReasonOptional = finishReason === 'optional';
     const requestBytes = promptBytes(body, sent.length, prompt);
     const translator = new ChatAnswer({ model, vendor, names, requestBytes, isReasonOptional, onLeftOut });
-    const isStream = status === 200 && answer.mediaType === 'text/event-stream';
+    const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream
       ? answer.translated(new NativeAnswer(translator))
       : await this.#whole(answer, translator);

@@ -27,6 +27,7 @@ const generic: ServerCapabilities = {
   prefill: 'none',
   finishReason: 'required',
   streamUsage: true,
+  contentBesideCalls: 'null',
 };
 
 /** https://platform.openai.com/docs/api-reference/chat/create: `stop` up to 4, `max_tokens` deprecated. */
@@ -111,7 +112,13 @@ export const presets = {
   /** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters; named function calls. */
   vllm: { ...local, systemAnywhere: true, reasoning: 'effort' },
   /** tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn goes on. */
-  'llama-cpp': { ...local, grammar: true, toolChoice: 'words', prefill: 'plain' },
+  'llama-cpp': {
+    ...local,
+    grammar: true,
+    toolChoice: 'words',
+    contentBesideCalls: 'empty',
+    prefill: 'plain',
+  },
   /** Choice by words alone: lmstudio-ai/lmstudio-bug-tracker#670; images as base64 alone. */
   'lm-studio': { ...local, grammar: true, images: 'data', toolChoice: 'words' },
   /** https://docs.x.ai/docs/guides/reasoning: `reasoning_effort` is refused by models that do not know it. */

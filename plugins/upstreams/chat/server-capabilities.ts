@@ -70,6 +70,9 @@ export const capabilityFields = {
       'optional: a stream is complete at its [DONE], for a server that never sends a finish reason; otherwise an end without reason and usage is an error.',
   }),
   streamUsage: Type.Boolean({ description: 'Takes stream_options.include_usage.' }),
+  contentBesideCalls: Type.Enum(['null', 'empty'], {
+    description: 'Content of an assistant message of tool calls alone: null, or an empty text.',
+  }),
 };
 
 const capabilities = Type.Object(capabilityFields);

@@ -16,6 +16,7 @@ import {
   foreign,
   isErrorBody,
   jsonFields,
+  mendedMessage,
   refusal,
   type DiagnosisStep,
   type HttpAnswer,
@@ -71,8 +72,10 @@ class MessagesUpstream implements Upstream {
     reportTo(call, losses);
     const answer = await this.#post('/v1/messages', withFields(call, { headers: sent }), request);
     const { status, headers } = answer;
-    const isStream = status === 200 && answer.mediaType === 'text/event-stream';
-    const events = isStream ? answer.events() : oneBatch(eventsOf(await wholeMessage(this.#slot, answer)));
+    const isStream = status === 200 && (await answer.isEventStream());
+    const events = isStream
+      ? answer.events()
+      : oneBatch(eventsOf(await wholeMessage(this.#slot, answer, request)));
     return { status, headers, events: keys.inAnswer(events), leftOut };
   }
 
@@ -142,11 +145,15 @@ function textOf(answer: HttpAnswer): Promise<string> {
 }
 
 /** Whole message of a service that ignored `stream: true`; throws for any other answer. */
-async function wholeMessage(slot: string, answer: HttpAnswer): Promise<MessagesResponse> {
+async function wholeMessage(
+  slot: string,
+  answer: HttpAnswer,
+  request: MessagesRequest,
+): Promise<MessagesResponse> {
   const { status, mediaType } = answer;
   const text = await textOf(answer);
   if (status >= 400) throw refusal(answer, text);
-  const message = status === 200 ? messageIn(text) : undefined;
+  const message = status === 200 ? messageIn(text, request) : undefined;
   if (message) return message;
   const body = status === 200 ? jsonFields(text) : {};
   if (isErrorBody(body)) throw errorFromEvent({ ...body, type: 'error' });
@@ -165,11 +172,14 @@ function tokensIn(text: string): number | undefined {
 }
 
 /**
- * Whole message in `text`, validated as a `message_start` event is; undefined if `text` is something else.
+ * Whole message in `text`, mended as a stream is; undefined if `text` is something else. Throws for one that is
+ * invalid beyond that.
  */
-function messageIn(text: string): MessagesResponse | undefined {
-  const { type, content } = jsonFields(text);
-  if (type !== 'message' || !Array.isArray(content)) return undefined;
+function messageIn(text: string, request: MessagesRequest): MessagesResponse | undefined {
+  const fields = jsonFields(text);
+  if (fields['type'] !== 'message' || !Array.isArray(fields['content'])) return undefined;
+  const mended = mendedMessage(fields, JSON.stringify(request).length);
+  if (mended) return mended;
   const { json } = new ModelEvent('message_start', `{"message":${text}}`);
   return json.type === 'message_start' ? json.message : undefined;
 }

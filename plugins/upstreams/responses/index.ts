@@ -74,7 +74,7 @@ class ResponsesUpstream implements Upstream {
       names,
       requestBytes: promptBytes(body, sent.length, prompt),
     });
-    const isStream = status === 200 && answer.mediaType === 'text/event-stream';
+    const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream
       ? answer.translated(new NativeAnswer(translator))
       : await this.#whole(answer, translator);

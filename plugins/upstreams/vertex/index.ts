@@ -75,7 +75,7 @@ class VertexUpstream implements Upstream {
     const path = `${modelSegment(request.model)}:streamRawPredict`;
     const answer = await this.#post(path, call, predictBody(request, call.headers));
     const { status, headers, mediaType } = answer;
-    if (status === 200 && mediaType === 'text/event-stream')
+    if (status === 200 && (await answer.isEventStream()))
       return { status, headers, events: keys.inAnswer(answer.events()), leftOut };
     const text = await answer.text(maxErrorBytes);
     if (status >= 400 || googleError(text)) throw googleRefusal(answer, text);

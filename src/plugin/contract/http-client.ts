@@ -59,6 +59,11 @@ export interface HttpAnswer {
   /** Media type without parameters, lower case; empty if there is none. */
   readonly mediaType: string;
   /**
+   * True if the body is server-sent events: by its media type, or by its first bytes where that is missing, JSON,
+   * plain text or octets.
+   */
+  isEventStream(): Promise<boolean>;
+  /**
    * Server-sent events of the Messages API, in batches; they throw an `error` event and a missing end. `unframe`
    * makes their text of the bytes of each read, for a service that sends them in frames of its own; what it
    * throws fails the events.

@@ -24,6 +24,7 @@ export type {
 export { dispatch } from '../dispatch.js';
 export type { DispatchTable } from '../dispatch.js';
 export { MessageFold } from '../events/fold.js';
+export { mendedMessage } from '../events/mend/mended-message.js';
 export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';
 export { blockExtraLosses, extraKind, extraLosses, extraPath } from '../extras.js';
 export { abortSignal } from '../http/call-signal.js';

@@ -46,7 +46,7 @@ function assistantMessage(
   return {
     role: 'assistant',
     content: isCall
-      ? null
+      ? noContent[conversion.capabilities.contentBesideCalls]
       : contentOf(said, '', conversion.capabilities.cacheControl) || textInstead(blocks, reasoning),
     ...reasoning,
     ...(calls.length > 0 && { tool_calls: calls }),
@@ -59,6 +59,9 @@ function textInstead(blocks: readonly ContentBlock[], reasoning: Partial<Assista
   const isEmptyText = blocks.every(({ type }) => type === 'text');
   return isThought || isEmptyText ? '' : leftOutText(blocks.filter(({ type }) => type !== 'text'));
 }
+
+/** Templates of llama.cpp fail at null. */
+const noContent = { null: null, empty: '' } as const;
 
 /** True for blocks that are no part of the content. */
 function isRead({ type }: ContentBlock): boolean {

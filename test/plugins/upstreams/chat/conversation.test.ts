@@ -38,6 +38,15 @@ function documentOf(content: string | readonly ContentBlock[]): ContentBlock {
   return { type: 'document', title: 'Notes', source: { type: 'content', content } };
 }
 
+describe('a turn of tool calls alone', () => {
+  it('has no content, which is an empty text for llama.cpp', () => {
+    const messages = [{ role: 'assistant', content: [call('a')] } as const];
+    expect(translated(messages)[0]).to.have.property('content', null);
+    expect(translated(messages, { preset: 'llama-cpp' })[0]).to.have.property('content', '');
+    expect(translated(messages, { contentBesideCalls: 'empty' })[0]).to.have.property('content', '');
+  });
+});
+
 describe('the conversation of a Chat request', () => {
   it('begins with the system text in one message, in the role that the server knows', () => {
     const system = [text('Be brief.'), text('Be kind.')];

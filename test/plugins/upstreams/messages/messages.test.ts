@@ -65,7 +65,9 @@ describe('messages upstream', () => {
     expect(error).to.equal(undefined);
     expect(events.map(({ type }) => type)).to.deep.equal([
       'message_start',
+      'content_block_start',
       'content_block_delta',
+      'content_block_stop',
       'message_stop',
     ]);
   });
@@ -135,7 +137,7 @@ describe('messages upstream', () => {
         response.writeHead(200, eventStream).end(whole);
       }),
     );
-    expect((await collect((await upstream.generate(aCall())).events)).events).to.have.length(3);
+    expect((await collect((await upstream.generate(aCall())).events)).events).to.have.length(5);
   });
 
   it('does not blame the upstream for a call that cannot be sent', async () => {
@@ -184,7 +186,7 @@ describe('messages upstream', () => {
   describe('given something else than a stream', () => {
     const foreign: readonly [string, Listener][] = [
       ['a page', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
-      ['a text', (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(whole)],
+      ['a text', (_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('Welcome.')],
       [
         'two content types',
         (_, response) =>

@@ -45,7 +45,7 @@ describe('the events of an answer', () => {
     const { events } = await (await kit.open(url)).generate(aCall());
     const batches: ModelEventBatch[] = [];
     for await (const batch of events) batches.push(batch);
-    expect(batches.map(({ length }) => length)).to.deep.equal([52]);
+    expect(batches.map(({ length }) => length)).to.deep.equal([54]);
   });
 
   it('come as soon as they arrive', async () => {
@@ -59,9 +59,9 @@ describe('the events of an answer', () => {
     const response = await promise;
     const next = iterator.next();
     response.write(answer.delta('a'));
-    expect(types(await next)).to.deep.equal(['content_block_delta']);
+    expect(types(await next)).to.deep.equal(['content_block_start', 'content_block_delta']);
     response.end(answer.stop);
-    expect(types(await iterator.next())).to.deep.equal(['message_stop']);
+    expect(types(await iterator.next())).to.deep.equal(['content_block_stop', 'message_stop']);
     expect(await iterator.next()).to.deep.equal({ done: true, value: undefined });
     expect(await iterator.next()).to.deep.equal({ done: true, value: undefined });
   });
@@ -79,8 +79,8 @@ describe('the events of an answer', () => {
       );
       const all = await collect(events);
       expect(all.error).to.equal(undefined);
-      expect(all.events.map(({ data }) => data)[1]).to.contain('Héllo 👋');
-      expect(all.events).to.have.length(3);
+      expect(all.events.map(({ data }) => data)[2]).to.contain('Héllo 👋');
+      expect(all.events).to.have.length(5);
     });
   }
 
@@ -112,7 +112,7 @@ describe('the events of an answer', () => {
       count += batch.length;
       await turn();
     }
-    expect(count).to.equal(402);
+    expect(count).to.equal(404);
   });
 
   it('break off where their encoding is broken', async () => {
@@ -229,7 +229,7 @@ describe('the events of an answer', () => {
         }
       })(),
     );
-    expect(seen).to.deep.equal(['message_start', 'content_block_delta']);
+    expect(seen).to.deep.equal(['message_start', 'content_block_start', 'content_block_delta']);
     expect(error).to.include({ code: 'upstream_timeout' });
   });
 
@@ -240,7 +240,7 @@ describe('the events of an answer', () => {
       });
       const all = await collect(events);
       expect(all).to.include({ error: undefined });
-      expect(all.events).to.have.length(3);
+      expect(all.events).to.have.length(5);
     });
 
     it('are complete while the upstream keeps its answer open, which it may for a second', async () => {
@@ -311,7 +311,7 @@ describe('the events of an answer', () => {
       for await (const batch of events) lengths.push(batch.length);
       expect(lengths.at(0)).to.be.lessThan(8);
       expect(sent.bytes).to.be.at.least(total);
-      expect(lengths.reduce((sum, length) => sum + length)).to.equal(Math.ceil(total / piece.length) + 2);
+      expect(lengths.reduce((sum, length) => sum + length)).to.equal(Math.ceil(total / piece.length) + 4);
     });
   }
 

@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+
+/**
+ * Drops `100 Continue` in front of an answer: no request asks for it, and undici takes it for a broken
+ * connection.
+ */
+export class ContinueFilter {
+  #isArmed = false;
+  #held: Buffer[] = [];
+
+  /** Expects an answer. */
+  arm(): void {
+    this.#isArmed = true;
+  }
+
+  /** Filters what is read from a socket. */
+  attach<Connected extends Socket>(socket: Connected): Connected {
+    const read = socket.read.bind(socket) as (size?: number) => Buffer | null; // a socket without an encoding
+    socket.read = (size?: number): Buffer | null => {
+      for (let chunk = read(size); chunk !== null; chunk = read(size)) {
+        const rest = this.#isArmed ? this.#filter(chunk) : chunk;
+        if (rest) return rest;
+      }
+      return null;
+    };
+    return socket;
+  }
+
+  #filter(chunk: Buffer): Buffer | undefined {
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([...this.#held, chunk]);
+    this.#held = [];
+    const text = bytes.toString('latin1', 0, maxHead);
+    const [head = ''] = interim.exec(text) ?? [];
+    if (isBegun(text.slice(head.length)) && bytes.length < maxHead) {
+      this.#held = [bytes];
+      return undefined;
+    }
+    this.#isArmed = false;
+    return bytes.subarray(head.length);
+  }
+}
+
+const maxHead = 16 * 1024;
+
+/** Whole heads of `100 Continue`. */
+const interim = /^(?:HTTP\/1\.[01] 100[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+/;
+
+/** True for what may become one: nothing, a part of its first words, or a head that has not ended. */
+function isBegun(text: string): boolean {
+  return (
+    'HTTP/1.1 100'.startsWith(text) || 'HTTP/1.0 100'.startsWith(text) || /^HTTP\/1\.[01] 100/.test(text)
+  );
+}
