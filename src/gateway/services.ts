@@ -109,6 +109,18 @@ export async function openServices(config: Config, options: GatewayOptions): Pro
 
 type OnClose = (close: () => Promise<unknown>) => void;
 
+/** Keeps the lists of the slots' models; returns what ends that. */
+function listModels(
+  known: KnownModels,
+  slots: Services['slots'],
+  { log, clock }: Pick<Services, 'log' | 'clock'>,
+): () => Promise<void> {
+  const lists = new ModelLists({ log, clock, known, sources: () => slots.modelSources() });
+  known.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
+  known.servedBy(slots.served);
+  return () => lists.close();
+}
+
 async function openEach(config: Config, options: GatewayOptions, onClose: OnClose) {
   const { log, clock = systemClock } = options;
   const durable = await openDurable(config, { ...options, clock }, onClose);
@@ -121,10 +133,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const watched = await openSlots(pool, options, onClose);
   const { slots } = watched;
   const slotSources = new SlotSources(slots, { store: durable.store, log });
-  const modelLists = new ModelLists({ log, clock, known: knownModels, sources: () => slots.modelSources() });
-  knownModels.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
-  knownModels.servedBy(slots.served);
-  onClose(() => modelLists.close());
+  onClose(listModels(knownModels, slots, { log, clock }));
   const isTraced = !options.dry && !options.isCheck;
   const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
   onClose(async () => tracing?.close());

@@ -92,7 +92,8 @@ describe('the reason of a failure', () => {
       body: '{"type":"error","error":{"type":"api_error","message":"Down."}}',
     };
     const states: (string | undefined)[] = [];
-    while (calls < 5) {
+    const made = (): number => calls;
+    while (made() < 5) {
       const before = gateway.gateway.services.slots.list()[0]?.state;
       const response = await gateway.post('/v1/messages', { model: 'sonnet-5', ...dialects[0][1] });
       expect(response.status).to.equal(500);

@@ -18,7 +18,7 @@ function isReference({ type }: { readonly type: string }): boolean {
 }
 
 function nameOf({ type }: ContentBlock): string {
-  return isThinking(type) ? 'thinking' : String(type).slice(0, 64);
+  return isThinking(type) ? 'thinking' : type.slice(0, 64);
 }
 
 function reasonOf({ type }: ContentBlock, isTextOnly: boolean): string {

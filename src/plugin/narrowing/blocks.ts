@@ -71,5 +71,5 @@ function withoutField(
 ): ContentBlock {
   const { [field]: value, ...others } = block;
   if (value !== 'auto') narrowing.lose(`${path}.${field}`, field === 'phase' ? 'mend' : 'setting');
-  return others as ContentBlock; // neither field is one of the Messages API
+  return others;
 }

@@ -64,15 +64,15 @@ describe('a Chat request', () => {
 
   it('refuses a thread that the server would hold, in the words that clients know', () => {
     for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])
-      expect(() => translate({ thread } as object))
+      expect(() => translate({ thread }))
         .to.throw(GatewayError)
         .that.deep.includes({ status: 400, details: { error_code: 'thread_unsupported_request' } });
-    expect(translate({ thread: null } as object).dropped).to.deep.equal([]);
+    expect(translate({ thread: null }).dropped).to.deep.equal([]);
   });
 
   it('has the format that is asked for as output_format', () => {
     const format = { type: 'json_schema', schema: closed };
-    const { body, dropped } = translate({ output_format: format } as object, { preset: 'openai' });
+    const { body, dropped } = translate({ output_format: format }, { preset: 'openai' });
     expect(body).to.have.nested.property('response_format.json_schema.schema', format.schema);
     expect(dropped).to.deep.equal([]);
   });

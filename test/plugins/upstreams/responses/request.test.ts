@@ -244,7 +244,7 @@ describe('a Responses request', () => {
 
   it('has the format that is asked for as output_format', () => {
     const format = { type: 'json_schema', schema: closed };
-    const { body, losses } = translate({ output_format: format } as object);
+    const { body, losses } = translate({ output_format: format });
     expect(body['text']).to.have.nested.property('format.schema', format.schema);
     expect(losses).to.deep.equal([]);
   });
