@@ -9,7 +9,7 @@ export interface AnswerHead {
 }
 
 /** Error of a call that a server of the OpenAI formats refuses, with a type of the Messages API. */
-export function openaiRefusal(answer: AnswerHead, body: string, nowMs = Date.now()): GatewayError {
+export function openaiRefusal(answer: AnswerHead, body: string, nowMs?: number): GatewayError {
   const error = errorFields(jsonFields(body));
   const refused = refusal(answer, body, nowMs);
   const message = messageOf(error, refused.message);
