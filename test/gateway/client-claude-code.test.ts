@@ -75,11 +75,13 @@ describe('Claude Code', () => {
     expect(response.status).to.equal(400);
     expect(lastRequest(pair)).to.deep.include({ future_field: { deep: true } });
     expect(await response.json()).to.deep.equal({
+      type: 'error',
       error: {
         type: 'invalid_request_error',
         code: 'invalid_request_error',
         message: 'future_field: Extra inputs are not permitted',
       },
+      request_id: response.headers.get('request-id'),
     });
   });
 

@@ -204,7 +204,8 @@ function fitted(request: MessagesRequest): MessagesRequest {
     isTranslated: true,
   };
   const options = { strictTools: true, structuredOutput: true };
-  return withFittedSchemas(narrowedForMessages({ request, ...terms }), options).call.request;
+  const sent = withFittedSchemas(narrowedForMessages({ request, ...terms }), options).call.request;
+  return JSON.parse(JSON.stringify(sent)) as MessagesRequest; // without the extras, which no JSON shows
 }
 
 describe('a recorded request at a strict upstream', () => {
@@ -237,7 +238,7 @@ function edited(request: MessagesRequest): Fields {
   const { system, tools, tool_choice: choice } = request;
   const own: readonly object[] =
     typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []);
-  const mayBeSearched = !choice || choice.type === 'auto';
+  const mayBeSearched = choice?.type !== 'any';
   const canSearch = mayBeSearched && !tools?.some(({ name }) => name === 'web_search');
   const search = { type: 'web_search_20250305', name: 'web_search' };
   return withTtl({

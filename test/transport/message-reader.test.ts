@@ -64,11 +64,11 @@ describe('MessageReader', () => {
     expect(read(`data: ${ping}\n\n`)).to.deep.equal([['ping', ping]]);
   });
 
-  it('takes a bare error object without a type for an error', () => {
+  it('takes a bare error object without a type for an error of the status that it names', () => {
     const reader = new MessageReader();
     const events = reader.read(Buffer.from('data: {"error":{"message":"No.","code":429}}\n\n'));
     expect(events.map(({ type }) => type)).to.deep.equal(['error']);
-    expect(reader.failure).to.include({ message: 'No.', type: 'api_error', status: 500 });
+    expect(reader.failure).to.include({ message: 'No.', type: 'rate_limit_error', status: 429 });
   });
 
   it('takes an answer that does not begin with message_start for none', () => {
@@ -154,10 +154,10 @@ describe('MessageReader', () => {
     });
   });
 
-  it('takes an error event that is not JSON for the end of the answer', () => {
+  it('takes the text of an error event that is not JSON for the words of the server', () => {
     const reader = new MessageReader();
     expect(reader.read(Buffer.from('event: error\ndata: died\n\n'))).to.have.length(1);
-    expect(reader.failure).to.include({ code: 'upstream_interrupted' });
+    expect(reader.failure).to.include({ code: 'api_error', message: 'died' });
   });
 
   it('gives up on an event that never ends', () => {

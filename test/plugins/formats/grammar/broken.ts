@@ -35,7 +35,7 @@ function checkChunks(text: string): BrokenEnd {
   const { event, data } = sentEvents(text).at(-1)!;
   expect(event).to.equal(undefined);
   const { error } = JSON.parse(data) as { error: BrokenEnd };
-  expect(error).to.have.keys('type', 'code', 'message');
+  expect(error).to.have.keys('type', 'code', 'message', 'param');
   expect(text).to.not.contain('data: [DONE]');
   return error;
 }
