@@ -52,15 +52,16 @@ const full = {
 };
 
 /** Optional fields, those of the first object of each kind. */
-const optional = [
-  ...['max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences', 'metadata', 'metadata.user_id'],
-  ...['thinking', 'thinking.display', 'output_config', 'output_config.effort', 'output_config.format'],
-  ...['cache_control', 'tool_choice', 'tool_choice.disable_parallel_tool_use', 'system', 'tools'],
-  ...['system.0.cache_control', 'tools.0.cache_control', 'messages.0.content.0.cache_control'],
-  ...['tools.0.type', 'tools.0.description', 'tools.0.input_schema'],
-  ...['messages.1.content.0.title', 'messages.2.content.0.signature', 'messages.2.content.1.input'],
-  ...['messages.3.content.0.is_error', 'messages.3.content.0.content', 'messages.3.content.0.cache_control'],
-];
+const optional = `
+  max_tokens temperature top_p top_k stop_sequences metadata metadata.user_id thinking
+  thinking.display output_config output_config.effort output_config.format cache_control tool_choice
+  tool_choice.disable_parallel_tool_use system tools system.0.cache_control tools.0.cache_control
+  messages.0.content.0.cache_control tools.0.type tools.0.description tools.0.input_schema
+  messages.1.content.0.title messages.2.content.0.signature messages.2.content.1.input
+  messages.3.content.0.is_error messages.3.content.0.content messages.3.content.0.cache_control
+`
+  .trim()
+  .split(/\s+/);
 
 /** Copy of the request with another value at a path; undefined leaves the field out. */
 function withValue(path: string, value: null | undefined): MessagesRequest {
