@@ -39,7 +39,10 @@ account:
   accessKeyId: "\${AWS_ACCESS_KEY_ID}"
   secretAccessKey: "\${AWS_SECRET_ACCESS_KEY}"
 models: { sonnet-5: us.anthropic.claude-sonnet-5-v1:0 }`,
-    note: 'With an API key of Bedrock: `account: { kind: bearer, token: … }`. Beta flags that Bedrock does not know are left out and named in `x-gw-dropped`.',
+    note:
+      'With an API key of Bedrock: `account: { kind: bearer, token: … }`. Beta flags that Bedrock does not know are left out and named in `x-gw-dropped`. ' +
+      'The Converse API is not supported: InvokeModel takes a Messages request as it is, with signatures, cache markers and betas, for which Converse has shapes of its own; ' +
+      'models of other vendors are reached by the OpenAI-compatible endpoint of Bedrock (`upstream: chat`).',
   },
   {
     name: 'Amazon Bedrock, Mantle',
