@@ -32,6 +32,12 @@ const additions: Readonly<Record<string, Partial<ErrorFields>>> = {
   'openrouter-429-upstream': { type: 'rate_limit_error', code: 'rate_limit_error' },
 };
 
+/** Words of an error for a caller; clients of Messages know too long a prompt by its beginning. */
+function wordsOf(format: string, { code, message }: Partial<ErrorFields>): string {
+  const isTooLong = format === 'messages' && code === 'context_length_exceeded';
+  return isTooLong ? `prompt is too long. ${message}` : String(message);
+}
+
 const kept = /^(request-id|retry-after|retry-after-ms|x-should-retry|anthropic-ratelimit-.*|x-ratelimit-.*)$/;
 
 describe('a recorded error', () => {
@@ -53,7 +59,8 @@ describe('a recorded error', () => {
     it(`keeps its status, words and headers for every caller: ${name}`, async () => {
       const { status, headers, body } = recorded(name);
       answer = json(body, status, withoutFraming(headers));
-      const { type, code, message, details } = { code: body.error.type, ...body.error, ...additions[name] };
+      const { type, code, details } = { code: body.error.type, ...body.error, ...additions[name] };
+      const message = wordsOf('messages', body.error);
       const { path, request } = dialects.messages;
       const response = await gateway.post(path, request('Hi'));
       expect(response.status).to.equal(status);
@@ -82,7 +89,7 @@ describe('a recorded error', () => {
           expect(response.status).to.equal(status);
           expect(response.headers.get('content-type')).to.match(/^application\/json/);
           const { error } = (await response.json()) as RecordedError['body'];
-          expect(error).to.have.property('message', body.error.message);
+          expect(error).to.have.property('message', wordsOf(format, body.error));
         }
       }
     });

@@ -95,7 +95,7 @@ describe('a gateway that shuts down', () => {
     await under.gateway.close();
     const answer = await answered;
     expect(answer.status).to.equal(503);
-    expect(await answer.json()).to.deep.equal({ error: { ...refusal, message: said } });
+    expect(await answer.json()).to.deep.include({ error: { ...refusal, message: said } });
   });
 
   it('tells the same to who waits for a place', async () => {
@@ -107,7 +107,7 @@ describe('a gateway that shuts down', () => {
     await under.gateway.close();
     for (const answer of await Promise.all([first, second])) {
       expect(answer.status).to.equal(503);
-      expect(await answer.json()).to.deep.equal({ error: { ...refusal, message: said } });
+      expect(await answer.json()).to.deep.include({ error: { ...refusal, message: said } });
     }
   });
 

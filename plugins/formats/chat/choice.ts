@@ -53,7 +53,7 @@ export class ChatChoice implements AnswerWriter {
   end(ending: Ending): void {
     if (this.#citations.length > 0) this.delta({ annotations: this.#citations.map(annotation) });
     if (ending.refusal !== undefined) this.delta({ refusal: ending.refusal });
-    const reason = ending.finishReason === 'stop' ? 'stop' : finishReason(ending.stopReason);
+    const reason = ending.isOwnRefusal ? 'stop' : finishReason(ending.stopReason);
     const isLegacyCall = reason === 'tool_calls' && this.#request.isLegacy;
     this.#sink.delta(this.#index, {}, isLegacyCall ? 'function_call' : reason);
     this.#sink.end(ending);

@@ -121,6 +121,7 @@ export class ResponseAnswer implements AnswerWriter {
 
   /** Codex takes an incomplete response for a failure, which is only right where a call must not run. */
   #incompleteReason(): string | undefined {
+    if (this.#ending?.isOwnRefusal) return undefined;
     const reason = incompleteReason(this.#ending?.stopReason ?? null);
     const isFailure = !this.request.isCodex || reason !== 'max_output_tokens' || this.#hasCutCall;
     return isFailure ? reason : undefined;

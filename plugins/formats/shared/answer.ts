@@ -31,8 +31,8 @@ export interface Ending {
   readonly stopReason: StopReason | null;
   /** The provider's explanation of a refusal. */
   readonly refusal?: string;
-  /** Finish reason of a Chat server whose model refused in words. */
-  readonly finishReason?: string;
+  /** True for a refusal in the model's own words, of no category of the provider's: the answer is whole. */
+  readonly isOwnRefusal?: true;
   readonly usage: Usage;
 }
 
@@ -142,11 +142,10 @@ export class AnswerReader implements EventReader {
 }
 
 /** Explanation of a refusal; its type is checked here, as the upstream's details are not validated before. */
-function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refusal' | 'finishReason'> {
+function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refusal' | 'isOwnRefusal'> {
   const explanation: unknown = details?.type === 'refusal' ? details.explanation : undefined;
   if (typeof explanation !== 'string' || explanation === '') return {};
-  const reason = details?.['finish_reason'];
-  return { refusal: explanation, ...(typeof reason === 'string' && { finishReason: reason }) };
+  return { refusal: explanation, ...(details?.['category'] === null && { isOwnRefusal: true }) };
 }
 
 /** Looks up what a dialect makes of a block. */

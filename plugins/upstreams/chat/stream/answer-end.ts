@@ -84,7 +84,7 @@ export class AnswerEnd {
   delta(isEmpty: boolean, calls: EndedCalls) {
     const hasNothing = isEmpty && !this.hasRefusal && !this.hasReason;
     const reason = hasNothing ? null : this.#stopReason(calls);
-    const details = { type: 'refusal', explanation: this.#refusal, finish_reason: this.#reason };
+    const details = { type: 'refusal', category: null, explanation: this.#refusal };
     return {
       stop_reason: reason,
       stop_sequence: reason === 'stop_sequence' ? (this.#stopSequence ?? null) : null,

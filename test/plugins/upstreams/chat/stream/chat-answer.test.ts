@@ -251,7 +251,7 @@ describe('the answer of a Chat server as Messages events', () => {
     expect(token.message).to.deep.include({ stop_reason: 'end_turn', stop_sequence: null });
   });
 
-  it('is a refusal, with its words and the finish reason beside them', async () => {
+  it('is a refusal in its own words, of no category', async () => {
     const { message } = await translate(
       chunk({ refusal: "I'm" }),
       chunk({ refusal: ' sorry' }),
@@ -261,8 +261,8 @@ describe('the answer of a Chat server as Messages events', () => {
     expect(message.stop_reason).to.equal('refusal');
     expect(message.stop_details).to.deep.equal({
       type: 'refusal',
+      category: null,
       explanation: "I'm sorry",
-      finish_reason: 'stop',
     });
   });
 
