@@ -128,6 +128,7 @@ function sender({ pool, clock }: Kit): () => Promise<boolean> {
     headersTimeout: '60s',
     firstTokenTimeout: '60s',
     waitIfWithin: '3s',
+    rememberRefusals: '1h',
     idleTimeout: '120s',
   };
   const middleware = upstreamCall.setup(options, fakeHost({ clock })) as (
