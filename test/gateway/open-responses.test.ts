@@ -74,9 +74,7 @@ describe('Responses over WebSocket', () => {
   });
 
   const failing = {
-    'that the upstream refuses': {
-      input: [{ type: 'function_call_output', call_id: 'call_none', output: 'x' }],
-    },
+    'that the upstream refuses': { input: '[[sim:400]]' },
     'with a field that is wrong': { input: 'More', temperature: 'hot' },
     'that breaks off': { input: '[[sim:cut after=6]] [[sim:tokens n=50]]' },
   };
