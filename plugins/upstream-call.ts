@@ -131,7 +131,8 @@ function preparation(
     addedMarkers: state.additions.markers,
     isWhole: state.delivery === 'whole',
     isTranslated: !keepsBytes,
-    profile: host.models.profile(request.model),
+    // A request that goes up as it came needs no list of its slot's models.
+    profile: keepsBytes ? host.models.find(request.model) : host.models.profile(request.model),
     unsupported: losses.unsupported,
     report: (found, options) => losses.addCall(found, request, options),
     ...timeouts,
