@@ -39,7 +39,7 @@ export default definePlugin({
      * give up on silence; default: never. A later failure is an error event then, and no longer a status.
      */
     earlyKeepAlive: Type.Optional(Duration()),
-    /** What a stream does that fails after its beginning: it ends with its error event, or it also cuts the connection. */
+    /** End of a stream that fails after its beginning: its error event, or also a cut of the connection. */
     brokenStreams: Type.Union([Type.Literal('end'), Type.Literal('close')], { default: 'end' }),
     /**
      * Token count where the upstream has none: the usage windows of OAuth accounts (contract §2.2) and an estimate

@@ -33,7 +33,7 @@ export function mapTexts(
   return withMappedExtras(mapped, request, map);
 }
 
-/** What a part has become, with its extras, whose texts are mapped as well. */
+/** Mapped part with its extras, whose texts are mapped as well. */
 function withMappedExtras<Part extends object>(changed: Part, part: object, map: TextFunction): Part {
   const own = extrasOf(part);
   const mapped = mapInput(own, map);

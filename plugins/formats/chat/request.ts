@@ -77,7 +77,7 @@ function toolParams(
   return { tools, parallel: parallelOf(body), ...readChoice(body, dropped) };
 }
 
-/** Whether calls may be parallel, by the field of Chat or that of a choice in the shape of Messages. */
+/** Permission of parallel calls, by the field of Chat or that of a choice in the shape of Messages. */
 function parallelOf({ parallel_tool_calls: parallel, tool_choice: choice }: ChatBody): boolean | undefined {
   const isDisabled = typeof choice === 'object' && choice?.disable_parallel_tool_use;
   return parallel ?? (isDisabled ? false : undefined);

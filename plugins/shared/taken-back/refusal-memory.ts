@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** What the upstream models of the slots have refused, for a time: the entries of `SlotCall.without`. */
+/** Refused parts by slot and upstream model, kept for a time: the entries of `SlotCall.without`. */
 export class RefusalMemory {
   readonly #keepMs: number;
   readonly #now: () => number;

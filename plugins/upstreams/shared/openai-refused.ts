@@ -43,7 +43,7 @@ export const samplingFields: readonly RefusableField[] = [
   { without: 'top_k', named: /\btop_k\b/, isSent: ({ top_k }) => top_k !== undefined, isAsked: true },
 ];
 
-/** Whether one tool at a time is asked for, as both vendors' formats say it. */
+/** True if one tool at a time is asked for, as both vendors' formats say it. */
 export const parallelField: RefusableField = {
   without: 'parallel_tool_calls',
   named: /\bparallel_tool_calls\b/,

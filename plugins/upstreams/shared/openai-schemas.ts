@@ -6,7 +6,7 @@ import { schemaOf, type OutputFormat } from './output-words.js';
 /** Receiver of the schemas of one request. */
 export interface SchemaReceiver {
   readonly dialect: 'openai' | 'grammar' | 'grammar-minimal';
-  /** Whether it takes strict on functions, and on the form of the answer. */
+  /** True if it takes strict on functions, and on the form of the answer. */
   readonly strictTools: boolean;
   readonly strictFormat: boolean;
   readonly isTranslated?: boolean | undefined;

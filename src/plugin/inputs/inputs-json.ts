@@ -34,7 +34,7 @@ function markedValue(value: unknown, texts: string[]): unknown {
   return marked === fields[name] ? value : { ...value, [name]: marked };
 }
 
-/** What has inputs in it: a request its messages, a message its blocks, an event either. */
+/** Holder of inputs: a request with messages, a message with blocks, an event with either. */
 const marks: Readonly<Record<string, (value: unknown, texts: string[]) => unknown>> = {
   messages: markedValue,
   message: markedValue,

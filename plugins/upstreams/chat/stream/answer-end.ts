@@ -11,7 +11,7 @@ export interface EndedCalls {
   readonly isCut: boolean;
 }
 
-/** What a server has said of the end of its answer. */
+/** End of an answer, as far as its server has declared it. */
 export class AnswerEnd {
   #reason: string | undefined;
   #stopSequence: string | undefined;

@@ -132,7 +132,7 @@ export class ChatAnswer implements SseTranslator {
     this.#ending.readReason(choice);
   }
 
-  /** What a whole message says that its deltas have not: some servers repeat it at the end. */
+  /** Rest of a whole message beyond its deltas: some servers repeat it at the end. */
   #unread(message: Fields): Fields {
     if (!this.#hasContent) return message;
     const { content, refusal, tool_calls } = message;

@@ -1,6 +1,6 @@
 import type { Schema } from './schema-parts.js';
 
-/** What was done to a schema for its receiver. */
+/** Changes of a schema for its receiver. */
 export class Changes {
   readonly #keywords = new Set<string>();
   #keepsMeaning = true;

@@ -41,7 +41,7 @@ export class ObjectMerge {
     return this.#known.get(given);
   }
 
-  /** What a branch refers to, itself if it does not; undefined for a reference that cannot be followed. */
+  /** Target of the reference of a branch, itself if it does not; undefined for a reference that cannot be followed. */
   target(part: unknown): unknown {
     let at = part;
     for (let step = 0; step < maxDepth; step += 1) {
