@@ -134,6 +134,7 @@ function preparation(
     // A request that goes up as it came needs no list of its slot's models.
     profile: keepsBytes ? host.models.find(request.model) : host.models.profile(request.model),
     unsupported: losses.unsupported,
+    stickyKey: state.picker.stickyKey,
     report: (found, options) => losses.addCall(found, request, options),
     ...timeouts,
   });

@@ -6,7 +6,7 @@ import type { SlotCall, UpstreamCall } from '../plugin/internal.js';
  */
 export function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
   const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
-  const { addedTools, addedMarkers, isWhole = true, isTranslated = false, profile } = call;
+  const { addedTools, addedMarkers, isWhole = true, isTranslated = false, profile, stickyKey } = call;
   const { unsupported = 'report', report, without } = call;
   return {
     request,
@@ -20,6 +20,7 @@ export function authorized(call: SlotCall, authorize: UpstreamCall['authorize'])
     addedMarkers,
     isWhole,
     isTranslated,
+    stickyKey,
     profile,
     unsupported,
     report,

@@ -44,6 +44,8 @@ export interface Capabilities extends ServerCapabilities {
 /** Capabilities of a slot: those of its preset, each replaced by the option of its name. */
 export function capabilitiesOf({ preset, extraFields, ...options }: ChatOptions, slot: string): Capabilities {
   const vendor = preset === 'generic' ? slot : preset;
-  const extraPaths = withExtraFields(extraPathsOf(preset), extraFields);
-  return { ...presets[preset], ...options, vendor, extraPaths };
+  const server = { ...presets[preset], ...options };
+  const hints = server.promptCacheKey ? ['prompt_cache_key'] : [];
+  const extraPaths = withExtraFields(extraPathsOf(preset), [...hints, ...(extraFields ?? [])]);
+  return { ...server, vendor, extraPaths };
 }

@@ -34,18 +34,22 @@ const fields: Readonly<Record<PresetName, string>> = {
   'azure-openai': openai,
   /** https://api-docs.deepseek.com/api/create-chat-completion. */
   deepseek: 'frequency_penalty presence_penalty',
-  /** https://openrouter.ai/docs/api-reference/parameters; `provider`, `models`, `route` and `plugins` choose a route. */
-  openrouter: `${open} top_a verbosity prediction metadata`,
+  /**
+   * https://openrouter.ai/docs/api-reference/parameters; `provider`, `models`, `route` and `plugins` choose a route. The
+   * key keeps a session with one provider: https://openrouter.ai/docs/guides/best-practices/prompt-caching.
+   */
+  openrouter: `${open} top_a verbosity prediction metadata prompt_cache_key`,
   /** https://console.groq.com/docs/openai: 400 for logit_bias and for messages[].name. */
   groq: common,
-  /** https://docs.mistral.ai/api: `random_seed`. */
-  mistral: 'seed:random_seed frequency_penalty presence_penalty prediction prompt_mode safe_prompt metadata',
+  /** https://docs.mistral.ai/api: `random_seed`; https://docs.mistral.ai/studio-api/conversations/advanced/prompt-caching. */
+  mistral:
+    'seed:random_seed frequency_penalty presence_penalty prediction prompt_mode safe_prompt metadata prompt_cache_key',
   ollama: common,
   vllm,
   'llama-cpp': llamaCpp,
   /** https://lmstudio.ai/docs/app/api/endpoints/openai. */
   'lm-studio': `${common} logit_bias repeat_penalty`,
-  /** https://docs.x.ai/docs/api-reference: logit_bias is not supported. */
+  /** https://docs.x.ai/docs/api-reference: logit_bias is not supported, and prompt_cache_key is one of Responses alone. */
   xai: common,
   /** https://docs.together.ai/reference/chat-completions-1. */
   together: `${open} chat_template_kwargs`,

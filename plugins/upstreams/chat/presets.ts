@@ -7,6 +7,7 @@ const generic: ServerCapabilities = {
   textParts: true,
   images: 'url',
   files: false,
+  promptCacheKey: false,
   cacheControl: false,
   maxTokensField: 'max_tokens',
   maxStops: 4,
@@ -36,6 +37,7 @@ const openai: ServerCapabilities = {
   systemRole: 'developer',
   systemAnywhere: true,
   files: true,
+  promptCacheKey: true,
   maxTokensField: 'max_completion_tokens',
   user: true,
   names: true,
@@ -52,8 +54,11 @@ const local: ServerCapabilities = { ...generic, topK: true };
 export const presets = {
   generic,
   openai,
-  /** Roles as OpenAI; API versions differ in the rest: https://learn.microsoft.com/azure/ai-foundry/openai/reference. */
-  'azure-openai': { ...openai, systemRole: 'system' },
+  /**
+   * Roles as OpenAI; API versions differ in the rest: https://learn.microsoft.com/azure/ai-foundry/openai/reference.
+   * Some of its models refuse prompt_cache_key (vectorize-io/hindsight#3518).
+   */
+  'azure-openai': { ...openai, systemRole: 'system', promptCacheKey: false },
   /**
    * https://api-docs.deepseek.com/guides/thinking_mode: `thinking` with efforts `high` and `max`, and
    * `reasoning_content` on every assistant turn once tools are called (anomalyco/opencode#24722). JSON mode

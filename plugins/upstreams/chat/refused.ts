@@ -1,3 +1,4 @@
+import { findHint } from '../shared/cache-key.js';
 import {
   findEffort,
   findGrammar,
@@ -26,6 +27,7 @@ export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilit
       if (role === 'user' || !aboutRole.test(said)) return undefined;
       return addedPart(role === 'developer' && !said.includes('system') ? 'system=system' : 'system=user');
     },
+    findHint,
     ...[...samplingFields, parallelField, userField].map(refusedField),
     findGrammar,
     findStrict,

@@ -17,6 +17,9 @@ export const capabilityFields = {
     description: 'Images by URL and as data, as data alone, or not at all.',
   }),
   files: Type.Boolean({ description: 'Takes documents (PDF) as file parts.' }),
+  promptCacheKey: Type.Boolean({
+    description: 'Is sent prompt_cache_key where the caller gives none: one for each session.',
+  }),
   cacheControl: Type.Boolean({ description: 'Takes cache markers (cache_control) on content parts.' }),
   maxTokensField: Type.Enum(['max_tokens', 'max_completion_tokens'], {
     description: 'Field of the limit on output tokens.',

@@ -16,6 +16,10 @@ export const responsesOptions = Type.Object(
       description: 'Efforts that the models take; another one becomes the nearest below it.',
     }),
     strictTools: Type.Boolean({ default: true, description: 'strict on functions and schemas.' }),
+    promptCacheKey: Type.Boolean({
+      default: true,
+      description: 'Is sent prompt_cache_key where the caller gives none: one for each session.',
+    }),
     files: Type.Boolean({ default: true, description: 'Documents (PDF) as input_file parts.' }),
     vendor: Type.Optional(
       Type.String({

@@ -1,3 +1,4 @@
+import { findHint } from '../shared/cache-key.js';
 import {
   findEffort,
   findStrict,
@@ -15,10 +16,7 @@ export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {
       asksForReasoning && /encrypted_content|encrypted content|\binclude\b/.test(said)
         ? addedPart('include')
         : undefined,
-    (said) =>
-      /prompt_cache_key/.test(said) && /unknown|unsupported|support|permitted/.test(said)
-        ? addedPart('prompt_cache_key')
-        : undefined,
+    findHint,
     ...[...samplingFields, parallelField, userField].map(refusedField),
     findStrict,
     findEffort,

@@ -21,7 +21,6 @@ export function settingsFor(settings: ResponsesSettings, { without, profile }: C
 const fields: readonly (readonly [entry: string, field: string, path?: string])[] = [
   ['user', 'safety_identifier', 'metadata.user_id'],
   ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
-  ['prompt_cache_key', 'prompt_cache_key'],
 ];
 
 /** Body without the fields that the server has refused; those that the caller asked for are reported. */

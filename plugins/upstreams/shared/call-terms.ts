@@ -2,5 +2,5 @@ import type { SlotCall } from 'gw2api/plugin';
 
 /** Terms of a call that decide about its translation, besides the request. */
 export type CallTerms = Partial<
-  Pick<SlotCall, 'addedTools' | 'headers' | 'isTranslated' | 'profile' | 'without'>
+  Pick<SlotCall, 'addedTools' | 'headers' | 'isTranslated' | 'profile' | 'stickyKey' | 'without'>
 >;

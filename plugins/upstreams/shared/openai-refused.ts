@@ -24,7 +24,7 @@ export function refusedField({ without, named, isSent, isAsked = false }: Refusa
 }
 
 /** Words about a field that is not taken, other than about a value that is out of its range. */
-const refuses =
+export const refuses =
   /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|deprecated|only the default|cannot both|no longer/;
 
 /** Words of a refusal that any request of the model would meet. */

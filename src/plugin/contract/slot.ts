@@ -56,6 +56,8 @@ export interface SlotCall {
    * the value that is sent in place of the refused one (`effort=high`). Set anew for each lease.
    */
   readonly without?: ReadonlySet<string> | undefined;
+  /** Sticky key of the session, which no other caller shares. Absent: nothing names a session. */
+  readonly stickyKey?: string | undefined;
   /** Called before the request is sent. Absent: nobody is told. */
   readonly report?: ReportLosses | undefined;
 }

@@ -1,5 +1,6 @@
 import type { Loss, MessagesRequest, Tool } from 'gw2api/plugin';
 import { LastResults } from 'gw2api/plugin/format';
+import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
@@ -73,7 +74,9 @@ export function chatRequest(
   };
   reportUnread(request, dropped, terms);
   const { leftOut, names } = conversion;
-  const sent = withExtraFieldsOf(body, request, capabilities.extraPaths, dropped);
+  const extended = withExtraFieldsOf(body, request, capabilities.extraPaths, dropped);
+  const keyed = capabilities.promptCacheKey ? withCacheKey(extended, request, terms) : extended;
+  const sent = withoutHints(keyed, request, terms, dropped);
   return { body: sent, losses: dropped.losses, leftOut, names };
 }
 

@@ -1,6 +1,7 @@
 import { blockExtraLosses } from 'gw2api/plugin/upstream';
 import { extrasOf, type Loss, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
 import { LastResults } from 'gw2api/plugin/format';
+import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
@@ -82,7 +83,9 @@ export function responsesRequest(
   for (const { path, kind } of blockExtraLosses(request)) dropped.add(path, kind);
   const paths = withExtraFields(extraFields, settings.extraFields);
   const extended = withExtraFieldsOf(body, request, paths, dropped);
-  const sent = withoutFields(extended, terms.without, dropped);
+  const keyed = settings.promptCacheKey ? withCacheKey(extended, request, terms) : extended;
+  const hinted = withoutHints(keyed, request, terms, dropped);
+  const sent = withoutFields(hinted, terms.without, dropped);
   return { body: sent, losses: dropped.losses, leftOut, names };
 }
 

@@ -94,7 +94,7 @@ describe('a Responses request', () => {
       const { request } = await decode({ input: [user, item, call('c', 'look'), output('c')] });
       const [thought] = request.messages[1]!.content as readonly ThinkingBlock[];
       expect(thought).to.include({ type: 'thinking', thinking: 'Hm.' });
-      const settings = { efforts: [], strictTools: true, files: true, vendor: 'a' };
+      const settings = { efforts: [], strictTools: true, files: true, promptCacheKey: false, vendor: 'a' };
       const { body } = responsesRequest(request, {
         ...settings,
         encryptedReasoning: true,

@@ -27,6 +27,18 @@ describe('the extras of a Chat request', () => {
     expect(vllm.lost).to.deep.equal(['extras.verbosity']);
   });
 
+  it('for a cache and a monitor go where a server is known to take them', () => {
+    const extras = { prompt_cache_key: 'k', prompt_cache_retention: '24h', safety_identifier: 's' };
+    expect(translate(extras, { preset: 'openai' }).body).to.include(extras);
+    for (const preset of ['mistral', 'openrouter', 'fireworks'] as const) {
+      const { body, lost } = translate(extras, { preset });
+      expect(body).to.include({ prompt_cache_key: 'k' }).and.not.have.any.keys(Object.keys(extras).slice(1));
+      expect(lost).to.deep.equal(['extras.prompt_cache_retention', 'extras.safety_identifier']);
+    }
+    for (const preset of ['generic', 'azure-openai', 'groq', 'xai', 'ollama'] as const)
+      expect(translate(extras, { preset }).lost).to.have.length(3);
+  });
+
   it('go under the name that the server has for them', () => {
     const { body, lost } = translate({ seed: 7 }, { preset: 'mistral' });
     expect(body).to.include({ random_seed: 7 }).and.not.have.property('seed');

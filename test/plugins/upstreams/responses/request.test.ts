@@ -18,6 +18,7 @@ const defaults: ResponsesSettings = {
   efforts: ['none', 'low', 'medium', 'high'],
   strictTools: true,
   files: true,
+  promptCacheKey: false,
   vendor: 'slot-a',
   unsupported: 'report',
 };

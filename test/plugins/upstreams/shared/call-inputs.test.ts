@@ -50,6 +50,7 @@ describe('the inputs of the calls in a history', () => {
       efforts: [],
       strictTools: true,
       files: true,
+      promptCacheKey: false,
       vendor: 'v',
       unsupported: 'report',
     };

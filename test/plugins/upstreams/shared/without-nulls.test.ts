@@ -83,6 +83,7 @@ describe('a field of a Messages request that is null', () => {
     efforts: ['high'],
     strictTools: true,
     files: true,
+    promptCacheKey: false,
     vendor: 'a',
     keepAttribution: false,
     unsupported: 'report' as const,
