@@ -129,6 +129,7 @@ function preparation(
     signal: callSignal(state),
     addedTools: state.additions.tools,
     addedMarkers: state.additions.markers,
+    addedLimit: state.additions.limit,
     isWhole: state.delivery === 'whole',
     isTranslated: !keepsBytes,
     // A request that goes up as it came needs no list of its slot's models.

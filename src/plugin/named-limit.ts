@@ -7,12 +7,12 @@ export interface NamedLimit {
   readonly isOfModel: boolean;
 }
 
-/** Parses the limit that an upstream's 400 names; undefined if it names none below `wanted` tokens. */
+/** Parses the limit that an upstream's 400 or 422 names; undefined if it names none below `wanted` tokens. */
 export function namedLimit(error: unknown, wanted: number): NamedLimit | undefined {
-  if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 400)
-    return undefined;
+  if (!isGatewayError(error) || error.failure?.kind !== 'status') return undefined;
+  if (error.failure.status !== 400 && error.failure.status !== 422) return undefined;
   const message = error.message.slice(0, 1000);
-  if (!/max_tokens|max_completion_tokens|maximum tokens/i.test(message)) return undefined;
+  if (!/max_(?:completion_|output_)?tokens|maximum tokens/i.test(message)) return undefined;
   const context = contextLimit.exec(message);
   const named = context
     ? Number(context[2]) - Number(context[1])

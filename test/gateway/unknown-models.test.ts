@@ -32,6 +32,10 @@ describe('a model that the catalog lacks', () => {
       expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000]);
       expect(await chat({ model: 'new-7' })).to.have.property('status', 200);
       expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000, 64_000]);
+      const metrics = await (await pair.get('/metrics')).text();
+      expect(metrics).to.include('gw2api_taken_back_total{part="max_tokens",slot="a"} 1');
+      const wanted = await chat({ model: 'new-7', max_tokens: 64_001 });
+      expect([wanted.status, lastCall(pair.simulator)['max_tokens']]).to.deep.equal([200, 64_000]);
     });
 
     it('is asked so in every format', async () => {

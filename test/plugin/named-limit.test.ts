@@ -15,10 +15,12 @@ describe('namedLimit', () => {
     ['The maximum tokens you requested exceeds the model limit of 4096. Try again with less.', 4096],
     ['Invalid max_tokens value, the valid range of max_tokens is [1, 8192]', 8192],
     ['max_tokens is too large: 128000. This model supports at most 16384 completion tokens', 16_384],
+    ['Invalid max_output_tokens: at most 16384', 16_384],
     ['`max_tokens` must be less than or equal to `8192`'.replaceAll('`8192`', '8192'), 8192],
   ] as const)
     it(`reads ${message}`, () => {
-      expect(namedLimit(refusal(message), wanted)).to.deep.equal({ tokens, isOfModel: true });
+      for (const status of [400, 422])
+        expect(namedLimit(refusal(message, status), wanted)).to.deep.equal({ tokens, isOfModel: true });
     });
 
   it('reads what an input leaves of the context, which says nothing of the model', () => {

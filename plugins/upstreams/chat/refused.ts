@@ -8,6 +8,7 @@ import {
   samplingFields,
   userField,
 } from '../shared/openai-refused.js';
+import { findLimit } from '../shared/max-tokens.js';
 import { addedPart, type FindPart } from '../shared/refused-part.js';
 import { entryValue } from '../shared/without.js';
 import type { Capabilities } from './capabilities.js';
@@ -15,6 +16,7 @@ import type { Capabilities } from './capabilities.js';
 /** Words of Chat servers about parts of a translated request; each part but the sampling is a capability. */
 export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilities): readonly FindPart[] {
   return [
+    findLimit,
     (said) => {
       const other = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
       return said.includes(`'${other}' instead`) || isUnknown(said, maxTokensField)

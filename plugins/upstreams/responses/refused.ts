@@ -7,11 +7,13 @@ import {
   samplingFields,
   userField,
 } from '../shared/openai-refused.js';
+import { findLimit } from '../shared/max-tokens.js';
 import { addedPart, type FindPart } from '../shared/refused-part.js';
 
 /** Words of Responses servers about parts of a translated request. */
 export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {
   return [
+    findLimit,
     (said) =>
       asksForReasoning && /encrypted_content|encrypted content|\binclude\b/.test(said)
         ? addedPart('include')

@@ -1,10 +1,18 @@
-import { markLastBlock, type Loss, type MessagesRequest, type SlotCall, type Tool } from 'gw2api/plugin';
+import {
+  markLastBlock,
+  withFields,
+  type Loss,
+  type MessagesRequest,
+  type SlotCall,
+  type Tool,
+} from 'gw2api/plugin';
 import { narrowedForMessages } from 'gw2api/plugin/upstream';
 import { withFittedSchemas } from './anthropic-schemas.js';
 import { isScopeFlag, withoutFlagged } from './beta-fields.js';
 import { withObjectInputs } from './call-inputs.js';
 import { withoutLateSystem } from './late-system.js';
 import { Dropped } from './dropped.js';
+import { withinLimit } from './max-tokens.js';
 import type { OwnKeys } from './own-keys.js';
 import { withoutMarkerField, withoutOwnMarkers } from './own-markers.js';
 import { withoutServerTools } from './server-tools.js';
@@ -42,7 +50,7 @@ export interface FittedCall {
 export function fittedCall(asked: SlotCall, features: MessagesFeatures): FittedCall {
   const { without } = asked;
   const { strictTools = true, structuredOutput = true } = features;
-  const fitted = withFittedSchemas(narrowedForMessages(asked), {
+  const fitted = withFittedSchemas(narrowedForMessages(callWithinLimit(asked)), {
     strictTools: strictTools && !without?.has('strict'),
     structuredOutput: structuredOutput && !without?.has('output_format'),
   });
@@ -63,6 +71,12 @@ export function fittedCall(asked: SlotCall, features: MessagesFeatures): FittedC
   const scopes = paths.map((path) => ({ path, kind: 'mend' }) as const);
   const all = [...losses, ...flagged.losses, ...scopes];
   return { request: withoutLateSystem(request, call), losses: all, leftOut, keys };
+}
+
+function callWithinLimit(call: SlotCall): SlotCall {
+  const { request, without } = call;
+  const limited = without ? withinLimit(request, without) : request;
+  return limited === request ? call : withFields(call, { request: limited });
 }
 
 /** The request with the cache markers that the service takes. */

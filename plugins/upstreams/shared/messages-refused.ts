@@ -1,5 +1,6 @@
 import type { SlotCall } from 'gw2api/plugin';
 import { refusedThinking } from 'gw2api/plugin/upstream';
+import { findLimit } from './max-tokens.js';
 import { refusedField, samplingFields, tooComplex } from './openai-refused.js';
 import { hasOwnMarker } from './own-markers.js';
 import { addedPart, type FindPart } from './refused-part.js';
@@ -7,6 +8,7 @@ import { addedTool } from './server-tools.js';
 
 /** Words of services of the Messages API about what stages have added to a request. */
 const addedParts: readonly FindPart[] = [
+  findLimit,
   (said, call) => (isAboutTool(said, addedToolAt(call)) ? addedPart('web_search') : undefined),
   (said, call) =>
     /\bttl\b/.test(said) && hasOwnMarker(call, 'ttl') ? addedPart('cache_control.ttl') : undefined,
@@ -34,8 +36,8 @@ export const messagesParts: readonly FindPart[] = [
   ...addedParts,
   ...translatedParts.map(
     (find): FindPart =>
-      (said, call) =>
-        call.isTranslated ? find(said, call) : undefined,
+      (said, call, error) =>
+        call.isTranslated ? find(said, call, error) : undefined,
   ),
 ];
 

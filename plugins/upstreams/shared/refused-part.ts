@@ -2,17 +2,17 @@ import type { GatewayError, SlotCall } from 'gw2api/plugin';
 import type { RefusedPart } from 'gw2api/plugin/upstream';
 
 /** Finds the part of a call that a refusal is about; undefined: another one, or one that the call does not have. */
-export type FindPart = (said: string, call: SlotCall) => RefusedPart | undefined;
+export type FindPart = (said: string, call: SlotCall, error: GatewayError) => RefusedPart | undefined;
 
 /** First part that a table finds in the words of a refusal: lower case, the beginning, for the rest quotes the request. */
 export function refusedIn(
   table: readonly FindPart[],
-  { message }: GatewayError,
+  error: GatewayError,
   call: SlotCall,
 ): RefusedPart | undefined {
-  const said = message.slice(0, 1000).toLowerCase();
+  const said = error.message.slice(0, 1000).toLowerCase();
   for (const find of table) {
-    const part = find(said, call);
+    const part = find(said, call, error);
     if (part && !call.without?.has(part.without)) return part;
   }
   return undefined;

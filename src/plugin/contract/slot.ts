@@ -43,6 +43,8 @@ export interface SlotCall {
   readonly addedTools?: readonly Tool[] | undefined;
   /** Cache markers in `request` that the gateway itself has added, or given a ttl. */
   readonly addedMarkers?: AddedMarkers | undefined;
+  /** True where the gateway itself has set the request's `max_tokens`. */
+  readonly addedLimit?: boolean | undefined;
   /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
   readonly isWhole?: boolean;
   /** True where the caller's format is not Messages: what its receiver would refuse is narrowed by the upstream kind. */

@@ -15,6 +15,8 @@ export interface Additions {
   readonly tools: readonly Tool[];
   /** Cache markers of the request that the gateway has added, or given a ttl; absent: none. */
   readonly markers?: AddedMarkers | undefined;
+  /** True where the gateway has set the request's `max_tokens`; absent: the caller has. */
+  readonly limit?: true | undefined;
 }
 
 /** Committed reply of a model: its first content event has arrived. */

@@ -6,6 +6,7 @@ import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { withOutputConfig } from '../../shared/output-config.js';
+import { withinLimit } from '../../shared/max-tokens.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
@@ -44,7 +45,7 @@ export function chatRequest(
 ): ChatRequest {
   refuseThread(given);
   const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
-  const whole = checkedShape(objects);
+  const whole = withinLimit(checkedShape(objects), terms.without);
   const capabilities = capabilitiesFor(server, terms);
   const dropped = new Dropped(cut);
   const sampled = withoutSampling(whole, terms.without, dropped);

@@ -13,6 +13,7 @@ import { schemaOf } from '../../shared/output-words.js';
 import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
 import { withOutputConfig } from '../../shared/output-config.js';
+import { withinLimit } from '../../shared/max-tokens.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { extraPaths, withExtraFields, withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
@@ -49,7 +50,7 @@ export function responsesRequest(
 ): ResponsesRequest {
   refuseThread(given);
   const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
-  const whole = checkedShape(objects);
+  const whole = withinLimit(checkedShape(objects), terms.without);
   const settings = settingsFor(slot, terms);
   const lost = new Dropped(cut);
   const sampled = withoutSampling(whole, terms.without, lost);

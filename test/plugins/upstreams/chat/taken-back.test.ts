@@ -31,11 +31,12 @@ const full: MessagesRequest = {
 };
 
 function callOf(request = full, without: readonly string[] = []): SlotCall {
-  return slotCall({ request, without: new Set(without) });
+  return slotCall({ request, addedLimit: true, without: new Set(without) });
 }
 
 function found(message: string, call = callOf(), preset: PresetName = 'openai') {
-  const error = new GatewayError('invalid_request_error', message, { status: 400 });
+  const failure = { kind: 'status', status: 400, headers: {} } as const;
+  const error = new GatewayError('invalid_request_error', message, { status: 400, failure });
   return refusedIn(chatParts(capabilitiesOf({ preset, unsupported: 'report' }, 's')), error, call);
 }
 
@@ -67,6 +68,7 @@ describe('the words of a Chat server', () => {
       'max_tokens_field',
     ],
     ["Unsupported value: 'messages[0].role' does not support 'developer' with this model.", 'system=system'],
+    ['max_tokens is too large: 50. This model supports at most 40 completion tokens.', 'max_tokens=40'],
     ['System role not supported', 'system=user'],
     ['Developer instruction is not enabled for models/gemma-3-27b-it', 'system=system'],
     ['Failed to initialize samplers: failed to parse grammar', 'grammar', false],
@@ -128,6 +130,9 @@ describe('a Chat request', () => {
       expect(body).to.not.have.property(field);
       if (path) expect(lost).to.include(path);
     });
+
+  it('has at most the limit that the server has named', () =>
+    expect(sent(['max_tokens=40']).body).to.include({ max_completion_tokens: 40 }));
 
   it('names its limit as the server does', () => {
     expect(sent([]).body).to.include({ max_completion_tokens: 50 });

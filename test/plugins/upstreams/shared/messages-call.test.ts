@@ -122,6 +122,30 @@ describe('a call for a service of the Messages API', () => {
   });
 });
 
+describe('a limit that the gateway has set', () => {
+  const limited = (request: Partial<MessagesRequest>, ...entries: string[]) =>
+    fittedCall(callOf({ max_tokens: 128_000, ...request }, without(...entries)), {}).request;
+
+  it('is at most what the service has named, as is one of the caller', () => {
+    expect(limited({}, 'max_tokens=8000')).to.include({ max_tokens: 8000 });
+    expect(limited({ max_tokens: 9 }, 'max_tokens=8000')).to.include({ max_tokens: 9 });
+    expect(limited({ max_tokens: 'x' as never }, 'max_tokens=8000')).to.include({ max_tokens: 'x' });
+  });
+
+  it('leaves a budget for thinking its share, and one that fits as it is', () => {
+    const thinking = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } }) as const;
+    expect(limited(thinking(64_000), 'max_tokens=8000')).to.deep.include(thinking(4000));
+    expect(limited(thinking(127_000), 'max_tokens=1100')).to.deep.include(thinking(1091));
+    expect(limited(thinking(2000), 'max_tokens=1100')).to.deep.include(thinking(1024));
+    expect(limited(thinking(1000), 'max_tokens=8000')).to.deep.include(thinking(1000));
+  });
+});
+
+function refusal(message: string): GatewayError {
+  const failure = { kind: 'status', status: 400, headers: {} } as const;
+  return new GatewayError('invalid_request_error', message, { status: 400, failure });
+}
+
 function markersIn({ system: blocks, tools }: MessagesRequest) {
   return [...(Array.isArray(blocks) ? blocks : []), tools!.at(-1)!].map((part) => part.cache_control);
 }
@@ -139,9 +163,7 @@ describe('the words of a service of the Messages API', () => {
       ]),
     },
   );
-  const find = (message: string, call = full) =>
-    refusedIn(messagesParts, new GatewayError('invalid_request_error', message, { status: 400 }), call)
-      ?.without;
+  const find = (message: string, call = full) => refusedIn(messagesParts, refusal(message), call)?.without;
 
   for (const [message, part] of [
     [
@@ -159,6 +181,18 @@ describe('the words of a service of the Messages API', () => {
   ] as const)
     it(`${message} are about ${part ?? 'nothing of the gateway'}`, () =>
       expect(find(message)).to.equal(part));
+
+  it('name the limit of a model where the gateway has set one, and what one request has left of its context', () => {
+    const part = (message: string, changes: Partial<SlotCall> = { addedLimit: true }) =>
+      refusedIn(messagesParts, refusal(message), callOf({ max_tokens: 128_000 }, changes));
+    const ofModel = 'max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for m';
+    expect(part(ofModel)).to.deep.equal({ without: 'max_tokens=64000', isOfModel: true, isAsked: false });
+    expect(part('input length and `max_tokens` exceed context limit: 120000 + 128000 > 200000')).to.include({
+      without: 'max_tokens=80000',
+      isOfModel: false,
+    });
+    expect(part(ofModel, {})).to.equal(undefined);
+  });
 
   it('are about nothing that the caller has written, or that is left out already', () => {
     const theirs = callOf({ tools: [own], system: system(given) });
