@@ -1,4 +1,5 @@
-import type { BlockOf, Message, MessagesRequest } from 'gw2api/plugin';
+import type { BlockOf, ContentBlock, Message, MessagesRequest } from 'gw2api/plugin';
+import { answersInOrder } from '../../shared/answers-in-order.js';
 import { asError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';
 import { placedBlocks } from '../../shared/placed-blocks.js';
@@ -9,7 +10,7 @@ import { contentOf, partOf, partsOf, type Conversion } from './content.js';
 import { joined } from './joined.js';
 import { withoutSystem } from './late-system.js';
 import { bySpeaker } from './speakers.js';
-import { answersInOrder, spaced, withPrefill } from './turns.js';
+import { chatCalls, spaced, withPrefill } from './turns.js';
 
 /**
  * Messages of a request: system text first, each tool message right after its call. Late system text stays
@@ -29,6 +30,7 @@ export function chatMessages(request: MessagesRequest, conversion: Conversion): 
     messages
       .slice(begin)
       .flatMap((message, at) => messagesOf(message, `messages[${begin + at}]`, conversion)),
+    chatCalls,
   );
   const placed = capabilities.systemAnywhere ? turns : withoutSystem(turns, capabilities);
   const taken = capabilities.rolesAlternate ? joined(placed, capabilities) : placed;
@@ -90,16 +92,28 @@ function toolMessage(
 ): { readonly message: ToolMessage; readonly others: readonly ChatPart[] } {
   const parts = partsOf(content, path, conversion);
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
-  if (parts.length === 0 && typeof content !== 'string' && content.length > 0)
-    texts.push({ type: 'text', text: leftOutText(content, conversion.capabilities.images === 'none') });
+  const others = parts.filter(({ type }) => type !== 'text');
+  if (texts.length === 0 && typeof content !== 'string' && content.length > 0)
+    texts.push({ type: 'text', text: textInstead(content, others, conversion) });
   return {
     message: {
       role: 'tool',
       tool_call_id: callId(tool_use_id, conversion.capabilities),
       content: contentOf(is_error ? failed(texts) : texts, '\n', conversion.capabilities.cacheControl),
     },
-    others: parts.filter(({ type }) => type !== 'text'),
+    others,
   };
+}
+
+/** Text of a result without any: where its images are, or what was left out. */
+function textInstead(
+  content: readonly ContentBlock[],
+  others: readonly ChatPart[],
+  { capabilities }: Conversion,
+): string {
+  if (others.length === 0) return leftOutText(content, capabilities.images === 'none');
+  const names = new Set(others.map(({ type }) => (type === 'file' ? 'file' : 'image')));
+  return `[${[...names].join(' and ')} in the next user message]`;
 }
 
 /** Chat has no field for a failed call: the text says so, the first one of several. */

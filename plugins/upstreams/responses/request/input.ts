@@ -1,5 +1,6 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
 import { inputJson } from 'gw2api/plugin/upstream';
+import { answersInOrder, type CallReader } from '../../shared/answers-in-order.js';
 import { asError, saysError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';
 import { placedBlocks } from '../../shared/placed-blocks.js';
@@ -8,18 +9,28 @@ import { shortCallId } from '../../shared/short-names.js';
 import type { InputItem, InputPart } from './input-items.js';
 import { partOf, type Conversion } from './parts.js';
 
-/** `input` of a conversation: its blocks as items, in their order. */
+/** `input` of a conversation: its blocks as items, in their order, but each output right behind its call. */
 export function inputItems(messages: readonly Message[], conversion: Conversion): readonly InputItem[] {
-  return messages.flatMap((message, at) => {
-    const path = `messages[${at}].content`;
-    const items = new Items(roles[message.role]);
-    const { content } = message;
-    const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
-    const placed = placedBlocks(blocks, path, conversion);
-    for (const { block, at: index } of placed) addBlock(block, `${path}[${index}]`, items, conversion);
-    if (items.isEmpty && placed.length > 0) items.addPart(textInstead(blocks, items.role));
-    return items.finish();
+  const entries = messages.flatMap((message, at) => {
+    const items = itemsOf(message, `messages[${at}].content`, conversion);
+    return message.role === 'assistant' ? [items] : items.map((item) => [item]);
   });
+  return answersInOrder(entries, itemCalls).flat();
+}
+
+/** Items of an assistant's turn are one entry: outputs stand behind all calls of it. */
+const itemCalls: CallReader<readonly InputItem[]> = {
+  callsOf: (items) => items.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : [])),
+  answeredBy: ([item]) => (item?.type === 'function_call_output' ? item.call_id : undefined),
+};
+
+function itemsOf({ role, content }: Message, path: string, conversion: Conversion): readonly InputItem[] {
+  const items = new Items(roles[role]);
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as const] : content;
+  const placed = placedBlocks(blocks, path, conversion);
+  for (const { block, at } of placed) addBlock(block, `${path}[${at}]`, items, conversion);
+  if (items.isEmpty && placed.length > 0) items.addPart(textInstead(blocks, items.role));
+  return items.finish();
 }
 
 /** Text of a turn of which nothing remains: an empty one as it came, else what was left out. */

@@ -181,6 +181,16 @@ describe('the conversation of a Chat request', () => {
     ]);
   });
 
+  it('says in a tool message without a text where its images are', () => {
+    const content = [{ type: 'tool_result', tool_use_id: 'call_1', content: [png, webImage] } as const];
+    const [, ...messages] = translated([
+      { role: 'assistant', content: [call('call_1')] },
+      { role: 'user', content },
+    ]);
+    expect(messages[0]).to.include({ role: 'tool', content: '[image in the next user message]' });
+    expect(messages[1]).to.have.property('content').with.length(2);
+  });
+
   it('says of a failed call that it failed', () => {
     const failed = (content: string) =>
       translated([

@@ -36,6 +36,19 @@ const closed = { type: 'object', properties: {}, additionalProperties: false };
 const look: Tool = { name: 'look', description: 'Looks.', input_schema: closed, strict: true };
 
 describe('a Responses request', () => {
+  it('has each output behind its calls, and late system text after it', () => {
+    const call = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} }) as const;
+    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id }) as const;
+    const input = inputOf([
+      { role: 'assistant', content: [call('a'), call('b')] },
+      { role: 'system', content: 'Mode: plan.' },
+      { role: 'user', content: [result('a'), result('b'), { type: 'text', text: 'And?' }] },
+    ]);
+    expect(
+      input.map((item) => ('call_id' in item ? item.call_id : 'role' in item && item.role)),
+    ).to.deep.equal(['a', 'b', 'a', 'b', 'developer', 'user']);
+  });
+
   it('says in words what a turn or a result held, where nothing else of it remains', () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'sig' } as const;
     const references = [
