@@ -25,6 +25,7 @@ export default definePlugin({
   api: 1,
   requires: ['request', 'caller', 'body'],
   intercepts: true,
+  keepsPrefix: false,
   options: Type.Object({
     /** Models to ask in place of a model, in this order, by catalog id. */
     to: Type.Record(

@@ -34,6 +34,7 @@ export default definePlugin({
   api: 1,
   requires: ['request'],
   provides: ['request'],
+  keepsPrefix: false,
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Tried in order; every condition of a route must hold. A request that none matches keeps its model. */

@@ -42,7 +42,7 @@ function stepRows(stages: readonly StageInfo[]): readonly (readonly string[])[] 
 
 function stageRow(stage: StageInfo): readonly string[] {
   const { name, use, enabled, requires, provides, seals, operations, conditions } = stage;
-  const { timeoutMs, onError } = stage;
+  const { timeoutMs, onError, keepsPrefix } = stage;
   const title = name === use ? name : `${name} (${use})`;
   if (!enabled) return [title, 'off'];
   const changes =
@@ -53,6 +53,7 @@ function stageRow(stage: StageInfo): readonly string[] {
     isDefault ? '' : `for ${operations.join(' ')}`,
     timeoutMs === null ? '' : `timeout ${timeoutMs / 1000} s`,
     onError === 'skip' ? 'skipped on error' : '',
+    keepsPrefix ? '' : 'may lose prompt caches',
     conditions.length > 0 ? `when ${conditions.join(', ')}` : '',
   ];
   return [title, changes, notes.filter(Boolean).join('; ')];

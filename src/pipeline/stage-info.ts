@@ -18,6 +18,8 @@ export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' 
   readonly provides: readonly StateKey[];
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
+  /** False: a prompt cache of the upstream may be lost by what it changes. */
+  readonly keepsPrefix: boolean;
 }
 
 export function toStageInfo(
@@ -29,12 +31,13 @@ export function toStageInfo(
     timeoutMs: config.timeoutMs ?? null,
     onError: config.skipsErrors ? ('skip' as const) : ('fail' as const),
   };
-  const { name, requires, provides, seals, operations } = loaded?.plugin ?? nothing(ownName ?? use);
+  const plugin = loaded?.plugin ?? nothing(ownName ?? use);
+  const { name, requires, provides, seals, operations, keepsPrefix = true } = plugin;
   const given = { ...loaded?.options, ...written };
   const options = redactMarked(given, loaded?.plugin.options) as object; // the copy of an object is an object
   const group = entry?.path ?? null;
   const conditions = conditionTexts(when);
-  const keys = { requires, provides, seals, operations };
+  const keys = { requires, provides, seals, operations, keepsPrefix };
   return { name, use, enabled, group, when, conditions, ...limits, path, at, options, ...keys };
 }
 

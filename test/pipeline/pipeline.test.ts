@@ -336,6 +336,15 @@ describe('a pipeline', () => {
     const pipeline = await workshop.build(text);
     expect(describePipeline(workshop.config(text), pipeline)).to.equal(checked);
   });
+
+  it('tells of a stage behind which a request may not begin with the one before', async () => {
+    await workshop.write('dated.js', moduleText({ name: 'dated', keepsPrefix: false }));
+    const text = list('./dated.js', ...whole);
+    const pipeline = await workshop.build(text);
+    const [row] = describePipeline(workshop.config(text), pipeline).split('\n').slice(3);
+    expect(row).to.match(/^  dated \(.\/dated.js\) +may lose prompt caches$/);
+    expect(pipeline.stages.filter(({ keepsPrefix }) => !keepsPrefix)).to.have.length(1);
+  });
 });
 
 /** A pipeline whose max-tokens has a `when`; its catalog knows `sonnet-5` alone, with an alias. */

@@ -74,6 +74,7 @@ interface Keys {
   readonly intercepts?: boolean;
   readonly operations?: readonly string[];
   readonly options?: object;
+  readonly keepsPrefix?: false;
 }
 
 /** A module whose default is a plugin of these keys; its stage writes its name into `ctx.state.trail` and goes on. */

@@ -59,6 +59,11 @@ export interface PluginDefinition<
   readonly intercepts?: true;
   /** True: explanations do not show the texts that the stage replaces in a request, as it is there to hide them. */
   readonly conceals?: true;
+  /**
+   * False: where a request only appends to the one before, what the stage makes of it may not begin with what it made
+   * of that one, so that a prompt cache of the upstream is lost; `check` says so.
+   */
+  readonly keepsPrefix?: false;
   /** Operations that pass this stage; default `['generate']`. */
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
@@ -88,6 +93,7 @@ export interface Plugin {
   readonly seals: readonly StateKey[];
   readonly intercepts: boolean;
   readonly conceals?: true;
+  readonly keepsPrefix?: false;
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly api?: ApiLevel;
@@ -117,6 +123,7 @@ export const stageFields = {
   seals: true,
   intercepts: true,
   conceals: true,
+  keepsPrefix: true,
   operations: true,
   options: true,
   api: true,
@@ -136,6 +143,7 @@ export function normalizePlugin(definition: object & { name: string; setup: unkn
     operations: given.operations ?? ['generate'],
     options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
     ...(given.conceals && { conceals: true as const }),
+    ...(given.keepsPrefix === false && { keepsPrefix: false as const }),
     ...(given.api && { api: given.api }),
     setup: (options, host) => given.setup(options, host),
   };
