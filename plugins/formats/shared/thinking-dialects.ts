@@ -20,9 +20,24 @@ export function readThinking(fields: ThinkingFields, dropped: UnsupportedFields)
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
   const params = effort ? { ...reasoning, effort, path: 'reasoning_effort' } : reasoning;
   if (saysNothing(thinking)) return params;
-  if (!params.effort && isRecord(thinking)) return readOwnThinking(thinking, dropped);
+  if (isRecord(thinking)) return withThinking(params, thinking, dropped);
   dropped.add('thinking');
   return params;
+}
+
+/** Parameters with those of `thinking`, which is reported where an effort says otherwise. */
+function withThinking(
+  params: ThinkingParams,
+  thinking: Readonly<Record<string, unknown>>,
+  dropped: UnsupportedFields,
+): ThinkingParams {
+  const own = readOwnThinking(thinking, dropped);
+  if (!params.effort) return own;
+  const isSwitch = own.effort !== undefined || own.budget !== undefined;
+  const agrees = isSwitch && (own.effort === 'none') === (params.effort === 'none');
+  if (!agrees) dropped.add('thinking');
+  else if (own.budget !== undefined) dropped.add('thinking.budget_tokens'); // the effort says how much
+  return { ...params, isShown: params.isShown || (agrees && own.isShown) };
 }
 
 /**

@@ -37,6 +37,8 @@ export interface Capabilities extends ServerCapabilities {
   /** Extras that it is sent. */
   readonly extraPaths: ExtraPaths;
   readonly maxTokens?: number | undefined;
+  /** False for a call of a model that never thinks. */
+  readonly mayThink?: boolean;
   readonly keepAttribution?: boolean;
   readonly unsupported: 'report' | 'reject';
 }

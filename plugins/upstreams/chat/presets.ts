@@ -22,7 +22,7 @@ const generic: ServerCapabilities = {
   rolesAlternate: true,
   userAfterTool: true,
   reasoning: 'none',
-  efforts: ['none', 'low', 'medium', 'high'],
+  efforts: ['none', 'low', 'medium', 'high', 'max'],
   reasoningField: 'none',
   structuredOutput: 'json_schema',
   prefill: 'none',
@@ -44,7 +44,7 @@ const openai: ServerCapabilities = {
   strictTools: true,
   rolesAlternate: false,
   reasoning: 'effort',
-  efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+  efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
 };
 
 /** Open models served on one's own machines: more sampling parameters, and a last turn is continued. */
@@ -88,12 +88,18 @@ export const presets = {
     strictTools: true,
     rolesAlternate: false,
     reasoning: 'object',
-    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
     reasoningField: 'reasoning_details',
     prefill: 'plain',
   },
   /** https://console.groq.com/docs/openai; thinking comes as `reasoning`: https://console.groq.com/docs/reasoning. */
-  groq: { ...generic, maxTokensField: 'max_completion_tokens', user: true, reasoning: 'effort' },
+  groq: {
+    ...generic,
+    maxTokensField: 'max_completion_tokens',
+    user: true,
+    reasoning: 'effort',
+    efforts: ['none', 'low', 'medium', 'high'],
+  },
   /**
    * Unknown fields are a 422 (editor-code-assistant/eca#231), ids have nine characters (anomalyco/opencode#1680),
    * no user after a tool (BerriAI/litellm#6323), no choice by name; usage comes unasked.

@@ -11,7 +11,7 @@ export function capabilitiesFor(capabilities: Capabilities, { without, profile }
   const role = entryValue(without, 'system');
   return {
     ...capabilities,
-    ...(!isThinking && { reasoning: 'none' as const }),
+    ...(!isThinking && { reasoning: 'none' as const, mayThink: profile?.thinking !== 'none' }),
     ...(efforts && { efforts: efforts.split(',') }),
     ...(without?.has('top_k') && { topK: false }),
     ...(without?.has('user') && { user: false }),

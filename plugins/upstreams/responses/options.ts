@@ -12,7 +12,7 @@ export const responsesOptions = Type.Object(
         'Asks for encrypted reasoning, which goes back in later turns; models without reasoning may refuse that.',
     }),
     efforts: Type.Array(Type.String(), {
-      default: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+      default: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
       description: 'Efforts that the models take; another one becomes the nearest below it.',
     }),
     strictTools: Type.Boolean({ default: true, description: 'strict on functions and schemas.' }),
@@ -45,4 +45,6 @@ export interface ResponsesSettings extends ResponsesOptions {
   readonly vendor: string;
   /** False: nothing is said about reasoning. */
   readonly reasoning?: boolean;
+  /** False for a call of a model that never thinks. */
+  readonly mayThink?: boolean;
 }

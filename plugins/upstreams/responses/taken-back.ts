@@ -11,6 +11,7 @@ export function settingsFor(settings: ResponsesSettings, { without, profile }: C
   return {
     ...settings,
     reasoning,
+    mayThink: profile?.thinking !== 'none',
     ...(efforts && { efforts: efforts.split(',') }),
     ...((!reasoning || without?.has('include')) && { encryptedReasoning: false }),
     ...(without?.has('strict') && { strictTools: false }),

@@ -1,17 +1,26 @@
 import type { MessagesRequest } from 'gw2api/plugin';
+import type { Dropped } from './dropped.js';
 
 /** Thinking as a request asks for it. */
 export interface ThinkingWish {
   /** `none`, an effort, or undefined: as the server sees fit. */
   readonly effort: string | undefined;
+  /** False for the effort that a budget stands for. */
+  readonly isNamed: boolean;
   readonly budget: number | undefined;
   readonly isOn: boolean;
 }
 
 export function thinkingWish({ thinking, output_config }: MessagesRequest): ThinkingWish {
   const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
-  const effort = thinking?.type === 'disabled' ? 'none' : (output_config?.effort ?? effortOf(budget));
-  return { effort, budget, isOn: thinking !== undefined && thinking.type !== 'disabled' };
+  const named = thinking?.type === 'disabled' ? 'none' : output_config?.effort;
+  const effort = named ?? effortOf(budget);
+  return {
+    effort,
+    isNamed: named !== undefined,
+    budget,
+    isOn: thinking !== undefined && thinking.type !== 'disabled',
+  };
 }
 
 /** Nearest effort of a budget, as the formats read it. */
@@ -20,14 +29,35 @@ function effortOf(budget: number | undefined): string | undefined {
   return budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high';
 }
 
-/** Efforts by their knownEfforts. */
+/** Reports the thinking of a request to a server without a control of it. `mayThink` is false for a model that never does. */
+export function reportThinking(
+  { thinking, output_config }: MessagesRequest,
+  mayThink: boolean,
+  dropped: Dropped,
+): void {
+  if (output_config?.effort !== undefined) dropped.add('output_config.effort');
+  if (thinking?.type === 'enabled' || (thinking?.type === 'disabled' && mayThink)) dropped.add('thinking');
+}
+
+/** Effort that a server is sent; another one than the caller has named is reported, as is thinking that goes on. */
+export function sentEffort(
+  { effort: wanted, isNamed }: ThinkingWish,
+  efforts: readonly string[],
+  dropped: Dropped,
+): string | undefined {
+  const effort = nearestEffort(wanted, efforts);
+  if (isNamed && effort !== wanted) dropped.add(wanted === 'none' ? 'thinking' : 'output_config.effort');
+  return effort;
+}
+
+/** Efforts, the lowest one first. */
 export const knownEfforts: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /**
  * Effort among those that a server takes: the wanted one, else the nearest below it, else the lowest. Undefined
  * for no wish, and for `none` where a server always thinks.
  */
-export function nearestEffort(wanted: string | undefined, efforts: readonly string[]): string | undefined {
+function nearestEffort(wanted: string | undefined, efforts: readonly string[]): string | undefined {
   if (wanted === undefined || efforts.includes(wanted) || !knownEfforts.includes(wanted)) return wanted;
   if (wanted === 'none') return undefined;
   const below = knownEfforts

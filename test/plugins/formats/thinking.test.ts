@@ -97,6 +97,26 @@ describe('reasoning effort', () => {
     });
   });
 
+  for (const [thinking, dropped] of [
+    [{ type: 'enabled' }, []],
+    [{ type: 'adaptive', display: 'summarized' }, []],
+    [{ type: 'enabled', budget_tokens: 2000 }, ['thinking.budget_tokens']],
+    [{ type: 'disabled' }, ['thinking']],
+  ] as const)
+    it(`beside thinking ${JSON.stringify(thinking)} reports what is not honoured of that`, () => {
+      const plan = decode({ thinking: 'adaptive' }, { reasoning_effort: 'high', thinking });
+      expect(plan).to.deep.include({ output_config: { effort: 'high' }, dropped });
+      expect(plan.thinking).to.include({ type: 'adaptive' });
+      expect(plan.thinking?.['display']).to.equal('display' in thinking ? 'summarized' : undefined);
+    });
+
+  it('none beside thinking that is off agrees with it', () => {
+    const off = { thinking: { type: 'disabled' } };
+    expect(decode({}, { reasoning_effort: 'none', ...off })).to.deep.equal({ ...nothing, ...off });
+    const on = { reasoning_effort: 'none', thinking: { type: 'enabled' } };
+    expect(decode({}, on)).to.deep.equal({ ...nothing, ...off, dropped: ['thinking'] });
+  });
+
   describe('of a model that thinks within a budget', () => {
     const model = { thinking: 'budget', maxTokens: 8000 } as const;
 

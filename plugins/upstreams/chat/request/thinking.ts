@@ -1,5 +1,5 @@
 import type { MessagesRequest } from 'gw2api/plugin';
-import { nearestEffort, thinkingWish, type ThinkingWish } from '../../shared/effort.js';
+import { reportThinking, sentEffort, thinkingWish, type ThinkingWish } from '../../shared/effort.js';
 import type { ServerCapabilities } from '../server-capabilities.js';
 import type { Conversion } from './content.js';
 
@@ -8,28 +8,28 @@ export function thinkingFields(
   request: MessagesRequest,
   { capabilities, dropped }: Conversion,
 ): Readonly<Record<string, unknown>> {
+  const { reasoning, efforts, mayThink = true } = capabilities;
   const wish = thinkingWish(request);
-  const { reasoning, efforts } = capabilities;
-  if (reasoning !== 'none') return writers[reasoning](wish, nearestEffort(wish.effort, efforts));
-  if (request.output_config?.effort !== undefined) dropped.add('output_config.effort');
-  if (wish.budget !== undefined) dropped.add('thinking');
+  if (reasoning !== 'none') return writers[reasoning](wish, () => sentEffort(wish, efforts, dropped));
+  reportThinking(request, mayThink, dropped);
   return {};
 }
 
-type Writer = (wish: ThinkingWish, effort: string | undefined) => Readonly<Record<string, unknown>>;
+type Writer = (wish: ThinkingWish, effort: () => string | undefined) => Readonly<Record<string, unknown>>;
 
 const writers: Readonly<Record<Exclude<ServerCapabilities['reasoning'], 'none'>, Writer>> = {
-  effort: (_, effort) => effortField(effort),
+  effort: (_, effort) => effortField(effort()),
   /** OpenRouter: a budget or an effort, not both. */
-  object: ({ budget, isOn }, effort) => {
+  object: ({ budget, isOn }, effortOf) => {
     if (budget !== undefined) return { reasoning: { max_tokens: budget } };
+    const effort = effortOf();
     if (effort !== undefined) return { reasoning: { effort } };
     return isOn ? { reasoning: { enabled: true } } : {};
   },
   /** DeepSeek: a switch, and an effort beside it. */
   thinking: ({ effort: wanted, isOn }, effort) => {
     if (wanted === 'none') return { thinking: { type: 'disabled' } };
-    return { ...(isOn && { thinking: { type: 'enabled' } }), ...effortField(effort) };
+    return { ...(isOn && { thinking: { type: 'enabled' } }), ...effortField(effort()) };
   },
 };
 

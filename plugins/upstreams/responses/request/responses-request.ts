@@ -6,7 +6,7 @@ import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
-import { nearestEffort, thinkingWish } from '../../shared/effort.js';
+import { reportThinking, sentEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
 import { sentFormat, sentParameters } from '../../shared/openai-schemas.js';
 import { schemaOf } from '../../shared/output-words.js';
@@ -152,16 +152,15 @@ function choiceOf(choice: ToolChoice, { names }: Conversion): unknown {
 /** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */
 function reasoningFields(
   request: MessagesRequest,
-  { efforts, reasoning: isTaken = true }: ResponsesSettings,
+  { efforts, reasoning: isTaken = true, mayThink = true }: ResponsesSettings,
   dropped: Dropped,
 ): Fields {
-  const wish = thinkingWish(request);
   if (!isTaken) {
-    if (request.output_config?.effort !== undefined) dropped.add('output_config.effort');
-    if (wish.budget !== undefined) dropped.add('thinking');
+    reportThinking(request, mayThink, dropped);
     return {};
   }
-  const effort = nearestEffort(wish.effort, efforts);
+  const wish = thinkingWish(request);
+  const effort = sentEffort(wish, efforts, dropped);
   const isShown = wish.isOn && request.thinking?.['display'] !== 'omitted';
   const reasoning = { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) };
   return Object.keys(reasoning).length > 0 ? { reasoning } : {};

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { GatewayError, type Message, type Tool } from '#src/plugin/internal.js';
-import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
+import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
-import { presetNames } from '#plugins/upstreams/chat/presets.js';
+import { presetNames, type PresetName } from '#plugins/upstreams/chat/presets.js';
+import type { CallTerms } from '#plugins/upstreams/shared/call-terms.js';
 import { translate } from './translate.js';
 
 const closed = { type: 'object', properties: {}, additionalProperties: false };
@@ -227,7 +228,7 @@ describe('a Chat request', () => {
   });
 
   it('asks for thinking in the words of the server', () => {
-    const asked = (fields: object, preset: 'openai' | 'openrouter' | 'deepseek' | 'generic') => {
+    const asked = (fields: object, preset: PresetName) => {
       const { body, dropped } = translate(fields, { preset });
       const { reasoning_effort, reasoning, thinking } = body;
       return { reasoning_effort, reasoning, thinking, dropped };
@@ -239,7 +240,10 @@ describe('a Chat request', () => {
     expect(asked(high, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'high' });
     expect(asked(budget, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'low' });
     expect(asked(off, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'none' });
-    expect(asked({ output_config: { effort: 'max' } }, 'openai')).to.include({ reasoning_effort: 'xhigh' });
+    const max = { output_config: { effort: 'max' } };
+    expect(asked(max, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'max' });
+    const lowered = { reasoning_effort: 'high', dropped: ['output_config.effort'] };
+    expect(asked(max, 'groq')).to.deep.equal({ ...none, ...lowered });
     expect(asked(high, 'openrouter')).to.deep.equal({ ...none, reasoning: { effort: 'high' } });
     expect(asked(budget, 'openrouter')).to.deep.equal({ ...none, reasoning: { max_tokens: 2000 } });
     const deepseek = { ...none, thinking: { type: 'enabled' }, reasoning_effort: 'high' };
@@ -247,6 +251,16 @@ describe('a Chat request', () => {
     expect(asked(off, 'deepseek')).to.deep.equal({ ...none, thinking: { type: 'disabled' } });
     expect(asked(high, 'generic').dropped).to.deep.equal(['output_config.effort']);
     expect(asked({ thinking: { type: 'adaptive' } }, 'generic')).to.deep.equal(none);
+    expect(asked(off, 'generic').dropped).to.deep.equal(['thinking']);
+  });
+
+  it('reports thinking that goes on where it was to be off, unless the model never thinks', () => {
+    const off = { thinking: { type: 'disabled' } } as const;
+    const lost = (options: Partial<ChatOptions>, terms: CallTerms = {}) =>
+      translate(off, options, terms).dropped;
+    expect(lost({ reasoning: 'effort', efforts: ['low', 'high'] })).to.deep.equal(['thinking']);
+    expect(lost({ preset: 'openai' }, { without: new Set(['effort']) })).to.deep.equal(['thinking']);
+    expect(lost({ preset: 'openai' }, { profile: { thinking: 'none' } })).to.deep.equal([]);
   });
 
   it('reports what Chat has no field for', () => {

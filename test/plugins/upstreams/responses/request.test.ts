@@ -304,6 +304,9 @@ describe('a Responses request', () => {
     expect(body['text']).to.deep.equal({
       format: { type: 'json_schema', name: 'answer', schema, strict: true },
     });
+    expect(translate({ output_config: { effort: 'max' } }).dropped).to.deep.equal(['output_config.effort']);
+    const off = { thinking: { type: 'disabled' } } as const;
+    expect(translate(off, { efforts: ['low'] }).dropped).to.deep.equal(['thinking']);
     expect(translate({ thinking: { type: 'disabled' } }).body['reasoning']).to.deep.equal({ effort: 'none' });
   });
 
