@@ -41,7 +41,11 @@ export default definePlugin({
     routes: Type.Array(RouteOption, { minItems: 1 }),
   }),
   setup({ routes }, host) {
-    const compiled = routes.map((route, at) => ({ to: route.to, tests: testsOf(route, at, host.models) }));
+    const idOf = (name: string): string => (host.models.find(name) ? host.models.idOf(name) : name);
+    const compiled = routes.map((route, at) => ({
+      to: idOf(route.to),
+      tests: testsOf(route, at, host.models),
+    }));
     return async function modelRouter(ctx, next) {
       const { request } = ctx.state;
       const route = compiled.find(({ tests }) => tests.every((test) => test(request, ctx.headers)));

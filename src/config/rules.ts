@@ -96,6 +96,7 @@ function unknownName(name: string, models: readonly CatalogModel[], anyName = fa
   const others = anyName ? models.flatMap(({ aliases, upstreamModel }) => [upstreamModel, ...aliases]) : [];
   if ([...ids, ...others].some(globMatcher([name]))) return undefined;
   if (name.includes('*')) return `"${name}" matches nothing in the catalog`;
-  const meant = models.find(({ aliases }) => aliases.includes(name))?.id ?? didYouMean(name, ids);
+  const known = models.find(({ aliases, upstreamModel }) => upstreamModel === name || aliases.includes(name));
+  const meant = known?.id ?? didYouMean(name, ids);
   return `"${name}" is not in the catalog${meant ? `; did you mean "${meant}"?` : ''}`;
 }

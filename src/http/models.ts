@@ -1,17 +1,19 @@
 import {
   GatewayError,
   mayUseModel,
+  namesIn,
   type Caller,
   type CatalogModel,
   type Models,
 } from '../plugin/internal.js';
 
 /**
- * `GET /v1/models`: models of the caller, with both vendors' fields; paged by `limit`, `after_id`,
- * `before_id`.
+ * `GET /v1/models`: models of the caller by id and by upstream name, with both vendors' fields; paged by `limit`,
+ * `after_id`, `before_id`.
  */
 export function listModels(models: Models, query: URLSearchParams, caller: Caller | undefined): object {
-  const all = models.listed().filter(({ id }) => !caller || mayUseModel(caller, id, models));
+  const usable = models.listed().filter(({ id }) => !caller || mayUseModel(caller, id, models));
+  const all = usable.flatMap((model) => namesIn(models, model).map((id) => ({ ...model, id })));
   const after = indexOf(all, query, 'after_id');
   const before = indexOf(all, query, 'before_id');
   const limit = limitOf(query);
@@ -26,12 +28,13 @@ export function listModels(models: Models, query: URLSearchParams, caller: Calle
   };
 }
 
-/** `GET /v1/models/:id`, also by alias. Throws `model_not_found`, also for a model hidden from the list. */
+/** `GET /v1/models/:id`, also by upstream name and by alias. Throws `model_not_found`, also for a model hidden from the list. */
 export function showModel(models: Models, id: string, caller: Caller | undefined): object {
   const model = models.find(id) ?? models.listed().find((listed) => listed.id === id);
   if (!model || (caller && !mayUseModel(caller, model.id, models)))
     throw new GatewayError('model_not_found', `The catalog has no model "${id}".`);
-  return modelEntry(model);
+  const isListed = namesIn(models, models.find(model.id) ?? model).includes(id);
+  return modelEntry(isListed ? { ...model, id } : model);
 }
 
 function modelEntry(model: CatalogModel): object {

@@ -14,9 +14,10 @@ export class CatalogModels implements Models {
   constructor(models: readonly CatalogModel[], known = new KnownModels()) {
     this.#models = models;
     this.#byId = new Map(models.map((model) => [model.id, model]));
-    this.#byName = new Map(
-      models.flatMap((model) => [model.id, ...model.aliases].map((name) => [name, model])),
-    );
+    this.#byName = new Map([
+      ...models.toReversed().map((model) => [model.upstreamModel, model] as const), // the first of those that share it
+      ...models.flatMap((model) => [model.id, ...model.aliases].map((name) => [name, model] as const)),
+    ]);
     this.#known = known;
   }
 
@@ -71,14 +72,15 @@ export class CatalogModels implements Models {
   }
 
   /**
-   * Model of a longer name. The upstream gets the name as written if it is dated, or if the catalog has no
-   * upstream name.
+   * Model of a longer name. The upstream gets the name as written if it is dated, if it is a version of the
+   * catalog's upstream name, or if the catalog has none.
    */
   #findByLongerName(name: string): CatalogModel | undefined {
     const parts = partsOf(name);
     const model = parts && (this.#byName.get(parts.undated) ?? this.#byId.get(parts.short));
     if (!model) return undefined;
-    const isExplicit = model.upstreamModel !== model.id;
-    return isExplicit && !parts.isDated ? model : { ...model, upstreamModel: name };
+    const { id, upstreamModel } = model;
+    const isWritten = parts.isDated || upstreamModel === id || upstreamModel === parts.undated;
+    return isWritten ? { ...model, upstreamModel: name } : model;
   }
 }

@@ -102,7 +102,7 @@ export type { Connection } from './connection.js';
 export { defaultMaxBodyBytes } from './format-context.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
-export { modelRefusal } from './model-access.js';
+export { modelRefusal, namesIn } from './model-access.js';
 export { defaultStickyFrom, sessionName } from './sticky.js';
 export { perOutputTokenMs } from './per-output-token.js';
 export { pluginStorage } from './plugin-storage.js';

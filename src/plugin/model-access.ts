@@ -1,18 +1,24 @@
 import { GatewayError } from './error.js';
 import { globMatcher } from './glob.js';
 import type { MessagesRequest } from './contract/messages.js';
-import type { Models } from './contract/models.js';
+import type { CatalogModel, Models } from './contract/models.js';
 import type { Caller } from './contract/caller.js';
 
 /**
- * True if a caller may use a model: its key lists the catalog id, or the name that goes upstream as written. A
- * model that no catalog knows goes by the name itself.
+ * True if a caller may use a model: its key lists the catalog id, the catalog's upstream name, or the name that goes
+ * upstream as written. A model that no catalog knows goes by the name itself.
  */
 export function mayUseModel(caller: Pick<Caller, 'models'>, model: string, models: Models): boolean {
   if (!caller.models) return true;
   const id = models.idOf(model);
-  const matches = globMatcher(caller.models);
-  return matches(id) || matches(models.find(id)?.id ?? id);
+  const found = models.find(models.find(id)?.id ?? id);
+  return [id, ...(found ? namesIn(models, found) : [])].some(globMatcher(caller.models));
+}
+
+/** Names under which a catalog lists a model: its id, and its upstream name unless that names another one. */
+export function namesIn(models: Models, { id, upstreamModel }: CatalogModel): readonly string[] {
+  const isOwn = upstreamModel !== id && models.find(upstreamModel)?.id === id;
+  return isOwn ? [id, upstreamModel] : [id];
 }
 
 /**
@@ -34,7 +40,7 @@ export function modelRefusal(
 /** Model of a tool that a caller may not use. */
 function forbiddenTool(caller: Caller, tools: unknown, models: Models): string | undefined {
   const matches = globMatcher(caller.models ?? ['*']);
-  return [...new Set(modelsOf(tools))].find((name) => !idsOf(name, models).some(matches));
+  return [...new Set(modelsOf(tools))].find((name) => !namesOf(name, models).some(matches));
 }
 
 /** Models named by tools. The tools of a Messages body are not validated, whatever their type says. */
@@ -46,10 +52,11 @@ function modelsOf(tools: unknown): readonly string[] {
   });
 }
 
-/** Catalog ids of a tool's model, which has the upstream's name, since tools go out unchanged. */
-function idsOf(upstreamModel: string, models: Models): readonly string[] {
-  const ids = models.list().flatMap((model) => (model.upstreamModel === upstreamModel ? [model.id] : []));
-  if (ids.length > 0) return ids;
+/** Catalog names of a tool's model, which has the upstream's name, since tools go out unchanged. */
+function namesOf(upstreamModel: string, models: Models): readonly string[] {
+  const named = models.list().filter((model) => model.upstreamModel === upstreamModel);
+  if (named.length > 0) return named.flatMap((model) => namesIn(models, model));
   const found = models.find(upstreamModel);
-  return found?.upstreamModel === upstreamModel ? [found.id, upstreamModel] : [upstreamModel];
+  if (found?.upstreamModel !== upstreamModel) return [upstreamModel];
+  return [...namesIn(models, models.find(found.id) ?? found), upstreamModel];
 }

@@ -3,21 +3,29 @@ import type { SlotConfig } from '../config/config.js';
 
 /** Upstream's names of the models that a slot serves: that of its own map, else that of the catalog. */
 export class ModelNames {
-  /** Entries of the map: ids before globs. Empty without a map. */
-  readonly #entries: readonly {
+  /** Entries of the map that are names, to the upstream's or to undefined. Empty without a map. */
+  readonly #names: ReadonlyMap<string, string | undefined>;
+  readonly #globs: readonly {
     readonly matches: (id: string) => boolean;
     readonly name: string | undefined;
   }[];
 
   constructor({ models, upstreamModels }: Pick<SlotConfig, 'models' | 'upstreamModels'>) {
-    const sorted = upstreamModels ? models.toSorted((a, b) => Number(isGlob(a)) - Number(isGlob(b))) : [];
-    this.#entries = sorted.map((glob) => ({ matches: globMatcher([glob]), name: upstreamModels?.[glob] }));
+    const mapped = upstreamModels ? models : [];
+    this.#names = new Map(
+      mapped.filter((name) => !isGlob(name)).map((name) => [name, upstreamModels?.[name]]),
+    );
+    this.#globs = mapped
+      .filter(isGlob)
+      .map((glob) => ({ matches: globMatcher([glob]), name: upstreamModels?.[glob] }));
   }
 
   of(model: NamedModel): string {
-    const { upstreamModel } = model;
-    if (this.#entries.length === 0) return upstreamModel;
-    return this.#entries.find(({ matches }) => isNamed(model, matches))?.name ?? upstreamModel;
+    const { id, upstreamModel, aliases = [] } = model;
+    if (this.#names.size === 0 && this.#globs.length === 0) return upstreamModel;
+    const listed = [id, upstreamModel, ...aliases].find((name) => this.#names.has(name));
+    if (listed !== undefined) return this.#names.get(listed) ?? upstreamModel;
+    return this.#globs.find(({ matches }) => isNamed(model, matches))?.name ?? upstreamModel;
   }
 }
 

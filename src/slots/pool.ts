@@ -257,7 +257,7 @@ export class SlotPool implements Slots {
       priceGaps,
       now: clock.now,
       entries: () => this.#registry.entries,
-      notServed: (model) => modelNotFound(model, this.served.ids),
+      notServed: (model) => modelNotFound(model, this.served.names),
       queueCapacity: () => queueCapacity(this.#registry.entries),
       changed: () => this.#changed(),
       changedSoon: () => queueMicrotask(() => this.#changed()),

@@ -1,4 +1,4 @@
-import type { Models } from '../plugin/internal.js';
+import { namesIn, type Models } from '../plugin/internal.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 
 /** Names of models that slots serve, whatever the state of the slots. */
@@ -22,9 +22,9 @@ export class ServedNames {
     return this.#entries().some((entry) => entry.id === id);
   }
 
-  /** Ids of the listed models that slots serve. */
-  get ids(): readonly string[] {
-    const listed = this.#models().listed();
-    return listed.flatMap(({ id }) => (this.serves(id) ? [id] : []));
+  /** Ids and upstream names of the listed models that slots serve. */
+  get names(): readonly string[] {
+    const models = this.#models();
+    return models.listed().flatMap((model) => (this.serves(model.id) ? namesIn(models, model) : []));
   }
 }

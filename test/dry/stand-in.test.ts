@@ -223,7 +223,7 @@ describe('the stand-in of a kind of upstream in a dry run', () => {
         });
         expect(outcome.upstream).to.include({ anthropic_version: 'vertex-2023-10-16', max_tokens: 64 });
         expect(outcome.outgoing.map((call) => call.path).join()).to.include(
-          'models/sonnet-5:streamRawPredict',
+          'models/claude-sonnet-5:streamRawPredict',
         );
       }
     });

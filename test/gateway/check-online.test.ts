@@ -34,7 +34,7 @@ describe('check --online', () => {
     );
     expect(stderr).to.equal('');
     expect(stdout).to.match(
-      /\nonline\n {2}a {2}127\.0\.0\.1 {2}4 models\n {2}b {2}127\.0\.0\.1 {2}4 models\n/,
+      /\nonline\n {2}a {2}127\.0\.0\.1 {2}7 models\n {2}b {2}127\.0\.0\.1 {2}7 models\n/,
     );
     expect(stdout).to.include(
       'models that no slot knows\n' +

@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { createGateway, type CreateGatewayOptions, type Gateway } from 'gw2api';
 import type { Logger } from 'gw2api/plugin';
 import {
@@ -65,9 +66,21 @@ export function slotAt(url: string, settings: object = {}): object {
   };
 }
 
-/** A whole config: the default pipeline on a free port, and what `config` says. */
+/** The catalog that ships. */
+export const shippedCatalog = resolve('config/models.yaml');
+
+/** A catalog with the models of the one that ships, each under one name. */
+const plainCatalog = resolve('test/support/models.yaml');
+
+/** A whole config: the default pipeline on a free port, a catalog of plain names, and what `config` says. */
 export function configOf(config: Readonly<Record<string, unknown>>): object {
-  return { listen: { host: '127.0.0.1', port: 0 }, pipeline: stages(), store: 'memory', ...config };
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    pipeline: stages(),
+    store: 'memory',
+    models: plainCatalog,
+    ...config,
+  };
 }
 
 /** Starts a gateway on a free port; `config` overrides the defaults key by key, or is the path of a whole config. */

@@ -34,7 +34,7 @@ describe('the models of a key', () => {
 
   for (const format of formatNames) {
     it(`are asked by id and by alias (${format})`, async () => {
-      for (const model of ['small', 'quick', 'large-mini']) {
+      for (const model of ['small', 'quick', 'large-mini', 'haiku-4-5']) {
         const { path, request } = dialects[format];
         const answer = await pair.post(path, { ...request('Hi'), model }, headers);
         expect(answer.status, model).to.equal(200);
@@ -64,16 +64,21 @@ describe('the models of a key', () => {
 
   it('are the ones that its list of models has', async () => {
     const list = async (query = '') => (await pair.get(`/v1/models${query}`, headers)).json();
-    expect(await list()).to.nested.include({ 'data.length': 1, 'data[0].id': 'small', has_more: false });
-    expect(await list('?limit=1')).to.include({ first_id: 'small', last_id: 'small', has_more: false });
+    expect(await list()).to.nested.include({
+      'data.length': 2,
+      'data[0].id': 'small',
+      'data[1].id': 'haiku-4-5',
+      has_more: false,
+    });
+    expect(await list('?limit=1')).to.include({ first_id: 'small', last_id: 'small', has_more: true });
     const after = await errorIn(await pair.get('/v1/models?after_id=large', headers));
     expect(after).to.include({ status: 400, code: 'invalid_request' });
     const all = (await (await pair.get('/v1/models')).json()) as { data: readonly unknown[] };
-    expect(all.data).to.have.length(2);
+    expect(all.data).to.have.length(4);
   });
 
   it('are the ones that it is shown', async () => {
-    for (const id of ['small', 'quick'])
+    for (const id of ['small', 'quick', 'haiku-4-5'])
       expect((await pair.get(`/v1/models/${id}`, headers)).status).to.equal(200);
     for (const id of ['large', 'best', 'small-plus'])
       expect(await errorIn(await pair.get(`/v1/models/${id}`, headers)), id).to.include({

@@ -2,8 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ask, eventsIn, slotAt, startGateway, startPair, type Pair } from './harness.js';
-import { callsTo, errorIn, lastCall, startTeam } from './kit.js';
+import {
+  ask,
+  eventsIn,
+  shippedCatalog,
+  slotAt,
+  stages,
+  startGateway,
+  startPair,
+  type Pair,
+} from './harness.js';
+import { callsTo, errorIn, issueKey, lastCall, only, requestLines, startTeam } from './kit.js';
 
 interface Listed {
   readonly data: readonly { readonly id: string }[];
@@ -109,15 +118,115 @@ describe('models', () => {
       '/v1/completions': { prompt: 'Hello!' },
     };
     for (const [at, body] of Object.entries(bodies))
-      for (const model of ['house-model', 'house'])
+      for (const model of ['house-model', 'house', 'vendor-model-2026'])
         it(`the upstream gets its own name for ${model}, the caller sees the one it used (${at})`, async () => {
           const whole = await renamed.post(at, { ...body, model });
           expect(await whole.json()).to.have.property('model', model);
           expect(lastCall(pair.simulator)).to.have.property('model', 'vendor-model-2026');
           const text = await (await renamed.post(at, { ...body, model, stream: true })).text();
-          expect(text).to.include(`"model":"${model}"`).and.not.include('vendor-model');
+          const others = ['house-model', 'house', 'vendor-model-2026'].filter((name) => name !== model);
+          expect(text).to.include(`"model":"${model}"`);
+          for (const other of others) expect(text).to.not.include(`"model":"${other}"`);
           expect(eventsIn(text).length).to.be.greaterThan(2);
         });
+  });
+
+  describe('of the shipped catalog', () => {
+    const models = shippedCatalog;
+
+    it('are listed by id and by upstream name, and each is shown by either', async () => {
+      const shipped = await startPair({ models });
+      const { data } = (await (await shipped.get('/v1/models')).json()) as Listed;
+      expect(data.map(({ id }) => id)).to.deep.equal([
+        'sonnet-5',
+        'claude-sonnet-5',
+        'sonnet-5-5',
+        'claude-sonnet-5-5',
+        'haiku-5',
+        'claude-haiku-5',
+      ]);
+      expect({ ...data[1], id: 'sonnet-5' }).to.deep.equal(data[0]);
+      for (const [name, id] of Object.entries({ sonnet: 'sonnet-5', 'claude-haiku-5-20260101': 'haiku-5' }))
+        expect(await (await shipped.get(`/v1/models/${name}`)).json()).to.include({ id });
+      for (const one of data)
+        expect(await (await shipped.get(`/v1/models/${one.id}`)).json()).to.deep.equal(one);
+      const paged = await shipped.get('/v1/models?limit=2&after_id=claude-sonnet-5');
+      expect(ids((await paged.json()) as Listed)).to.deep.equal(['sonnet-5-5', 'claude-sonnet-5-5']);
+      await shipped.close();
+    });
+
+    it('go up by their upstream name, and the answer has the one that was asked for', async () => {
+      const shipped = await startPair({ models });
+      for (const [model, upstream] of [
+        ['sonnet-5', 'claude-sonnet-5'],
+        ['sonnet', 'claude-sonnet-5'],
+        ['claude-sonnet-5', 'claude-sonnet-5'],
+        ['claude-sonnet-5-20260101', 'claude-sonnet-5-20260101'],
+        ['claude-sonnet-5-latest', 'claude-sonnet-5-latest'],
+        ['sonnet-5-5', 'claude-sonnet-5-5'],
+        ['haiku-5', 'claude-haiku-5'],
+      ] as const) {
+        const answer = await shipped.post('/v1/messages', ask('Hello!', { model }));
+        expect(await answer.json()).to.have.property('model', model);
+        expect(lastCall(shipped.simulator), model).to.have.property('model', upstream);
+      }
+      await shipped.close();
+    });
+
+    it('go up as a map of the slot says, by whichever name', async () => {
+      const team = await startTeam(
+        { models },
+        {
+          a: { models: { 'sonnet-5': 'vendor.sonnet', '*': 'vendor.any' } },
+          b: { models: { 'claude-haiku-5': 'vendor.haiku' } },
+        },
+      );
+      for (const [model, upstream] of [
+        ['sonnet-5', 'vendor.sonnet'],
+        ['claude-sonnet-5', 'vendor.sonnet'],
+        ['claude-sonnet-5-5', 'vendor.any'],
+      ] as const) {
+        await (await team.post('/v1/messages', ask('Hello!', { model }))).text();
+        expect(lastCall(team.simulator), model).to.have.property('model', upstream);
+      }
+      await team.close();
+    });
+
+    it('are one model for keys', async () => {
+      const shipped = await startPair({ models });
+      for (const globs of [['claude-sonnet-5*'], ['sonnet-5*']]) {
+        const headers = { 'x-api-key': await issueKey(shipped, globs.join(), { models: globs }) };
+        const asked = async (model: string) =>
+          (await shipped.post('/v1/messages', ask('Hi', { model }), headers)).status;
+        for (const model of ['sonnet-5', 'claude-sonnet-5', 'claude-sonnet-5-5', 'claude-sonnet-5-20260101'])
+          expect(await asked(model), model).to.equal(200);
+        for (const model of ['haiku-5', 'claude-haiku-5']) expect(await asked(model), model).to.equal(403);
+        const { data } = (await (await shipped.get('/v1/models', headers)).json()) as Listed;
+        expect(data).to.have.length(4);
+      }
+      await shipped.close();
+    });
+
+    it('are one model for routes, conditions, chains and the ledger', async () => {
+      const router = {
+        use: 'model-router',
+        with: { routes: [{ to: 'claude-sonnet-5', model: ['sonnet-5-5'] }] },
+        when: { not: { model: ['haiku-5'] } },
+      };
+      const fallback = { use: 'fallback', with: { to: { 'claude-sonnet-5': ['claude-haiku-5'] } } };
+      const pipeline = stages().toSpliced(4, 0, router, fallback);
+      const slots = { a: { models: ['sonnet-*'] }, b: { models: ['claude-haiku-5'] } };
+      const team = await startTeam({ models, pipeline }, slots);
+      team.simulator.faults.push(only('a', '529'));
+      for (const model of ['claude-sonnet-5-5', 'sonnet-5', 'claude-haiku-5']) {
+        const answer = await team.post('/v1/messages', ask('Hi', { model }));
+        const echoed = model === 'claude-haiku-5' ? model : 'haiku-5';
+        expect(await answer.json(), model).to.have.property('model', echoed);
+      }
+      const lines = await requestLines(team);
+      expect(lines.map(({ model }) => model)).to.deep.equal(['sonnet-5-5', 'sonnet-5', 'haiku-5']);
+      await team.close();
+    });
   });
 
   it('that the catalog lacks go upstream as they are where a slot takes all', async () => {

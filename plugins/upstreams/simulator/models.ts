@@ -18,12 +18,19 @@ const ordinary: SimulatedModel = {
   thinking: 'any',
 };
 
-/** The models that `GET /v1/models` lists; a request may name any other too. */
-export const listedModels: Readonly<Record<string, Partial<SimulatedModel>>> = {
+const ownModels: Readonly<Record<string, Partial<SimulatedModel>>> = {
   'sonnet-5': {},
   'sonnet-5-5': { forcedToolChoice: false },
   'haiku-5': {},
 };
+
+/** The models that `GET /v1/models` lists, each by both of its names; a request may name any other too. */
+export const listedModels: Readonly<Record<string, Partial<SimulatedModel>>> = Object.fromEntries(
+  Object.entries(ownModels).flatMap(([id, model]) => [
+    [id, model],
+    [`claude-${id}`, model],
+  ]),
+);
 
 /** Models by id, where they differ from the usual. */
 export type ModelTable = Readonly<Record<string, Partial<SimulatedModel>>>;

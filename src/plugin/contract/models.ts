@@ -48,8 +48,8 @@ export interface ModelProfile {
 
 export interface Models {
   /**
-   * Finds a model by id, alias, or the vendor's longer name of an id (`claude-sonnet-5-20260101` for
-   * `sonnet-5`). A longer name is kept in `upstreamModel`, so that a dated name goes upstream as written.
+   * Finds a model by id, alias, upstream name, or the vendor's longer name of an id (`claude-sonnet-5-20260101`
+   * for `sonnet-5`). A longer name is kept in `upstreamModel`, so that a dated name goes upstream as written.
    */
   find(name: string): CatalogModel | undefined;
   /**
