@@ -132,6 +132,7 @@ function preparation(
     addedLimit: state.additions.limit,
     isWhole: state.delivery === 'whole',
     isTranslated: !keepsBytes,
+    moved: lease.moved,
     // A request that goes up as it came needs no list of its slot's models.
     profile: keepsBytes ? host.models.find(request.model) : host.models.profile(request.model),
     unsupported: losses.unsupported,

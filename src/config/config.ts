@@ -125,6 +125,8 @@ export interface CooldownPolicy {
 
 export interface SlotConfig extends SlotPluginsConfig {
   readonly id: string;
+  /** Organisation of the account at its provider; absent: one for each kind of upstream and base URL. */
+  readonly organization?: string;
   /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
   readonly models: readonly string[];
   /** Upstream's own names of models, by the globs of `models` that have one. */

@@ -139,6 +139,7 @@ export const SlotSchema = Closed({
   with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
   baseUrl: Type.Optional(Text),
   account: Type.Optional(Account),
+  organization: Type.Optional(Text),
   models: Served,
   maxConcurrent: Type.Integer({ minimum: 1, default: 32 }),
   weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),

@@ -8,10 +8,11 @@ import { servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
-  const { id, maxConcurrent, weight, discount, proxy } = raw;
+  const { id, organization, maxConcurrent, weight, discount, proxy } = raw;
   return {
     ...toSlotPlugins(raw, index, source, () => true),
     id,
+    ...(organization !== undefined && { organization }),
     ...servedModels(raw.models),
     maxConcurrent,
     weight,

@@ -69,7 +69,7 @@ export type { CacheStats, Caches, Metrics } from './contract/metrics.js';
 export { tapEvents } from './events/map-events.js';
 export { MessageMender } from './events/mend/message-mender.js';
 export type { Secrets } from './contract/host.js';
-export type { CoolReason, SlotState } from './contract/slot.js';
+export type { CoolReason, SessionMove, SlotState } from './contract/slot.js';
 export { coreKeys } from './contract/state.js';
 export type { CallOptions, CoreKey, Interceptor } from './contract/state.js';
 export type { StageMeter, StagePlace } from './contract/trace.js';

@@ -6,7 +6,16 @@ import type { SlotCall, UpstreamCall } from '../plugin/internal.js';
  */
 export function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
   const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
-  const { addedTools, addedMarkers, isWhole = true, isTranslated = false, profile, stickyKey } = call;
+  const {
+    addedTools,
+    addedMarkers,
+    addedLimit,
+    moved,
+    isWhole = true,
+    isTranslated = false,
+    profile,
+    stickyKey,
+  } = call;
   const { unsupported = 'report', report, without } = call;
   return {
     request,
@@ -18,6 +27,8 @@ export function authorized(call: SlotCall, authorize: UpstreamCall['authorize'])
     hasContent,
     addedTools,
     addedMarkers,
+    addedLimit,
+    moved,
     isWhole,
     isTranslated,
     stickyKey,

@@ -31,6 +31,7 @@ import { SlotRegistry } from './slot-registry.js';
 import { RequestPicker } from './selection/request-picker.js';
 import { mayUseSlot } from './selection/slot-access.js';
 import { SessionClaims } from './sticky/session-claims.js';
+import { SessionOrigins } from './sticky/session-origins.js';
 import { ServedNames } from './served-names.js';
 import type { SlotEntry } from './slot-entry.js';
 import { snapshotOf, type PoolSnapshot } from './snapshot.js';
@@ -42,7 +43,7 @@ import type { UpstreamSlot } from './upstream-slot.js';
 
 /** Pool of all slots: states, permits and the queue of requests; all but the queue is shared by the instances. */
 export class SlotPool implements Slots {
-  readonly #options: SlotPoolOptions & { readonly clock: Clock };
+  readonly #options: TimedOptions;
   readonly #now: () => number;
   readonly #permits: PermitRegistry;
   readonly #registry: SlotRegistry;
@@ -239,18 +240,13 @@ export class SlotPool implements Slots {
     await this.#registry.close();
   }
 
-  #contextOf({
-    live,
-    log,
-    clock,
-    onChoice,
-    priceGaps = noGaps,
-  }: SlotPoolOptions & { readonly clock: Clock }): PoolContext {
+  #contextOf({ live, log, clock, onChoice, priceGaps = noGaps }: TimedOptions): PoolContext {
     return {
       queue: this.#queue,
       fairness: this.#fairness,
       bindings: this.#bindings,
       claims: new SessionClaims(live),
+      origins: new SessionOrigins(live.shared),
       log,
       waysOut: this.#waysOut,
       clock,
@@ -298,3 +294,5 @@ function servesAnyModel({ models, upstreamModels, discovers }: SlotConfig): bool
 }
 
 const noGaps = (): readonly never[] => [];
+
+type TimedOptions = SlotPoolOptions & { readonly clock: Clock };

@@ -53,6 +53,8 @@ export class SlotEntry {
   readonly permits: SlotPermits;
   /** Position in the config file, from 0. */
   order: number;
+  /** Organisation of the account, to which signed thinking is bound. */
+  organization: string;
   readonly #shared: SharedSlotState;
   readonly #lastError: LwwRegister<FailureCause | null>;
   readonly firstTokens = new FirstTokenTimes();
@@ -67,6 +69,7 @@ export class SlotEntry {
   constructor(config: SlotConfig, order: number, slot: UpstreamSlot, parts: EntryParts) {
     this.#config = config;
     this.#slot = slot;
+    this.organization = organizationOf(config, slot);
     slot.discovers = config.discovers ?? false;
     slot.prices = config;
     this.#matches = globMatcher(config.models);
@@ -182,6 +185,7 @@ export class SlotEntry {
     this.#names = new ModelNames(config);
     this.order = order;
     if (slot) this.#slot = slot;
+    this.organization = organizationOf(config, this.#slot);
     this.#slot.discovers = config.discovers ?? false;
     this.#slot.prices = config;
   }
@@ -206,6 +210,10 @@ export class SlotEntry {
   get #isOpen(): boolean {
     return !this.#operatorState && !this.isRejected;
   }
+}
+
+function organizationOf({ organization, upstream }: SlotConfig, { baseUrl = '' }: UpstreamSlot): string {
+  return organization ?? `${upstream} ${baseUrl}`;
 }
 
 const operatorStates = ['paused', 'draining'] as const;

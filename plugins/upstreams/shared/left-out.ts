@@ -1,4 +1,4 @@
-import type { ContentBlock } from 'gw2api/plugin';
+import type { ContentBlock, Message } from 'gw2api/plugin';
 
 /**
  * Text in place of blocks that a receiver does not read, for a turn or a result of which nothing else remains.
@@ -10,6 +10,15 @@ export function leftOutText(blocks: readonly ContentBlock[], isTextOnly = false)
     .filter((block) => !isReference(block))
     .map((block) => `[${nameOf(block)} left out: ${reasonOf(block, isTextOnly)}]`);
   return [...(tools.length > 0 ? [`Loaded tools: ${tools.join(', ')}`] : []), ...new Set(notes)].join('\n');
+}
+
+/** Message without some of its blocks; in words if it has nothing else. */
+export function withoutBlocks(message: Message, isLost: (block: ContentBlock) => boolean): Message {
+  const { content } = message;
+  if (!Array.isArray(content)) return message;
+  const kept = content.filter((block: ContentBlock) => !isLost(block));
+  if (kept.length > 0) return { ...message, content: kept };
+  return { ...message, content: [{ type: 'text', text: leftOutText(content) }] };
 }
 
 /** Result of a tool search: a tool that the model may call from now on. */

@@ -10,12 +10,14 @@ import { narrowedForMessages } from 'gw2api/plugin/upstream';
 import { withFittedSchemas } from './anthropic-schemas.js';
 import { isScopeFlag, withoutFlagged } from './beta-fields.js';
 import { withObjectInputs } from './call-inputs.js';
+import { withoutEarlierThinking } from './earlier-thinking.js';
 import { withoutLateSystem } from './late-system.js';
 import { Dropped } from './dropped.js';
 import { withinLimit } from './max-tokens.js';
 import type { OwnKeys } from './own-keys.js';
 import { withoutMarkerField, withoutOwnMarkers } from './own-markers.js';
-import { withoutServerTools } from './server-tools.js';
+import type { SchemaOptions } from './schema-options.js';
+import { withoutServerTools, type WithoutTools } from './server-tools.js';
 import { withoutSampling } from './without-sampling.js';
 
 /** Parts of the Messages API that a service has. */
@@ -47,36 +49,60 @@ export interface FittedCall {
  * Request of a call for a service of the Messages API: without what the service does not have, and what it has
  * refused, as far as the gateway added or translated that; the request itself where nothing is to be changed.
  */
-export function fittedCall(asked: SlotCall, features: MessagesFeatures): FittedCall {
-  const { without } = asked;
-  const { strictTools = true, structuredOutput = true } = features;
-  const fitted = withFittedSchemas(narrowedForMessages(callWithinLimit(asked)), {
-    strictTools: strictTools && !without?.has('strict'),
-    structuredOutput: structuredOutput && !without?.has('output_format'),
-  });
+export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedCall {
+  const { without } = given;
+  const earlier = withoutEarlierThinking(given);
+  const asked = callWith(given, withinLimit(earlier.request, without));
+  const fitted = withFittedSchemas(narrowedForMessages(asked), heldTo(features, without));
   const { call, keys } = fitted;
-  const { request: given, cut } = withObjectInputs(call.request);
-  const runs = without?.has('web_search') ? [] : features.serverTools;
-  const tools = runs ? withoutServerTools(given, runs, call) : { request: given, losses: [], leftOut: [] };
-  const translated = call.isTranslated && without ? withoutTranslated(tools.request, without) : undefined;
-  const marked = fittedMarkers(translated?.request ?? tools.request, call, features);
-  const losses = [...cut, ...fitted.losses, ...tools.losses, ...(translated?.losses ?? [])];
-  const { leftOut } = tools;
-  const { leftOutFlags: flags = [] } = features;
-  if (flags.length === 0) return { request: withoutLateSystem(marked, call), losses, leftOut, keys };
-  const flagged = withoutFlagged(marked, flags, without);
-  const { request, paths } = flags.some(isScopeFlag)
-    ? withoutMarkerField(flagged.request, 'scope')
-    : { request: flagged.request, paths: [] };
-  const scopes = paths.map((path) => ({ path, kind: 'mend' }) as const);
-  const all = [...losses, ...flagged.losses, ...scopes];
-  return { request: withoutLateSystem(request, call), losses: all, leftOut, keys };
+  const objects = withObjectInputs(call.request);
+  const tools = withRunTools(objects.request, call, features);
+  const translated = withoutTranslated(tools.request, call);
+  const marked = fittedMarkers(translated.request, call, features);
+  const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);
+  const request = withoutLateSystem(flagged.request, call);
+  const steps = [earlier, fitted, tools, translated, flagged];
+  const losses = [...objects.cut, ...steps.flatMap((step) => step.losses)];
+  return { request, losses, leftOut: tools.leftOut, keys };
 }
 
-function callWithinLimit(call: SlotCall): SlotCall {
-  const { request, without } = call;
-  const limited = without ? withinLimit(request, without) : request;
-  return limited === request ? call : withFields(call, { request: limited });
+interface Step {
+  readonly request: MessagesRequest;
+  readonly losses: readonly Loss[];
+}
+
+function callWith(call: SlotCall, request: MessagesRequest): SlotCall {
+  return request === call.request ? call : withFields(call, { request });
+}
+
+/** Forms that the model is held to, as the service takes them. */
+function heldTo(
+  { strictTools = true, structuredOutput = true }: MessagesFeatures,
+  without: SlotCall['without'],
+): SchemaOptions {
+  return {
+    strictTools: strictTools && !without?.has('strict'),
+    structuredOutput: structuredOutput && !without?.has('output_format'),
+  };
+}
+
+/** The request with the tools that the service runs itself, as far as that is known. */
+function withRunTools(
+  request: MessagesRequest,
+  call: SlotCall,
+  { serverTools }: MessagesFeatures,
+): WithoutTools {
+  const runs = call.without?.has('web_search') ? [] : serverTools;
+  return runs ? withoutServerTools(request, runs, call) : { request, losses: [], leftOut: [] };
+}
+
+/** The request without fields whose beta flags are left out, and that are refused without. */
+function withoutFlags(given: MessagesRequest, flags: readonly string[], without: SlotCall['without']): Step {
+  if (flags.length === 0) return { request: given, losses: [] };
+  const flagged = withoutFlagged(given, flags, without);
+  if (!flags.some(isScopeFlag)) return flagged;
+  const { request, paths } = withoutMarkerField(flagged.request, 'scope');
+  return { request, losses: [...flagged.losses, ...paths.map((path) => ({ path, kind: 'mend' }) as const)] };
 }
 
 /** The request with the cache markers that the service takes. */
@@ -93,10 +119,8 @@ function fittedMarkers(
 }
 
 /** The request without what translation has chosen and the service has refused. */
-function withoutTranslated(
-  given: MessagesRequest,
-  without: ReadonlySet<string>,
-): { readonly request: MessagesRequest; readonly losses: readonly Loss[] } {
+function withoutTranslated(given: MessagesRequest, { isTranslated, without }: SlotCall): Step {
+  if (!isTranslated || !without) return { request: given, losses: [] };
   const dropped = new Dropped();
   const request = withoutSampling(given, without, dropped);
   return { request, losses: dropped.losses };

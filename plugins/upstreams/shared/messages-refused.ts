@@ -1,5 +1,6 @@
 import type { SlotCall } from 'gw2api/plugin';
 import { refusedThinking } from 'gw2api/plugin/upstream';
+import { findEarlierThinking } from './earlier-thinking.js';
 import { findLimit } from './max-tokens.js';
 import { refusedField, samplingFields, tooComplex } from './openai-refused.js';
 import { hasOwnMarker } from './own-markers.js';
@@ -9,6 +10,7 @@ import { addedTool } from './server-tools.js';
 /** Words of services of the Messages API about what stages have added to a request. */
 const addedParts: readonly FindPart[] = [
   findLimit,
+  findEarlierThinking,
   (said, call) => (isAboutTool(said, addedToolAt(call)) ? addedPart('web_search') : undefined),
   (said, call) =>
     /\bttl\b/.test(said) && hasOwnMarker(call, 'ttl') ? addedPart('cache_control.ttl') : undefined,

@@ -1,6 +1,6 @@
 import { reasoningEnvelope, reasoningPrefix } from 'gw2api/plugin/format';
 import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from 'gw2api/plugin';
-import { leftOutText } from './left-out.js';
+import { withoutBlocks } from './left-out.js';
 
 /**
  * Origin of a thinking block that its vendor has not signed as Messages does. It travels in the block's
@@ -67,13 +67,9 @@ function hasSealed(message: Message | null): boolean {
   );
 }
 
-/** Message without thinking of other vendors; in words if it has nothing else. */
+/** Message without thinking of other vendors. */
 function unsealed(message: Message): Message {
-  const { content } = hasSealed(message) ? message : {};
-  if (!Array.isArray(content)) return message;
-  const kept = content.filter((block: ContentBlock) => !isSealedBlock(block));
-  if (kept.length > 0) return { ...message, content: kept };
-  return { ...message, content: [{ type: 'text', text: leftOutText(content) }] };
+  return hasSealed(message) ? withoutBlocks(message, isSealedBlock) : message;
 }
 
 function isSealedBlock(block: ContentBlock | null): boolean {

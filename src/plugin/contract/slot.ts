@@ -60,8 +60,21 @@ export interface SlotCall {
   readonly without?: ReadonlySet<string> | undefined;
   /** Sticky key of the session, which no other caller shares. Absent: nothing names a session. */
   readonly stickyKey?: string | undefined;
+  /** Absent: all thinking of the request is of this slot, as far as is known. */
+  readonly moved?: SessionMove | undefined;
   /** Called before the request is sent. Absent: nobody is told. */
   readonly report?: ReportLosses | undefined;
+}
+
+/**
+ * Turns of a request, from the first, whose signed thinking may have come from another account, since the session was
+ * moved: numbers of messages, without a tool loop in which thinking has to stay.
+ */
+export interface SessionMove {
+  /** Those from before the last move to another organisation, which refuses thinking that is not its own. */
+  readonly foreign: number;
+  /** Those whose thinking can be left out where the account refuses it; `foreign` at least. */
+  readonly doubtful: number;
 }
 
 /** Cache markers that stages have added, or given a ttl. */

@@ -2,7 +2,7 @@ import type { CallSignal } from '../http/call-signal.js';
 import type { GatewayError } from '../error.js';
 import type { Caller } from './caller.js';
 import type { MessagesRequest } from './messages.js';
-import type { Slot, SlotStatus } from './slot.js';
+import type { SessionMove, Slot, SlotStatus } from './slot.js';
 import type { Trace } from './trace.js';
 
 /** Terms on which the calls of one request are given slots. */
@@ -79,6 +79,8 @@ export interface SlotLease {
   readonly slot: Slot;
   /** Name of the leased model at the slot's upstream; absent: that of the catalog. */
   readonly upstreamModel?: string;
+  /** Moves of the session, of which the thinking in the call's request is; absent: none that concerns this slot. */
+  readonly moved?: SessionMove | undefined;
   /**
    * Reports success: resets the slot's backoff, reads its windows and binds the sticky key. `firstTokenMs`:
    * time to the first content, which slots are weighed by.

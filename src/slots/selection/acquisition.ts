@@ -15,8 +15,10 @@ import type { PoolContext } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
 import type { Attempt, Acquired, Waiter } from './permit-queue.js';
 import { declined, nothingToAsk, poolClosed, queueFull, queueTimedOut } from '../refusal.js';
+import { observerWithin } from './slot-access.js';
 import { SessionBinding } from '../sticky/session-binding.js';
 import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
+import type { SessionOrigin } from '../sticky/session-origin.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { RetryPlan } from './retry-plan.js';
 
@@ -25,6 +27,8 @@ export interface WantedCall {
   readonly terms: PickTerms;
   readonly request: MessagesRequest;
   readonly model: WantedModel;
+  /** Origin of the thinking in the request. */
+  readonly origin: SessionOrigin;
 }
 
 /** Acquisition of a lease for one call of a request, with its retries in other slots. */
@@ -36,18 +40,23 @@ export class Acquisition implements Waiter, LeaseOwner {
   readonly #retries: RetryPlan;
   readonly #results: CallResults;
   /** Slot for a further call of the request; undefined: chosen by the sticky key. */
-  readonly #origin: SlotEntry | undefined;
+  readonly #before: SlotEntry | undefined;
   /** Claim of the session, until the session is bound. */
   readonly #claim: SessionClaim | undefined;
   readonly #binding: SessionBinding;
+  readonly #origin: SessionOrigin;
   #entry: SlotEntry | undefined;
   #waitsFor: readonly string[] = noSlots;
   #isQueued = false;
   #isWaiting = true;
   readonly sinceMs: number;
 
-  constructor(context: PoolContext, { terms, request, model }: WantedCall, earlier: Earlier = noEarlier) {
-    const { entry: origin } = earlier;
+  constructor(
+    context: PoolContext,
+    { terms, request, model, origin }: WantedCall,
+    earlier: Earlier = noEarlier,
+  ) {
+    const { entry: before } = earlier;
     const { caller, sticky } = terms;
     this.#context = context;
     this.#request = terms;
@@ -56,8 +65,9 @@ export class Acquisition implements Waiter, LeaseOwner {
     this.#binding = new SessionBinding(context, sticky, model);
     this.#retries = new RetryPlan(earlier);
     this.#results = new CallResults(context, { model, binding: this.#binding, retries: this.#retries });
+    this.#before = before;
     this.#origin = origin;
-    const key = origin ? undefined : sticky?.key;
+    const key = before ? undefined : sticky?.key;
     this.#claim =
       key === undefined ? undefined : new SessionClaim(context.claims, key, (id) => this.#decideClaim(id));
     this.sinceMs = context.now();
@@ -84,7 +94,8 @@ export class Acquisition implements Waiter, LeaseOwner {
   /** Acquires the first lease; throws as `Slots.lease` does, and the signal's reason if that aborts. */
   async first(): Promise<SlotLease> {
     try {
-      await (this.#origin ? undefined : this.#binding.load());
+      await (this.#before ? undefined : this.#binding.load());
+      this.#origin.load(this.#model, this.#binding);
       const acquiring = this.#acquire();
       const acquired = acquiring instanceof Promise ? await acquiring : acquiring;
       if (isGatewayError(acquired)) throw acquired;
@@ -106,6 +117,7 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   answered(lease: Lease, headers: Readonly<Record<string, string>>, firstTokenMs?: number): void {
     this.#results.answered(lease, headers, firstTokenMs);
+    this.#origin.answered(lease.entry, this.#call.request, this.#model);
     this.#claim?.bound();
   }
 
@@ -156,7 +168,7 @@ export class Acquisition implements Waiter, LeaseOwner {
   #trySlots(before: ReadonlySet<SlotEntry>): Attempt {
     let refused = before;
     const nowMs = this.#context.now();
-    const entries = this.#context.entries();
+    const entries = this.#origin.reachable(this.#context.entries(), this.#call.request, this.#model);
     for (;;) {
       const choice = choose(this.#wanted(entries, refused), entries, nowMs);
       if (choice.kind === 'none') return nothingToAsk(this.#model, entries, nowMs, this.#context.notServed);
@@ -240,8 +252,10 @@ export class Acquisition implements Waiter, LeaseOwner {
       entry.config.cooldown.maxMs,
     );
     if (check) changedSoon();
+    const moved = this.#origin.movedTo(entry, this.#call.request);
     return new Lease(entry, this.#model, this, {
       signal: this.#request.signal,
+      ...(moved && { moved }),
       ...(check && { giveBackCheck: () => (check(), changedSoon()) }),
     });
   }
@@ -250,7 +264,8 @@ export class Acquisition implements Waiter, LeaseOwner {
     const { policy, sticky } = this.#request;
     const hasRoom = (entry: SlotEntry): boolean => !refused.has(entry) && this.#hasRoom(entry);
     const boundId = sticky && (this.#binding.slotId ?? this.#claim?.slotId);
-    const bound = sticky && (this.#origin ?? entries.find(({ id }) => id === boundId));
+    const find = (slotId: string | undefined) => entries.find(({ id }) => id === slotId);
+    const bound = sticky && (this.#before ?? find(boundId) ?? find(this.#origin.slotId));
     const call = this.#call;
     const wanted: Wanted = {
       model: this.#model,
@@ -262,10 +277,11 @@ export class Acquisition implements Waiter, LeaseOwner {
       awaited: this.#retries.awaited,
       tried: this.#retries.tried,
       waysOut: this.#context.waysOut,
+      organization: this.#origin.organization,
     };
-    const { onChoice, now } = this.#context;
+    const onChoice = observerWithin(this.#context, entries);
     if (!onChoice) return wanted;
-    return { ...wanted, observe: (sorted) => onChoice(observedChoice(sorted, wanted, now())) };
+    return { ...wanted, observe: (sorted) => onChoice(observedChoice(sorted, wanted, this.#context.now())) };
   }
 
   /**

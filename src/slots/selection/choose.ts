@@ -19,6 +19,8 @@ export interface Wanted {
   /** Slots that have failed the request, in order; true if an immediate retry there makes sense. */
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
   readonly waysOut: WaysOut;
+  /** Organisation that the session stays with, as long as one of its slots can serve; undefined: none. */
+  readonly organization?: string | undefined;
   /** Is told what the choice was made from; absent: nobody is. */
   readonly observe?: ((sorted: Sorted) => void) | undefined;
 }
@@ -76,7 +78,8 @@ function chooseSorted(
   const chooseFrom = chooser(hasRoom);
   const keepsBound = bound && fresh.includes(bound) && !isDetoured(bound, fresh, wanted, nowMs);
   const choice =
-    (keepsBound ? chooseFrom([bound], first) : undefined) ?? chooseByPolicy(fresh, wanted, nowMs);
+    (keepsBound ? chooseFrom([bound], first) : undefined) ??
+    chooseByPolicy(nearest(fresh, wanted, nowMs), wanted, nowMs);
   if (choice) return choice;
   const cooling = coolest(entries, model, nowMs);
   const again = [...tried.keys()].filter((entry) => tried.get(entry) === true);
@@ -88,6 +91,19 @@ function chooseSorted(
     ) ??
     chooseFrom(again.filter((entry) => cooling.includes(entry)).slice(0, 1), first) ?? { kind: 'none' }
   );
+}
+
+/** Slots of the organisation that the session stays with; all of them if none of those can be reached. */
+function nearest(
+  entries: readonly SlotEntry[],
+  { organization, waysOut }: Wanted,
+  nowMs: number,
+): readonly SlotEntry[] {
+  if (organization === undefined) return entries;
+  const own = entries.filter(
+    (entry) => entry.organization === organization && !waysOut.isFailing(entry.config.proxy, nowMs),
+  );
+  return own.length > 0 ? own : entries;
 }
 
 type Pick = (free: readonly SlotEntry[]) => SlotEntry | undefined;

@@ -1,4 +1,10 @@
-import type { CallSignal, FailoverTerms, GatewayError, SlotLease } from '../../plugin/internal.js';
+import type {
+  CallSignal,
+  FailoverTerms,
+  GatewayError,
+  SessionMove,
+  SlotLease,
+} from '../../plugin/internal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 
@@ -14,6 +20,7 @@ export interface LeaseOwner {
 
 interface LeaseOptions {
   readonly signal: CallSignal;
+  readonly moved?: SessionMove;
   /** Gives back the check of a cooling slot that the lease is. */
   readonly giveBackCheck?: () => void;
 }
@@ -24,6 +31,7 @@ export class Lease implements SlotLease {
   /** Upstream of this lease; a reload may give the entry another one. */
   readonly slot: UpstreamSlot;
   readonly upstreamModel: string;
+  readonly moved: SessionMove | undefined;
   readonly #owner: LeaseOwner;
   readonly #signal: CallSignal;
   /** Mark of the slot's cooldowns at the start of the call. */
@@ -36,11 +44,12 @@ export class Lease implements SlotLease {
     entry: SlotEntry,
     model: WantedModel,
     owner: LeaseOwner,
-    { signal, giveBackCheck }: LeaseOptions,
+    { signal, moved, giveBackCheck }: LeaseOptions,
   ) {
     this.entry = entry;
     this.slot = entry.slot;
     this.upstreamModel = entry.upstreamModel(model);
+    this.moved = moved;
     this.#owner = owner;
     this.#signal = signal;
     this.#giveBackCheck = giveBackCheck;

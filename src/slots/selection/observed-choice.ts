@@ -11,6 +11,8 @@ export type NotTaken =
   | 'not_of_key'
   /** It lacks a price of the model, and a budget counts the cost. */
   | 'no_price'
+  /** The thinking of the session's tool loop is bound to another organisation. */
+  | 'other_organization'
   | 'model_not_served'
   | 'paused'
   | 'draining'

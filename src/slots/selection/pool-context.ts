@@ -3,6 +3,7 @@ import type { Bindings } from '../sticky/bindings.js';
 import type { Lease } from './lease.js';
 import type { PermitQueue } from './permit-queue.js';
 import type { SessionClaims } from '../sticky/session-claims.js';
+import type { SessionOrigins } from '../sticky/session-origins.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
 import type { OnChoice } from './observed-choice.js';
@@ -24,6 +25,7 @@ export interface PoolContext {
   readonly fairness: FairQueueing;
   readonly bindings: Bindings;
   readonly claims: SessionClaims;
+  readonly origins: SessionOrigins;
   readonly waysOut: WaysOut;
   readonly log: Logger;
   /** Max waiting requests. */

@@ -7,6 +7,7 @@ import {
   type SlotPicker,
 } from '../../plugin/internal.js';
 import { poolClosed } from '../refusal.js';
+import { SessionOrigin } from '../sticky/session-origin.js';
 import { wantedModel, type WantedModel } from '../slot-entry.js';
 import { Acquisition } from './acquisition.js';
 import type { PoolContext } from './pool-context.js';
@@ -20,11 +21,13 @@ export class RequestPicker implements SlotPicker {
   readonly #models: () => Models;
   /** Last call of each model. */
   readonly #calls = new Map<string, PendingCall>();
+  readonly #origin: SessionOrigin;
 
   constructor(context: PoolContext, terms: PickTerms, models: () => Models) {
     this.#context = limitedContext(context, terms);
     this.#terms = terms;
     this.#models = models;
+    this.#origin = new SessionOrigin(this.#context, terms);
   }
 
   get stickyKey(): string | undefined {
@@ -47,7 +50,7 @@ export class RequestPicker implements SlotPicker {
 
   #acquire(request: MessagesRequest, before?: PendingCall): Promise<SlotLease> {
     const model = wantedModel(this.#models(), request.model);
-    const call = { terms: this.#terms, request, model };
+    const call = { terms: this.#terms, request, model, origin: this.#origin };
     const acquisition = new Acquisition(this.#contextFor(model), call, before?.acquisition.earlier);
     const leased = acquisition.first();
     this.#calls.set(request.model, { acquisition, leased });

@@ -44,6 +44,15 @@ export function withRefused(
   };
 }
 
+/** Observer of choices within the organisation that a session cannot leave, where it may use no other `entries`. */
+export function observerWithin(context: PoolContext, entries: readonly SlotEntry[]): OnChoice | undefined {
+  const { onChoice } = context;
+  if (!onChoice || entries.length === context.entries().length) return onChoice;
+  return withRefused(context, onChoice, (entry) =>
+    entries.includes(entry) ? undefined : 'other_organization',
+  );
+}
+
 function servingSlots(context: PoolContext, model: WantedModel): readonly string[] {
   return context.entries().flatMap((entry: SlotEntry) => (entry.serves(model) ? [entry.id] : []));
 }

@@ -7,6 +7,8 @@ export class SessionBinding {
   readonly #context: PoolContext;
   readonly #sticky: PickTerms['sticky'];
   readonly #model: WantedModel;
+  /** Slot of the binding that was dropped. */
+  #droppedId: string | undefined;
 
   constructor(context: PoolContext, sticky: PickTerms['sticky'], model: WantedModel) {
     this.#context = context;
@@ -17,6 +19,15 @@ export class SessionBinding {
   /** Id of the slot, whether it can be used or not. */
   get slotId(): string | undefined {
     return this.#sticky && this.#context.bindings.peek(this.#sticky.key);
+  }
+
+  /** Id of the slot, also of a binding that was dropped for this request. */
+  get boundId(): string | undefined {
+    return this.slotId ?? this.#droppedId;
+  }
+
+  get isDropped(): boolean {
+    return this.#droppedId !== undefined;
   }
 
   /**
@@ -30,7 +41,7 @@ export class SessionBinding {
   async #load(key: string): Promise<void> {
     const { bindings } = this.#context;
     await bindings.load(key);
-    if (bindings.peek(key) !== undefined && !this.#usable()) bindings.drop(key);
+    if (bindings.peek(key) !== undefined && !this.#usable()) this.#drop(key);
   }
 
   /**
@@ -45,7 +56,12 @@ export class SessionBinding {
 
   /** Drops a binding to this slot, so that the session is bound to the next slot that answers. */
   leave(entry: SlotEntry): void {
-    if (this.#sticky && this.slotId === entry.id) this.#context.bindings.drop(this.#sticky.key);
+    if (this.#sticky && this.slotId === entry.id) this.#drop(this.#sticky.key);
+  }
+
+  #drop(key: string): void {
+    this.#droppedId = this.slotId;
+    this.#context.bindings.drop(key);
   }
 
   #usable(): SlotEntry | undefined {
