@@ -3,7 +3,7 @@ import { Type } from 'gw2api/plugin';
 import { completionFields, nullable } from '../shared/body.js';
 import { markerFields } from '../shared/cache-markers.js';
 
-const part = Type.Object({
+export const part = Type.Object({
   type: Type.String(),
   text: nullable(Type.String()),
   refusal: nullable(Type.String()),
@@ -29,15 +29,17 @@ const toolCall = Type.Object({
 
 const role = Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
 
-const message = Type.Object({
+export const message = Type.Object({
   role,
   content: nullable(Type.String(), Type.Array(part)),
   name: nullable(Type.String()),
   refusal: nullable(Type.String()),
   /** An answer in sound, which cannot be replayed. */
   audio: Type.Optional(Type.Unknown()),
-  /** Thinking as our own answers carry it. */
+  /** Thinking as our own answers carry it, and as other servers do. */
   reasoning_details: nullable(Type.Array(Type.Object({ type: Type.String() }))),
+  reasoning_content: Type.Optional(Type.Unknown()),
+  reasoning: Type.Optional(Type.Unknown()),
   tool_calls: nullable(Type.Array(toolCall)),
   function_call: nullable(
     Type.Object({ name: Type.String({ minLength: 1 }), arguments: Type.Optional(Type.Unknown()) }),

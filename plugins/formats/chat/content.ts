@@ -1,9 +1,10 @@
 import type { ContentBlock, TextBlock } from 'gw2api/plugin';
-import type { ChatMessage, ChatPart } from './body.js';
+import { part, type ChatMessage, type ChatPart } from './body.js';
 import { readForeignPart } from './foreign-parts.js';
 import { invalidField, required } from '../shared/body.js';
-import { markerOf } from '../shared/cache-markers.js';
+import { markerFields, markerOf } from '../shared/cache-markers.js';
 import { fileBlock, imageBlock } from '../shared/media.js';
+import { unreadInParts, type MemberReport } from '../shared/unread-members.js';
 import type { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** Blocks of a message's content; throws `invalid_request` naming a part that Messages cannot carry. */
@@ -39,7 +40,10 @@ export function readText(
 
 function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): readonly ContentBlock[] {
   const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
-  if (read) return [{ ...read(part, path, dropped), ...markerOf(part) }];
+  if (read) {
+    members[part.type]?.(part, path, dropped);
+    return [{ ...read(part, path, dropped), ...markerOf(part) }];
+  }
   const place = {
     path,
     dropped,
@@ -50,6 +54,12 @@ function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): rea
   const isThinking = part.type === 'thinking' || part.type === 'redacted_thinking';
   return isThinking ? blocks : blocks.map((block) => ({ ...block, ...markerOf(part) }));
 }
+
+const markers = Object.keys(markerFields);
+
+const members: Readonly<Record<string, MemberReport>> = Object.fromEntries(
+  ['text', 'refusal', 'image_url', 'file'].map((field) => [field, unreadInParts(part, [field, ...markers])]),
+);
 
 type PartReader = (part: ChatPart, path: string, dropped: UnsupportedFields) => ContentBlock;
 

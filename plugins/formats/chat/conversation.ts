@@ -1,24 +1,33 @@
-import { withExtras, type BlockOf, type ContentBlock } from 'gw2api/plugin';
-import type { ChatMessage, ChatToolCall } from './body.js';
+import { Type, withExtras, type BlockOf, type ContentBlock } from 'gw2api/plugin';
+import { message, type ChatMessage, type ChatToolCall } from './body.js';
 import { readContent, readText } from './content.js';
+import { thoughtsOf } from './thoughts.js';
 import { parseArguments } from '../shared/arguments.js';
-import { isRecord, required } from '../shared/body.js';
+import { required } from '../shared/body.js';
 import { markerOf } from '../shared/cache-markers.js';
 import { toolResult } from '../shared/call-ids.js';
-import type { SignedThinking } from '../shared/reasoning.js';
 import { upstreamToolName } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
+import { ofAnswers, unreadMembers } from '../shared/unread-members.js';
 import type { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
 export function readConversation(messages: readonly ChatMessage[], dropped: UnsupportedFields): Transcript {
   const conversation: Conversation = { transcript: new Transcript(), dropped, legacyCalls: new Map() };
   messages.forEach((message, at) => {
-    conversation.transcript.from(`messages[${at}]`);
+    const path = `messages[${at}]`;
+    reportMembers(message, path, dropped);
+    conversation.transcript.from(path);
     readers[message.role](message, at, conversation);
   });
   return conversation.transcript;
 }
+
+/** Content reports its own members; a last answer is continued without a `prefix`, too. */
+const reportMembers = unreadMembers(
+  Type.Object({ ...message.properties, content: Type.Unknown(), reasoning_details: Type.Unknown() }),
+  `${ofAnswers} prefix`,
+);
 
 interface Conversation {
   readonly transcript: Transcript;
@@ -63,7 +72,7 @@ function readAssistant(
   if (audio) dropped.add(`${path}.audio`);
   if (legacy) legacyCalls.set(legacy.name, legacyId(at));
   const blocks: readonly ContentBlock[] = [
-    ...signedThinking(message.reasoning_details ?? []),
+    ...thoughtsOf(message).map(({ block }) => block),
     ...readContent(message, path, dropped),
     ...(refusal ? [{ type: 'text', text: refusal } as const] : []),
     ...(tool_calls ?? []).map((call, nth) =>
@@ -112,27 +121,6 @@ function addResult(
 /** A legacy call has no id: its message's position makes one. */
 function legacyId(at: number): string {
   return `call_${at}`;
-}
-
-/**
- * Signed thinking in `reasoning_details` without a `format` or with an `anthropic…` one. Text without a
- * signature is left out, as it cannot be replayed.
- */
-function signedThinking(details: readonly object[]): readonly SignedThinking[] {
-  return details.flatMap((detail): readonly SignedThinking[] => {
-    if (!isRecord(detail) || !isOurs(detail['format'])) return [];
-    const { type, text, signature, data } = detail;
-    if (type === 'reasoning.encrypted' && typeof data === 'string')
-      return [{ type: 'redacted_thinking', data }];
-    if (type !== 'reasoning.text' || typeof signature !== 'string' || signature === '') return [];
-    return [{ type: 'thinking', thinking: typeof text === 'string' ? text : '', signature }];
-  });
-}
-
-function isOurs(format: unknown): boolean {
-  return (
-    format === undefined || format === null || (typeof format === 'string' && format.startsWith('anthropic'))
-  );
 }
 
 /** Some clients put the cache marker on the message: it means the message's end. */

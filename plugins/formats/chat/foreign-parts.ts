@@ -1,10 +1,14 @@
+import type { TProperties } from 'typebox';
 import { Type, type ContentBlock } from 'gw2api/plugin';
 import type { ChatPart } from './body.js';
 import { part as responsesPart, readPart as readResponsesPart } from '../responses/content.js';
 import { parseArguments } from '../shared/arguments.js';
 import { bodyCheck, isRecord, nullable } from '../shared/body.js';
+import { markerFields } from '../shared/cache-markers.js';
 import { toolResult } from '../shared/call-ids.js';
+import { plainThinking } from '../shared/reasoning.js';
 import { upstreamToolName } from '../shared/toolbox.js';
+import { unreadMembers, type MemberReport } from '../shared/unread-members.js';
 import type { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 export interface ForeignPlace {
@@ -16,10 +20,12 @@ export interface ForeignPlace {
 
 /**
  * Blocks of a part in the shape of another format, which some clients (Cursor) send in Chat messages;
- * undefined for an unknown type. Thinking without a signature cannot be replayed and is left out.
+ * undefined for an unknown type.
  */
 export function readForeignPart(part: ChatPart, place: ForeignPlace): readonly ContentBlock[] | undefined {
-  return Object.hasOwn(readers, part.type) ? readers[part.type]?.(part, place) : undefined;
+  if (!Object.hasOwn(readers, part.type)) return undefined;
+  members[part.type]?.(part, place.path, place.dropped);
+  return readers[part.type]?.(part, place);
 }
 
 interface Thoughts extends ChatPart {
@@ -42,31 +48,47 @@ const textSource = Type.Object({
   data: Type.String(),
 });
 
+const toolUse = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  name: Type.String({ minLength: 1 }),
+  input: Type.Unknown(),
+});
+
+const toolResultPart = Type.Object({
+  tool_use_id: Type.String({ minLength: 1 }),
+  content: nullable(Type.String(), Type.Array(Type.Object({ type: Type.String() }))),
+  is_error: nullable(Type.Boolean()),
+});
+
+const image = Type.Object({ source: Type.Union([dataSource, webSource]) });
+
+const document = Type.Object({
+  source: Type.Union([dataSource, webSource, textSource]),
+  title: nullable(Type.String()),
+  context: nullable(Type.String()),
+});
+
 const check = {
-  toolUse: bodyCheck(
-    Type.Object({
-      id: Type.String({ minLength: 1 }),
-      name: Type.String({ minLength: 1 }),
-      input: Type.Unknown(),
-    }),
-  ),
-  toolResult: bodyCheck(
-    Type.Object({
-      tool_use_id: Type.String({ minLength: 1 }),
-      content: nullable(Type.String(), Type.Array(Type.Object({ type: Type.String() }))),
-      is_error: nullable(Type.Boolean()),
-    }),
-  ),
-  image: bodyCheck(Type.Object({ source: Type.Union([dataSource, webSource]) })),
-  document: bodyCheck(
-    Type.Object({
-      source: Type.Union([dataSource, webSource, textSource]),
-      title: nullable(Type.String()),
-      context: nullable(Type.String()),
-    }),
-  ),
+  toolUse: bodyCheck(toolUse),
+  toolResult: bodyCheck(toolResultPart),
+  image: bodyCheck(image),
+  document: bodyCheck(document),
   responses: bodyCheck(responsesPart),
 };
+
+/** Parts of other formats whose members are not reported where they are read. */
+const members: Readonly<Record<string, MemberReport>> = {
+  tool_use: membersOf({ ...toolUse.properties, caller: Type.Unknown() }),
+  tool_result: membersOf({ ...toolResultPart.properties, content: Type.Unknown() }),
+  thinking: membersOf({ thinking: Type.Unknown(), signature: Type.Unknown() }),
+  redacted_thinking: membersOf({ data: Type.Unknown() }),
+  image: membersOf(image.properties),
+  document: membersOf(document.properties),
+};
+
+function membersOf(properties: TProperties): MemberReport {
+  return unreadMembers(Type.Object({ type: Type.String(), ...properties, ...markerFields }));
+}
 
 const readers: Readonly<Record<string, ForeignReader>> = {
   tool_use: (part, { path, dropped }) => {
@@ -81,12 +103,13 @@ const readers: Readonly<Record<string, ForeignReader>> = {
   },
   thinking: (part) => {
     const { thinking, signature }: Thoughts = part;
-    if (isUnsigned(part) || typeof signature !== 'string') return [];
-    return [{ type: 'thinking', thinking: typeof thinking === 'string' ? thinking : '', signature }];
+    const text = typeof thinking === 'string' ? thinking : '';
+    if (isText(signature)) return [{ type: 'thinking', thinking: text, signature }];
+    return text === '' ? [] : [plainThinking(text)];
   },
   redacted_thinking: (part) => {
     const { data }: Thoughts = part;
-    return isUnsigned(part) || typeof data !== 'string' ? [] : [{ type: 'redacted_thinking', data }];
+    return isText(data) ? [{ type: 'redacted_thinking', data }] : [];
   },
   image: (part, { path }) => [{ type: 'image', source: check.image(part, path).source }],
   document: (part, { path }) => {
@@ -99,12 +122,15 @@ const readers: Readonly<Record<string, ForeignReader>> = {
   input_file: readResponses,
 };
 
-/** True for thinking that cannot be replayed. */
-export function isUnsigned(part: ChatPart): boolean {
-  const { type, signature, data }: Thoughts = part;
-  if (type !== 'thinking' && type !== 'redacted_thinking') return false;
-  const proof = type === 'thinking' ? signature : data;
-  return typeof proof !== 'string' || proof === '';
+/** True for a part of thinking with nothing in it. */
+export function isEmptyThought(part: ChatPart): boolean {
+  const { type, thinking, signature, data }: Thoughts = part;
+  if (type === 'thinking') return !isText(thinking) && !isText(signature);
+  return type === 'redacted_thinking' && !isText(data);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** A part of the Responses format; some clients put its image in an object, as Chat does. */

@@ -1,5 +1,6 @@
 import type { ChatBody, ChatMessage } from './body.js';
-import { isUnsigned } from './foreign-parts.js';
+import { isEmptyThought } from './foreign-parts.js';
+import { thoughtsOf } from './thoughts.js';
 import type { BlockPath } from '../shared/content-paths.js';
 
 /** Paths of the blocks that were made of a message: thinking first, then content, a refusal, and calls. */
@@ -12,16 +13,12 @@ export function chatBlockPath({ messages }: ChatBody): BlockPath {
   };
 }
 
-function placeOf(
-  { content, refusal, reasoning_details: details, tool_calls: calls }: ChatMessage,
-  index: number,
-): string {
+function placeOf(message: ChatMessage, index: number): string {
+  const { content, refusal, tool_calls: calls } = message;
   const parts =
     typeof content === 'string'
       ? ['.content']
-      : (content ?? []).flatMap((part, at) => (isUnsigned(part) ? [] : `.content[${at}]`));
+      : (content ?? []).flatMap((part, at) => (isEmptyThought(part) ? [] : `.content[${at}]`));
   const others = [...(refusal ? ['.refusal'] : []), ...(calls ?? []).map((_, at) => `.tool_calls[${at}]`)];
-  const isThinking = (details ?? []).length > 0 && index < (details ?? []).length;
-  if (isThinking) return `.reasoning_details[${index}]`;
-  return [...parts, ...others][index - (details ?? []).length] ?? '';
+  return [...thoughtsOf(message).map(({ place }) => place), ...parts, ...others][index] ?? '';
 }

@@ -18,17 +18,20 @@ import { withoutNoLimits } from '../shared/no-limit.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
 import { unreadFields } from '../shared/unread-fields.js';
+import { unreadInFields } from '../shared/unread-members.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
 
 const check = bodyCheck(chatBody);
 const { prompt_cache_key: _, ...readProperties } = chatBody.properties; // read for the session alone
 const readFields = new Set(Object.keys(readProperties));
+const reportMembers = unreadInFields(chatBody, ['messages']);
 
 /** Decodes a Chat Completions body to a Messages request; throws `invalid_request` with the field's name. */
 export function decodeChat(value: unknown, context: FormatContext): Decoded {
   const body = check(withoutNoLimits(value));
   const dropped = new UnsupportedFields();
+  reportMembers(body, dropped);
   const model = context.findModel(body.model);
   const { reasoning_effort: effort, reasoning } = body;
   const params = { effort, reasoning, thinking: body.thinking };
@@ -87,14 +90,15 @@ function pathsOf(
   body: ChatBody,
   { thinking, toolbox, transcript }: { thinking: ThinkingParams; toolbox: Toolbox; transcript: Transcript },
 ): CallerPaths {
+  const form = body.response_format?.json_schema ? 'response_format.json_schema' : 'response_format';
   return {
     fields: {
       ...settingPaths(thinking),
       max_tokens: body.max_completion_tokens ? 'max_completion_tokens' : 'max_tokens',
       'output_config.format': 'response_format',
-      'output_config.format.schema': 'response_format.json_schema.schema',
-      'output_config.format.strict': 'response_format.json_schema.strict',
-      'output_config.format.name': 'response_format.json_schema.name',
+      'output_config.format.schema': `${form}.schema`,
+      'output_config.format.strict': `${form}.strict`,
+      'output_config.format.name': `${form}.name`,
     },
     toolPath: (name) => toolbox.placeOf(name),
     contentPath: contentPaths(transcript, chatBlockPath(body)),

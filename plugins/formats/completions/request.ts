@@ -7,6 +7,7 @@ import { fanOut } from '../shared/fan-out.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
 import { unreadFields } from '../shared/unread-fields.js';
+import { unreadInFields } from '../shared/unread-members.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** Schema of the Completions fields that are read. */
@@ -26,11 +27,13 @@ export type CompletionsBody = Static<typeof completionsBody>;
 
 const check = bodyCheck(completionsBody);
 const read = new Set(Object.keys(completionsBody.properties));
+const reportMembers = unreadInFields(completionsBody);
 
 /** Decodes to one call per prompt and answer. Throws `invalid_request` for prompts of token numbers. */
 export function decodeCompletions(value: unknown): Decoded {
   const body = check(withoutNoLimits(value));
   const dropped = new UnsupportedFields();
+  reportMembers(body, dropped);
   const prompts = promptsOf(body);
   const transcript = new Transcript();
   transcript.add('user', prompts.slice(0, 1).map(textBlock));

@@ -76,7 +76,10 @@ export const responsesBody = Type.Object({
   stream: nullable(Type.Boolean()),
   /** False: no call of the model; the input is kept for the request that continues this one. */
   generate: nullable(Type.Boolean()),
-  stream_options: nullable(Type.Object({ include_obfuscation: nullable(Type.Boolean()) })),
+  /** `include_usage` is Chat's, and usage is always there. */
+  stream_options: nullable(
+    Type.Object({ include_obfuscation: nullable(Type.Boolean()), include_usage: nullable(Type.Boolean()) }),
+  ),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: nullable(Type.Integer({ minimum: 0 })),

@@ -3,6 +3,7 @@ import { Type, type ContentBlock, type TextBlock } from 'gw2api/plugin';
 import { invalidField, nullable, required } from '../shared/body.js';
 import { markerFields, markerOf } from '../shared/cache-markers.js';
 import { fileBlock, imageBlock } from '../shared/media.js';
+import { unreadInParts, type MemberReport } from '../shared/unread-members.js';
 import type { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 export const part = Type.Object({
@@ -45,8 +46,21 @@ export function readTexts(content: Content, path: string, dropped: UnsupportedFi
 export function readPart(part: Part, path: string, dropped: UnsupportedFields): ContentBlock {
   const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
   if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
+  members[part.type]?.(part, path, dropped);
   return { ...read(part, path, dropped), ...markerOf(part) };
 }
+
+const markers = Object.keys(markerFields);
+const textMembers = unreadInParts(part, ['text', ...markers]);
+
+const members: Readonly<Record<string, MemberReport>> = {
+  text: textMembers,
+  input_text: textMembers,
+  output_text: textMembers,
+  refusal: unreadInParts(part, ['refusal', ...markers]),
+  input_image: unreadInParts(part, ['image_url', 'file_id', 'detail', ...markers]),
+  input_file: unreadInParts(part, ['file_data', 'file_url', 'file_id', 'filename', ...markers]),
+};
 
 type PartReader = (part: Part, path: string, dropped: UnsupportedFields) => ContentBlock;
 

@@ -1,15 +1,15 @@
-import type { Static } from 'typebox';
+import type { Static, TProperties } from 'typebox';
 import { Type, type BlockOf, type ContentBlock } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
 import type { InputItem } from './body.js';
 import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';
 import { parseArguments } from '../shared/arguments.js';
 import { bodyCheck, nullable } from '../shared/body.js';
 import { toolResult } from '../shared/call-ids.js';
-import { openReasoning } from '../shared/reasoning.js';
+import { openReasoning, plainThinking } from '../shared/reasoning.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
+import { ofAnswers, unreadMembers, type MemberReport } from '../shared/unread-members.js';
 import type { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** Context for reading an item. */
@@ -39,6 +39,8 @@ const content = nullable(Type.String(), Type.Array(part));
 const message = Type.Object({
   role: Type.Enum(['user', 'assistant', 'system', 'developer']),
   content,
+  /** Of an answer: a comment on the way, or the answer itself. */
+  phase: nullable(Type.String()),
 });
 
 const functionCall = Type.Object({
@@ -64,6 +66,7 @@ const callOutput = Type.Object({
 const reasoning = Type.Object({
   encrypted_content: nullable(Type.String()),
   content: nullable(Type.Array(Type.Object({ text: nullable(Type.String()) }))),
+  summary: nullable(Type.Array(Type.Unknown())),
 });
 
 const compaction = Type.Object({ encrypted_content: Type.String() });
@@ -77,48 +80,65 @@ const check = {
   compaction: bodyCheck(compaction),
 };
 
+/** Reports of the members of items; parts of content report their own. */
+const reportMembers = {
+  message: membersOf({ ...message.properties, content: Type.Unknown() }),
+  functionCall: membersOf(functionCall.properties),
+  customCall: membersOf(customCall.properties),
+  callOutput: membersOf({ ...callOutput.properties, output: Type.Unknown() }),
+};
+
+function membersOf(properties: TProperties): MemberReport {
+  return unreadMembers(Type.Object({ type: Type.String(), ...properties }), `${ofAnswers} created_by`);
+}
+
 const readers: Readonly<Record<string, ItemReader>> = {
   message: (item, path, { transcript, dropped }) => {
-    const { role, content } = check.message(item, path);
-    if (role === 'user' || role === 'assistant')
-      transcript.add(role, readParts(content, `${path}.content`, dropped));
-    else transcript.addSystem(readTexts(content, `${path}.content`, dropped));
+    const { role, content, phase } = check.message(item, path);
+    reportMembers.message(item, path, dropped);
+    if (role === 'user') transcript.add(role, readParts(content, `${path}.content`, dropped));
+    else if (role === 'assistant') {
+      const blocks = readParts(content, `${path}.content`, dropped);
+      transcript.add(role, phase ? blocks.map((block) => ({ ...block, phase })) : blocks);
+    } else transcript.addSystem(readTexts(content, `${path}.content`, dropped));
   },
   function_call: (item, path, reading) => {
     if (isUnanswered(item, reading)) return reading.dropped.add(path);
     const call = check.functionCall(item, path);
+    reportMembers.functionCall(item, path, reading.dropped);
     addCall(call, parseArguments(call.arguments, `${path}.arguments`, reading.dropped), reading);
   },
   custom_tool_call: (item, path, reading) => {
     if (isUnanswered(item, reading)) return reading.dropped.add(path);
     const call = check.customCall(item, path);
+    reportMembers.customCall(item, path, reading.dropped);
     addCall(call, { input: call.input }, reading);
   },
   function_call_output: addResult,
   custom_tool_call_output: addResult,
-  reasoning: (item, path, { transcript }) => {
-    const { encrypted_content: sealed, content } = check.reasoning(item, path);
-    const block = sealed ? openReasoning(sealed) : plainThinking(item, content ?? []);
+  reasoning: (item, path, { transcript, dropped }) => {
+    const { encrypted_content: sealed, content, summary } = check.reasoning(item, path);
+    const block = sealed ? openReasoning(sealed) : plainReasoning(item, content ?? []);
     if (block) transcript.add('assistant', [block]);
+    else if (sealed || summary?.length) dropped.add(path, 'mend'); // only its vendor can read it
   },
   compaction: addSummary,
   /** Earlier name of the same. */
   compaction_summary: addSummary,
   /** Searches are repeated by the upstream, not replayed. */
-  web_search_call: () => undefined,
+  web_search_call: (_, path, { dropped }) => dropped.add(path, 'mend'),
   /** Their tools are read by `readTools`. */
   additional_tools: () => undefined,
   tool_search_output: () => undefined,
 };
 
-/** Reasoning that is text without a seal, as open models give it: it goes back as it came where it can. */
-function plainThinking(
+/** Reasoning that is text without a seal; it goes back as it came where it can. */
+function plainReasoning(
   item: InputItem,
   content: readonly { readonly text?: string | null }[],
 ): BlockOf<'thinking'> | undefined {
   const thinking = content.map(({ text }) => text ?? '').join('');
-  if (thinking === '') return undefined;
-  return { type: 'thinking', thinking, signature: reasoningEnvelope({ vendor: '', data: item }) };
+  return thinking === '' ? undefined : plainThinking(thinking, item);
 }
 
 /** True for a call that was cut and never made; one that has an output keeps its place beside it. */
@@ -148,6 +168,7 @@ function addCall(
 
 function addResult(item: InputItem, path: string, { transcript, dropped, called }: Reading): void {
   const { call_id, name, output } = check.callOutput(item, path);
+  reportMembers.callOutput(item, path, dropped);
   const result = typeof output === 'string' ? output : readParts(output, `${path}.output`, dropped);
   if (called.has(call_id)) return transcript.add('user', [toolResult(call_id, result)]);
   dropped.add(path);

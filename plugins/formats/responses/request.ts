@@ -15,10 +15,12 @@ import type { Toolbox } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
 import { unreadFields } from '../shared/unread-fields.js';
+import { unreadInFields } from '../shared/unread-members.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 const check = bodyCheck(responsesBody);
 const { prompt_cache_key: _, ...readProperties } = responsesBody.properties; // read for the session alone
+const reportMembers = unreadInFields(responsesBody, ['input', 'reasoning', 'tools']);
 const read = new Set([...Object.keys(readProperties), 'background', 'conversation', 'prompt']);
 
 /**
@@ -29,6 +31,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   const body = check(withoutNoLimits(value));
   refuseUnservable(body);
   const dropped = new UnsupportedFields();
+  reportMembers(body, dropped);
   const model = context.findModel(body.model);
   const thinking = thinkingParams(body, dropped);
   const input = await readInput(body, context);
@@ -58,7 +61,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     request: withExtras(request, extrasIn(body)),
     stream: body.stream === true,
     dropped: dropped.paths,
-    pathOf: callerPathOf(request, pathsOf({ thinking, toolbox: tools.toolbox, transcript, input })),
+    pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox: tools.toolbox, transcript, input })),
     intercept: body.generate === false ? warmUp : undefined,
   };
 }
@@ -70,14 +73,15 @@ interface Parts {
   readonly input: ResponsesInput;
 }
 
-function pathsOf({ thinking, toolbox, transcript, input }: Parts): CallerPaths {
+function pathsOf(body: ResponsesBody, { thinking, toolbox, transcript, input }: Parts): CallerPaths {
   return {
     fields: {
       ...settingPaths(thinking),
       max_tokens: 'max_output_tokens',
       'output_config.format': 'text.format',
       [extraPath('verbosity')]: 'text.verbosity',
-      [extraPath('reasoning.summary')]: 'reasoning.summary',
+      [extraPath('reasoning.summary')]:
+        `reasoning.${body.reasoning?.summary ? 'summary' : 'generate_summary'}`,
     },
     toolPath: (name) => toolbox.placeOf(name),
     contentPath: contentPaths(transcript, itemBlockPath(input)),
@@ -90,6 +94,7 @@ function itemBlockPath({ items, carried }: ResponsesInput): BlockPath {
     const at = /^input\[(\d+)\]$/.exec(path)?.[1];
     const item = at === undefined ? undefined : items[carried + Number(at)];
     if (!item) return path;
+    if (rest === '.phase') return `${path}.phase`;
     if (item['output'] !== undefined) return `${path}${rest.replace(/^\.content\b/, '.output')}`;
     if (Array.isArray(item['content'])) return `${path}.content[${index}]${rest}`;
     return typeof item['content'] === 'string' ? `${path}.content` : `${path}${rest}`;
@@ -100,7 +105,8 @@ function itemBlockPath({ items, carried }: ResponsesInput): BlockPath {
 function extrasIn(body: ResponsesBody): Extras {
   const verbosity = body.text?.verbosity;
   const { effort, summary, generate_summary } = body.reasoning ?? {};
-  const shown = effort || body.thinking ? undefined : (summary ?? generate_summary);
+  const asked = body.thinking ? undefined : (summary ?? generate_summary);
+  const shown = effort && asked === 'auto' ? undefined : asked; // Messages has one kind of summary, beside an effort
   return {
     ...unreadFields(body, read),
     ...(verbosity && { verbosity }),

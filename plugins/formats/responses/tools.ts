@@ -5,6 +5,7 @@ import { bodyCheck, required } from '../shared/body.js';
 import type { ToolParams } from '../shared/tool-choice.js';
 import { Toolbox } from '../shared/toolbox.js';
 import type { CallerTools } from '../shared/tools.js';
+import { unreadMembers } from '../shared/unread-members.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 import { webSearchTool } from '../shared/web-search.js';
 
@@ -67,6 +68,7 @@ function definitionOf(tool: ResponsesTool): string {
 
 const checkTools = bodyCheck(Type.Object({ tools: Type.Array(responsesTool) }));
 const checkTool = bodyCheck(responsesTool);
+const reportMembers = unreadMembers(responsesTool);
 
 function addTool(tool: ResponsesTool, path: string, reading: Reading): void {
   const add = Object.hasOwn(adders, tool.type) ? adders[tool.type] : undefined;
@@ -94,19 +96,28 @@ function addFunction(
   { toolbox, dropped }: Reading,
   namespace?: string,
 ): void {
+  reportMembers(tool, path, dropped);
   if (tool.defer_loading) dropped.add(`${path}.defer_loading`);
   const { strict = null } = tool;
   toolbox.addFunction({ ...tool, strict, name: required(tool.name, `${path}.name`) }, path, namespace);
 }
 
-function addCustom(tool: ResponsesTool, path: string, { toolbox }: Reading, namespace?: string): void {
+function addCustom(
+  tool: ResponsesTool,
+  path: string,
+  { toolbox, dropped }: Reading,
+  namespace?: string,
+): void {
+  reportMembers(tool, path, dropped);
   const { syntax, definition } = tool.format ?? {};
   const grammar = syntax && definition ? { syntax, definition } : undefined;
   toolbox.addCustom({ ...tool, name: required(tool.name, `${path}.name`), grammar }, path, namespace);
 }
 
 /** Nested tools become plain ones named `namespace__tool`; the encoder undoes it. */
-function addNamespace({ name, description, tools }: ResponsesTool, path: string, reading: Reading): void {
+function addNamespace(given: ResponsesTool, path: string, reading: Reading): void {
+  const { name, description, tools } = given;
+  reportMembers(given, path, reading.dropped);
   const namespace = required(name, `${path}.name`);
   if (description)
     reading.notes.push(`About the tools whose names begin with "${namespace}__": ${description}`);

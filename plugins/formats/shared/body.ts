@@ -37,7 +37,9 @@ export function nullable<const Schemas extends readonly TSchema[]>(...schemas: S
 export const completionFields = {
   stop: nullable(Type.String(), Type.Array(Type.String())),
   stream: nullable(Type.Boolean()),
-  stream_options: nullable(Type.Object({ include_usage: nullable(Type.Boolean()) })),
+  stream_options: nullable(
+    Type.Object({ include_usage: nullable(Type.Boolean()), include_obfuscation: nullable(Type.Boolean()) }),
+  ),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: nullable(Type.Integer({ minimum: 0 })),

@@ -6,28 +6,32 @@ export type BlockPath = (origin: Origin, rest: string) => string;
 
 /**
  * Translation of paths of messages, system texts and their blocks in a decoded request; undefined for what the caller
- * did not send. The conversation is put together again for it, which only a report pays for.
+ * did not send. The conversation is put together again for the first of them, which only a report pays for.
  */
 export function contentPaths(
   transcript: Transcript,
   blockPath: BlockPath,
 ): (path: string) => string | undefined {
+  let known: Conversation | undefined;
   return (path) => {
+    known ??= { system: transcript.system, messages: transcript.messages, origins: transcript.origins };
+    const { system, messages, origins } = known;
     const [, list, index, block, rest = ''] =
       /^(messages|system)(?:\[(\d+)\](?:\.content\[(\d+)\])?)?(.*)$/s.exec(path) ?? [];
-    const blocks = list === 'system' ? transcript.system : contentOf(transcript, Number(index));
-    const origins = transcript.origins;
+    const blocks = list === 'system' ? system : contentOf(messages, Number(index));
     const at = list === 'system' ? index : block;
     const found = blocks[Number(at ?? 0)];
     // A text that was trimmed at its end is a copy, and the last one.
-    const isLast = Number(index) > 0 && Number(index) === transcript.messages.length - 1;
+    const isLast = Number(index) > 0 && Number(index) === messages.length - 1;
     const origin = found && (origins.get(found) ?? (isLast ? [...origins.values()].at(-1) : undefined));
     if (!origin) return undefined;
     return list === 'messages' && block === undefined ? origin.path : blockPath(origin, rest);
   };
 }
 
-function contentOf({ messages }: Transcript, index: number): readonly ContentBlock[] {
+type Conversation = Pick<Transcript, 'system' | 'messages' | 'origins'>;
+
+function contentOf(messages: Conversation['messages'], index: number): readonly ContentBlock[] {
   const content = messages[index]?.content ?? [];
   return typeof content === 'string' ? [] : content;
 }

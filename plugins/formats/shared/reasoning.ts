@@ -1,4 +1,5 @@
 import type { BlockOf } from 'gw2api/plugin';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
 import { seal, unseal } from './sealed.js';
 
 /** A block whose bytes the upstream has signed or encrypted: it must come back as it was. */
@@ -13,6 +14,12 @@ export function sealReasoning(block: SignedThinking): string {
 export function openReasoning(text: string): SignedThinking | undefined {
   const block: unknown = unseal(text);
   return isSignedThinking(block) ? block : undefined;
+}
+
+/** Thinking that nobody has signed, as open models give it: it goes back to servers that take it. `data`: as it came. */
+export function plainThinking(thinking: string, data?: unknown): BlockOf<'thinking'> {
+  const signature = reasoningEnvelope({ vendor: '', ...(data !== undefined && { data }) });
+  return { type: 'thinking', thinking, signature };
 }
 
 function isSignedThinking(block: unknown): block is SignedThinking {

@@ -1,16 +1,19 @@
+import type { Loss } from 'gw2api/plugin';
+
 /** Fields of the caller's body that Messages cannot express, for the answer header `x-gw-dropped`. */
 export class UnsupportedFields {
-  readonly #paths = new Set<string>();
+  readonly #paths = new Map<string, string | Loss>();
 
   /**
    * `path` as the caller wrote it: `logprobs`, `tools[2]`; characters invalid in a header list become `?`.
    */
-  add(path: string): void {
-    this.#paths.add(path.replaceAll(/[^\x21-\x7e]|,/g, '?'));
+  add(given: string, kind: Loss['kind'] = 'setting'): void {
+    const path = given.replaceAll(/[^\x21-\x7e]|,/g, '?');
+    if (!this.#paths.has(path)) this.#paths.set(path, kind === 'setting' ? path : { path, kind });
   }
 
-  /** In the order in which they were found. */
-  get paths(): readonly string[] {
-    return [...this.#paths];
+  /** In the order in which they were found; a plain path is that of a setting. */
+  get paths(): readonly (string | Loss)[] {
+    return [...this.#paths.values()];
   }
 }

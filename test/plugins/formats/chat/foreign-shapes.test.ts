@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { extrasOf } from 'gw2api/plugin';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
 import chat from '#plugins/formats/chat/index.js';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { sealReasoning } from '#plugins/formats/shared/reasoning.js';
@@ -138,7 +139,7 @@ describe('a Chat request in the shape of another format', () => {
     ]);
   });
 
-  it('keeps thinking that is signed, and leaves out what is not', () => {
+  it('keeps thinking that is signed, and marks what is not', () => {
     const signed = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
     const hidden = { type: 'redacted_thinking', data: 'ZGF0YQ==' };
     const said = { type: 'text', text: 'Yes.' };
@@ -146,11 +147,13 @@ describe('a Chat request in the shape of another format', () => {
       signed,
       { type: 'thinking', thinking: 'Unsigned.' },
       { type: 'thinking', thinking: 'Unsigned.', signature: '' },
+      { type: 'thinking', thinking: '' },
       hidden,
       said,
     ];
+    const plain = { type: 'thinking', thinking: 'Unsigned.', signature: reasoningEnvelope({ vendor: '' }) };
     const { request } = decode({ messages: [user, { role: 'assistant', content }, user] });
-    expect(request.messages[1]?.content).to.deep.equal([signed, hidden, said]);
+    expect(request.messages[1]?.content).to.deep.equal([signed, plain, plain, hidden, said]);
   });
 
   it('chooses tools by the words of Messages', () => {

@@ -243,7 +243,7 @@ describe('a Responses request', () => {
       expect(dropped).to.deep.equal(['input[1]']);
     });
 
-    it('leaves searches out, and reports items of types that Messages lacks', async () => {
+    it('reports searches, and items of types that Messages lacks', async () => {
       const { request, dropped } = await decode({
         input: [
           user,
@@ -252,7 +252,7 @@ describe('a Responses request', () => {
         ],
       });
       expect(request.messages).to.have.length(1);
-      expect(dropped).to.deep.equal(['input[2]']);
+      expect(dropped).to.deep.equal([{ path: 'input[1]', kind: 'mend' }, 'input[2]']);
     });
   });
 
