@@ -111,9 +111,13 @@ function withFormat(
   }
   const { schema: sent, changes, keepsMeaning } = strict.fitted;
   const kind = keepsMeaning ? 'mend' : 'setting';
+  const isNamed = typeof request.output_config?.format?.name === 'string';
   return {
     request: withOutput(request, { type: 'json_schema', schema: sent }),
-    losses: changes.length > 0 ? [{ path: `${path}.schema`, kind }] : [],
+    losses: [
+      ...(changes.length > 0 ? [{ path: `${path}.schema`, kind } as const] : []),
+      ...(isNamed ? [{ path: `${path}.name`, kind: 'mend' } as const] : []),
+    ],
   };
 }
 

@@ -2,5 +2,8 @@ import type { SlotCall } from 'gw2api/plugin';
 
 /** Terms of a call that decide about its translation, besides the request. */
 export type CallTerms = Partial<
-  Pick<SlotCall, 'addedTools' | 'headers' | 'isTranslated' | 'profile' | 'stickyKey' | 'without'>
+  Pick<
+    SlotCall,
+    'addedMarkers' | 'addedTools' | 'headers' | 'isTranslated' | 'profile' | 'stickyKey' | 'without'
+  >
 >;

@@ -39,14 +39,18 @@ export function reportThinking(
   if (thinking?.type === 'enabled' || (thinking?.type === 'disabled' && mayThink)) dropped.add('thinking');
 }
 
-/** Effort that a server is sent; another one than the caller has named is reported, as is thinking that goes on. */
+/**
+ * Effort that a server is sent; another one than the caller has named is reported, as is thinking that goes on, and a
+ * budget that an effort stands for.
+ */
 export function sentEffort(
-  { effort: wanted, isNamed }: ThinkingWish,
+  { effort: wanted, isNamed, budget }: ThinkingWish,
   efforts: readonly string[],
   dropped: Dropped,
 ): string | undefined {
   const effort = nearestEffort(wanted, efforts);
   if (isNamed && effort !== wanted) dropped.add(wanted === 'none' ? 'thinking' : 'output_config.effort');
+  if (budget !== undefined) dropped.add('thinking.budget_tokens', 'mend');
   return effort;
 }
 

@@ -93,20 +93,24 @@ function reasoningFields(
   return details.length > 0 ? { reasoning_details: details } : {};
 }
 
-/** Reports plain thinking of the caller that the server does not take back. */
+/** Reports thinking that the server does not take back: as content where nobody has sealed it. */
 function reportThoughts(
   blocks: readonly ContentBlock[],
   pathOf: (at: number) => string,
-  { capabilities: { reasoningField }, dropped }: Conversion,
+  { capabilities: { reasoningField, vendor }, dropped }: Conversion,
 ): void {
-  if (reasoningField === 'reasoning_content' || reasoningField === 'reasoning') return;
+  const isText = reasoningField === 'reasoning_content' || reasoningField === 'reasoning';
   blocks.forEach((block, at) => {
-    if (block.type === 'thinking' && openReasoning(block.signature)?.vendor === '')
-      dropped.add(pathOf(at), 'content');
+    if (block.type === 'redacted_thinking') dropped.add(pathOf(at), 'mend');
+    if (block.type !== 'thinking' || isText) return;
+    const isSent = reasoningField === 'reasoning_details' && detailsOf(block, vendor).length > 0;
+    const isPlain = openReasoning(block.signature)?.vendor === '';
+    if (!isSent) dropped.add(pathOf(at), isPlain ? 'content' : 'mend');
   });
 }
 
-function detailsOf({ signature }: BlockOf<'thinking'>, vendor: string): readonly unknown[] {
-  const envelope = openReasoning(signature);
-  return envelope?.vendor === vendor && Array.isArray(envelope.data) ? envelope.data : [];
+/** Details of the server itself, and those that a caller has sent without a seal. */
+function detailsOf({ signature }: BlockOf<'thinking'>, own: string): readonly unknown[] {
+  const { vendor, data } = openReasoning(signature) ?? {};
+  return (vendor === own || vendor === '') && Array.isArray(data) ? data : [];
 }

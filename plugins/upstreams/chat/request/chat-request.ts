@@ -12,6 +12,7 @@ import { withExtraFieldsOf } from '../../shared/extra-fields.js';
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
+import { reportUnreadParts } from '../../shared/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
 import { capabilitiesFor } from '../taken-back.js';
@@ -74,6 +75,8 @@ export function chatRequest(
     stream: true,
   };
   reportUnread(request, dropped, terms);
+  const takesMarker = ({ type }: { readonly type?: string }) => capabilities.cacheControl && type === 'text';
+  reportUnreadParts(whole, dropped, { addedMarkers: terms.addedMarkers, takesMarker });
   const { leftOut, names } = conversion;
   const extended = withExtraFieldsOf(body, request, capabilities.extraPaths, dropped);
   const keyed = capabilities.promptCacheKey ? withCacheKey(extended, request, terms) : extended;

@@ -52,9 +52,17 @@ function firstTurn(messages: readonly Message[]): number {
 
 function messagesOf(message: Message, path: string, conversion: Conversion): readonly ChatMessage[] {
   const { role, content } = message;
-  if (role === 'system') return systemMessage(partsOf(content, `${path}.content`, conversion), conversion);
+  if (role === 'system') {
+    const taken = conversion.capabilities.systemAnywhere ? conversion : unnamed(conversion);
+    return systemMessage(partsOf(content, `${path}.content`, taken), taken);
+  }
   if (role === 'user') return userMessages(content, `${path}.content`, conversion);
   return assistantMessages(message, path, conversion);
+}
+
+/** Conversion of system text that becomes part of another one's message, where a name would be that one's. */
+function unnamed(conversion: Conversion): Conversion {
+  return { ...conversion, capabilities: { ...conversion.capabilities, names: false } };
 }
 
 /** Tool messages, then a user message of what else was said, and of the images that the tools have given. */

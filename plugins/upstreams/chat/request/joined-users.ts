@@ -1,12 +1,12 @@
 import type { ChatContent, ChatMessage, ChatPart } from './chat-body.js';
 
-/** Messages with neighbouring ones of users as one, for a server that takes no system text but within theirs. */
+/** Messages with neighbouring ones of one user as one, for a server that takes no system text but within theirs. */
 export function joinedUsers(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const joined: ChatMessage[] = [];
   for (const message of messages) {
     const last = joined.at(-1);
-    if (message.role === 'user' && last?.role === 'user')
-      joined[joined.length - 1] = { role: 'user', content: both(last.content, message.content) };
+    if (message.role === 'user' && last?.role === 'user' && message.name === last.name)
+      joined[joined.length - 1] = { ...last, content: both(last.content, message.content) };
     else joined.push(message);
   }
   return joined;

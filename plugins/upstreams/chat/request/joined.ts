@@ -3,7 +3,7 @@ import type { AssistantMessage, ChatContent, ChatMessage } from './chat-body.js'
 import { contentOf } from './content.js';
 import { partsIn } from './late-system.js';
 
-/** Messages with neighbours of one role as one, for servers whose templates demand that roles alternate. */
+/** Messages with neighbours of one role and name as one, for servers whose templates demand that roles alternate. */
 export function joined(
   messages: readonly ChatMessage[],
   { textParts, cacheControl }: Capabilities,
@@ -16,7 +16,7 @@ export function joined(
         ...last,
         content: both(last.content, message.content, textParts || cacheControl),
       };
-    else if (message.role === 'assistant' && last?.role === 'assistant')
+    else if (message.role === 'assistant' && last?.role === 'assistant' && message.name === last.name)
       turns[turns.length - 1] = oneAnswer(last, message, cacheControl);
     else turns.push(message);
   }

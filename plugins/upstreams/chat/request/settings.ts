@@ -12,6 +12,7 @@ export function settingFields(
   const user = request.metadata?.user_id;
   if (top_k !== undefined && !capabilities.topK) dropped.add('top_k');
   if (stops.length > capabilities.maxStops) dropped.add('stop_sequences');
+  if (user && !capabilities.user) dropped.add('metadata.user_id', 'mend');
   const stop = stops.slice(0, capabilities.maxStops);
   return {
     ...limitOf(request, capabilities),

@@ -10,6 +10,7 @@ export function thinkingFields(
 ): Readonly<Record<string, unknown>> {
   const { reasoning, efforts, mayThink = true } = capabilities;
   const wish = thinkingWish(request);
+  if (request.thinking?.['display'] === 'omitted') dropped.add('thinking.display', 'mend');
   if (reasoning !== 'none') return writers[reasoning](wish, () => sentEffort(wish, efforts, dropped));
   reportThinking(request, mayThink, dropped);
   return {};

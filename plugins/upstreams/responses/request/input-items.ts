@@ -11,6 +11,8 @@ export type InputItem =
       readonly type: 'message';
       readonly role: 'user' | 'assistant' | 'developer';
       readonly content: readonly InputPart[];
+      /** Of an answer: a comment on the way, or the answer itself. */
+      readonly phase?: string;
     }
   | {
       readonly type: 'function_call';

@@ -49,6 +49,7 @@ class Items {
   readonly role: Role;
   readonly #items: InputItem[] = [];
   #parts: InputPart[] = [];
+  #phase: unknown;
 
   constructor(role: Role) {
     this.role = role;
@@ -58,7 +59,10 @@ class Items {
     return this.#items.length === 0 && this.#parts.length === 0;
   }
 
-  addPart(part: InputPart): void {
+  /** Adds a part, to a new item where its phase is another one. */
+  addPart(part: InputPart, phase?: unknown): void {
+    if (phase !== this.#phase) this.finish();
+    this.#phase = phase;
     this.#parts.push(part);
   }
 
@@ -68,7 +72,9 @@ class Items {
   }
 
   finish(): readonly InputItem[] {
-    if (this.#parts.length > 0) this.#items.push({ type: 'message', role: this.role, content: this.#parts });
+    const phase = typeof this.#phase === 'string' ? { phase: this.#phase } : {};
+    const { role } = this;
+    if (this.#parts.length > 0) this.#items.push({ type: 'message', role, ...phase, content: this.#parts });
     this.#parts = [];
     return this.#items;
   }
@@ -78,12 +84,11 @@ function addBlock(block: ContentBlock, path: string, items: Items, conversion: C
   if (block.type === 'tool_use') items.addItem(functionCall(block, conversion));
   else if (block.type === 'tool_result') items.addItem(callOutput(block, path, conversion));
   else if (block.type === 'thinking')
-    for (const item of reasoningItems(block, conversion)) items.addItem(item);
+    for (const item of reasoningItems(block, path, conversion)) items.addItem(item);
   else if (block.type === 'text' && items.role === 'assistant') {
-    if (block.text !== '') items.addPart({ type: 'output_text', text: block.text });
-  } else if (block.type !== 'redacted_thinking') {
-    for (const part of partOf(block, path, conversion)) items.addPart(part);
-  }
+    if (block.text !== '') items.addPart({ type: 'output_text', text: block.text }, block['phase']);
+  } else if (block.type === 'redacted_thinking') conversion.dropped.add(path, 'mend');
+  else for (const part of partOf(block, path, conversion)) items.addPart(part);
 }
 
 function functionCall({ id, name, input }: BlockOf<'tool_use'>, { names }: Conversion): InputItem {
@@ -118,12 +123,18 @@ function outputOf(parts: readonly InputPart[], isError: boolean): string | reado
 }
 
 /** Reasoning of this vendor as it came, but for its id: nothing is stored that the id could refer to. */
-function reasoningItems({ signature }: BlockOf<'thinking'>, { settings }: Conversion): readonly InputItem[] {
-  const envelope = openReasoning(signature);
-  if (envelope === undefined || !isItem(envelope.data)) return [];
-  if (envelope.vendor !== '' && envelope.vendor !== settings.vendor) return [];
-  const { id: _, ...item } = envelope.data;
-  return [{ ...item, type: 'reasoning' }];
+function reasoningItems(
+  { signature }: BlockOf<'thinking'>,
+  path: string,
+  { settings, dropped }: Conversion,
+): readonly InputItem[] {
+  const { vendor, data } = openReasoning(signature) ?? {};
+  if (isItem(data) && (vendor === '' || vendor === settings.vendor)) {
+    const { id: _, ...item } = data;
+    return [{ ...item, type: 'reasoning' }];
+  }
+  dropped.add(path, vendor === '' ? 'content' : 'mend');
+  return [];
 }
 
 function isItem(data: unknown): data is Readonly<Record<string, unknown>> {

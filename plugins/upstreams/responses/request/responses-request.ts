@@ -19,6 +19,7 @@ import { extraPaths, withExtraFields, withExtraFieldsOf } from '../../shared/ext
 import { ToolNames } from '../../shared/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
+import { reportUnreadParts } from '../../shared/unread-parts.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { ResponsesSettings } from '../options.js';
@@ -81,6 +82,7 @@ export function responsesRequest(
     ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
   };
   reportUnread(request, dropped, terms);
+  reportUnreadParts(whole, dropped, { addedMarkers: terms.addedMarkers, phase: true });
   for (const { path, kind } of blockExtraLosses(request)) dropped.add(path, kind);
   const paths = withExtraFields(extraFields, settings.extraFields);
   const extended = withExtraFieldsOf(body, request, paths, dropped);
@@ -161,7 +163,8 @@ function reasoningFields(
   }
   const wish = thinkingWish(request);
   const effort = sentEffort(wish, efforts, dropped);
-  const isShown = wish.isOn && request.thinking?.['display'] !== 'omitted';
+  const isAsked = 'reasoning.summary' in extrasOf(request); // and written with them
+  const isShown = wish.isOn && !isAsked && request.thinking?.['display'] !== 'omitted';
   const reasoning = { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) };
   return Object.keys(reasoning).length > 0 ? { reasoning } : {};
 }

@@ -273,6 +273,7 @@ describe('the conversation of a Chat request', () => {
     ]);
     expect(dropped).to.deep.equal([
       'messages[0].content[0]',
+      'messages[1].content[0]',
       'messages[2].content[1]',
       'messages[4].content[0].content[0]',
       'messages[4].content[0].content[1]',
@@ -303,7 +304,8 @@ describe('the conversation of a Chat request', () => {
   it('has no cache markers, except for a server that takes them', () => {
     const marked = { ...text('long'), cache_control: { type: 'ephemeral' } } as const;
     const messages: readonly Message[] = [{ role: 'user', content: [marked] }];
-    expect(translate({ messages, system: [marked] })).to.deep.include({ dropped: [] });
+    const dropped = ['system[0].cache_control', 'messages[0].content[0].cache_control'];
+    expect(translate({ messages, system: [marked] })).to.deep.include({ dropped });
     expect(JSON.stringify(translate({ messages, system: [marked] }).body)).not.to.include('cache_control');
     expect(translate({ messages, system: [marked] }, { cacheControl: true }).body['messages']).to.deep.equal([
       { role: 'system', content: [marked] },
@@ -399,10 +401,10 @@ describe('thinking in a Chat request', () => {
     expect(translated(turn(undefined), { preset: 'deepseek' })[1]).to.include({ reasoning_content: '' });
   });
 
-  it('is left out for a server that does not read it', () => {
+  it('is left out for a server that does not read it, and reported', () => {
     const { body, dropped } = translate({ messages: turn(thought('sig')) });
     expect(JSON.stringify(body)).not.to.match(/Hm|sig/);
-    expect(dropped).to.deep.equal([]);
+    expect(dropped).to.deep.equal(['messages[1].content[0]']);
   });
 
   it('goes back with its details to the vendor that gave them, and to no other', () => {

@@ -238,7 +238,8 @@ describe('a Chat request', () => {
     const budget = { thinking: { type: 'enabled', budget_tokens: 2000 } };
     const off = { thinking: { type: 'disabled' } };
     expect(asked(high, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'high' });
-    expect(asked(budget, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'low' });
+    const nearest = { ...none, reasoning_effort: 'low', dropped: ['thinking.budget_tokens'] };
+    expect(asked(budget, 'openai')).to.deep.equal(nearest);
     expect(asked(off, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'none' });
     const max = { output_config: { effort: 'max' } };
     expect(asked(max, 'openai')).to.deep.equal({ ...none, reasoning_effort: 'max' });
