@@ -76,11 +76,13 @@ export class LossReport {
 
   #named(losses: readonly Loss[], sent: MessagesRequest): readonly Loss[] {
     const { request = sent, pathOf = same } = this.#decoded ?? {};
-    return losses.flatMap((loss) => {
-      const original = originalPath(loss.path, sent, request);
-      const path = original && callersPath(original, pathOf);
-      return path ? [{ ...loss, path }] : [];
-    });
+    return inOrder(losses)
+      .slice(0, maxNamed)
+      .flatMap((loss) => {
+        const original = originalPath(loss.path, sent, request);
+        const path = original && callersPath(original, pathOf);
+        return path ? [{ ...loss, path }] : [];
+      });
   }
 
   #refuse(losses: readonly Loss[], { reject = this.unsupported === 'reject' }: LossOptions = {}): void {
@@ -97,9 +99,7 @@ export class LossReport {
     const answer = this.#answer;
     if (answer.headerSent) return;
     const losses = [...this.#own, ...this.#ofStages, ...this.#ofCall];
-    const paths = new Set(
-      order.flatMap((kind) => losses.filter((loss) => loss.kind === kind).map(({ path }) => oneItem(path))),
-    );
+    const paths = new Set(inOrder(losses).map(({ path }) => oneItem(path)));
     if (paths.size > 0) answer.set(header, droppedHeader([...paths]));
     else answer.remove?.(header);
   }
@@ -128,8 +128,15 @@ function oneItem(path: string): string {
   return path.replaceAll(',', '?');
 }
 
-/** The header is cut at its end. */
+/** Losses by their kinds, since the header is cut at its end. */
+function inOrder(losses: readonly Loss[]): readonly Loss[] {
+  return order.flatMap((kind) => losses.filter((loss) => loss.kind === kind));
+}
+
 const order = ['content', 'setting', 'mend'] as const satisfies readonly Loss['kind'][];
+
+/** Max losses of one call that are named, each of which may take a look at the whole request; the header has no room for more. */
+const maxNamed = 200;
 
 /** Reports by the response that they belong to. */
 const reports = new WeakMap<object, LossReport>();
