@@ -53,7 +53,7 @@ function listenSettings({
   shutdownTimeoutMs,
   headersTimeoutMs,
   bodyIdleTimeoutMs,
-  webSockets: { pingIntervalMs, idleTimeoutMs, maxAgeMs, ...webSockets },
+  webSockets,
   ...listen
 }: Config['listen']) {
   return {
@@ -62,12 +62,21 @@ function listenSettings({
     shutdownTimeout: durationText(shutdownTimeoutMs),
     headersTimeout: durationText(headersTimeoutMs),
     bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
-    webSockets: {
-      ...webSockets,
-      pingInterval: durationText(pingIntervalMs),
-      idleTimeout: durationText(idleTimeoutMs),
-      maxAge: durationText(maxAgeMs),
-    },
+    webSockets: webSockets && webSocketSettings(webSockets),
+  };
+}
+
+function webSocketSettings({
+  pingIntervalMs,
+  idleTimeoutMs,
+  maxAgeMs,
+  ...webSockets
+}: Exclude<Config['listen']['webSockets'], false>): object {
+  return {
+    ...webSockets,
+    pingInterval: durationText(pingIntervalMs),
+    idleTimeout: durationText(idleTimeoutMs),
+    maxAge: durationText(maxAgeMs),
   };
 }
 

@@ -147,6 +147,18 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly isGuarded?: boolean;
 }
 
+/** Settings of the WebSockets that callers open. */
+interface WebSocketSettings {
+  /** Origins of pages that may open WebSockets, besides the gateway's own. */
+  readonly origins: readonly string[];
+  /** Max open WebSockets of a key, for each process. */
+  readonly maxPerKey: number;
+  readonly pingIntervalMs: number;
+  /** Time without a message or an answer after which a WebSocket is closed. */
+  readonly idleTimeoutMs: number;
+  readonly maxAgeMs: number;
+}
+
 /** A checked config: every field is present, typed and in base units. */
 export interface Config {
   /** Path as given on the command line; used in messages. */
@@ -173,16 +185,8 @@ export interface Config {
     readonly maxConnections: number;
     /** Max connections that wait in the operating system to be accepted. */
     readonly backlog: number;
-    readonly webSockets: {
-      /** Origins of pages that may open WebSockets, besides the gateway's own. */
-      readonly origins: readonly string[];
-      /** Max open WebSockets of a key, for each process. */
-      readonly maxPerKey: number;
-      readonly pingIntervalMs: number;
-      /** Time without a message or an answer after which a WebSocket is closed. */
-      readonly idleTimeoutMs: number;
-      readonly maxAgeMs: number;
-    };
+    /** False: an upgrade to a WebSocket is answered with 426. */
+    readonly webSockets: false | WebSocketSettings;
   };
   readonly pipeline: readonly StageConfig[];
   readonly formats: readonly FormatConfig[];

@@ -19,13 +19,21 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
     maxConnections: raw.maxConnections,
     backlog: raw.backlog,
-    webSockets: {
-      origins: raw.webSockets.origins,
-      maxPerKey: raw.webSockets.maxPerKey,
-      pingIntervalMs: durationMs(raw.webSockets.pingInterval),
-      idleTimeoutMs: durationMs(raw.webSockets.idleTimeout),
-      maxAgeMs: durationMs(raw.webSockets.maxAge),
-    },
+    webSockets: raw.webSockets && toWebSockets(raw.webSockets),
+  };
+}
+
+function toWebSockets({
+  origins,
+  maxPerKey,
+  ...times
+}: Exclude<RawConfig['listen']['webSockets'], false>): Config['listen']['webSockets'] {
+  return {
+    origins,
+    maxPerKey,
+    pingIntervalMs: durationMs(times.pingInterval),
+    idleTimeoutMs: durationMs(times.idleTimeout),
+    maxAgeMs: durationMs(times.maxAge),
   };
 }
 

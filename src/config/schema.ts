@@ -151,6 +151,14 @@ export const SlotSchema = Closed({
   cooldown: Cooldown,
 });
 
+const WebSockets = Closed({
+  origins: Type.Array(Text, { default: [] }),
+  maxPerKey: Type.Integer({ minimum: 1, default: 16 }),
+  pingInterval: Duration({ default: '30s' }),
+  idleTimeout: Duration({ default: '10m' }),
+  maxAge: Duration({ default: '60m' }),
+});
+
 const Listen = Closed(
   {
     host: Type.String({ minLength: 1, default: '0.0.0.0' }),
@@ -168,16 +176,12 @@ const Listen = Closed(
     bodyIdleTimeout: Duration({ default: '30s' }),
     maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
     backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
-    webSockets: Closed(
-      {
-        origins: Type.Array(Text, { default: [] }),
-        maxPerKey: Type.Integer({ minimum: 1, default: 16 }),
-        pingInterval: Duration({ default: '30s' }),
-        idleTimeout: Duration({ default: '10m' }),
-        maxAge: Duration({ default: '60m' }),
-      },
-      { default: {} },
-    ),
+    webSockets: Type.Unsafe<false | Static<typeof WebSockets>>({
+      ...WebSockets,
+      type: ['object', 'boolean'],
+      not: { const: true },
+      default: {},
+    }),
   },
   { default: {} },
 );

@@ -28,7 +28,7 @@ function createApp(gateway: Gateway): Koa<CoreState, object> {
   const loadPanel = panelLoader(gateway);
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, loadPanel);
-    const routes = createRoutes(serving);
+    const routes = createRoutes(serving, { webSockets: config.listen.webSockets !== false });
     return {
       route: routes.middleware,
       alias: answerAliases(routes, config.listen.aliases),

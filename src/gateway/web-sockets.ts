@@ -10,9 +10,13 @@ interface Serving {
   readonly closing: AbortSignal;
 }
 
-/** Options of a gateway's WebSockets: those of its config at the start, and its body limit in force. */
-export function webSocketOptions(gateway: Serving): WebSocketOptions {
+/**
+ * Options of a gateway's WebSockets: those of its config at the start, and its body limit in force; undefined where
+ * they are off.
+ */
+export function webSocketOptions(gateway: Serving): WebSocketOptions | undefined {
   const { webSockets, trustProxy, headersTimeoutMs } = gateway.runtime.config.listen;
+  if (!webSockets) return undefined;
   return {
     ...webSockets,
     trustProxy,

@@ -5,6 +5,7 @@ import type { GatewayError } from '../plugin/internal.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
 import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
+import { refuseWebSockets } from './websockets/refused-upgrades.js';
 import { Upgrades, type WebSocketOptions } from './websockets/upgrades.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -22,7 +23,8 @@ interface ListenerOptions extends ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly backlog: number;
-  readonly webSockets: WebSocketOptions;
+  /** Absent: off. */
+  readonly webSockets: WebSocketOptions | undefined;
 }
 
 interface ServerOptions {
@@ -98,8 +100,9 @@ export class Listener {
     this.#upgrades?.terminate();
   }
 
-  /** Takes WebSockets, whose requests are served by a server of their own, without a limit of connections. */
+  /** Takes WebSockets unless they are off, whose requests are served by a server of their own, without a limit of connections. */
   #takeUpgrades(handle: Handle, { webSockets, headersTimeoutMs, onRefused }: ListenerOptions): void {
+    if (!webSockets) return refuseWebSockets(this.#server);
     const inner = Listener.within(handle, { headersTimeoutMs, onRefused, maxConnections: Infinity });
     const parts = {
       server: this.#server,

@@ -34,9 +34,10 @@ export interface Routes {
 
 /**
  * Routes of the formats, and of the models, the usage and the health of the gateway. Model calls have a router
- * of their own in front, for a router tries every route for each request.
+ * of their own in front, for a router tries every route for each request. Those for a WebSocket go with
+ * `webSockets: false`.
  */
-export function createRoutes(serving: RouteContext): Routes {
+export function createRoutes(serving: RouteContext, { webSockets = true } = {}): Routes {
   const calls: GatewayRouter = new Router<CoreState, object>();
   const others: GatewayRouter = new Router<CoreState, object>();
   const owners = new Map<string, Format>();
@@ -45,7 +46,8 @@ export function createRoutes(serving: RouteContext): Routes {
       owners.set(route.path, format);
       const router = route.operation === 'generate' ? calls : others;
       router.register(route.path, [route.method], formatRoute(serving, format, route));
-      if (route.websocket) others.register(route.path, ['GET'], webSocketRoute(serving, format));
+      if (route.websocket && webSockets)
+        others.register(route.path, ['GET'], webSocketRoute(serving, format));
     }
   }
   const doors = new Map<string, Format | undefined>([

@@ -65,6 +65,23 @@ describe('the handshake of a WebSocket', () => {
     expect(answer.headers.get('upgrade')).to.equal('websocket');
   });
 
+  it('is answered with 426 where WebSockets are off, and HTTP goes on', async () => {
+    const off = await startPair({ listen: { host: '127.0.0.1', port: 0, webSockets: false } });
+    const client = await RawClient.open(off.url);
+    const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    client.send(
+      `${head('GET /v1/responses', { ...upgrade, 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', 'x-api-key': masterKey })}\r\n`,
+    );
+    const answer = await client.answer();
+    expect(answer).to.include({ status: 426 }).and.have.property('body').that.includes('upgrade_required');
+    client.close();
+    expect(await refusalOf(off, { key: '' })).to.include({ status: 426, code: 'upgrade_required' });
+    const posted = await off.post('/v1/responses', { model: 'sonnet-5', input: 'Hi' });
+    expect(posted.status).to.equal(200);
+    expect((await off.get('/v1/responses')).status).to.equal(405);
+    await off.close();
+  });
+
   it('offers no compression', async () => {
     const client = await SocketClient.open(pair, { perMessageDeflate: true });
     expect(client.socket.extensions).to.equal('');

@@ -1,10 +1,25 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../plugin/internal.js';
+import { protocolErrorOf, refuseOn } from '../refusals.js';
 
 /** True for a request that asks for a WebSocket; others may be served without their upgrade (RFC 9110 §7.8). */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Has a server answer WebSockets with 426, by which callers know that HTTP is there; other upgrades are left out. */
+export function refuseWebSockets(server: Server): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (!asksForWebSocket(request)) return serveWithoutUpgrade(server, request, socket, head);
+    socket.on('error', () => undefined); // `close` follows
+    refuseOn(socket, protocolErrorOf(request) ?? webSocketsOff());
+  });
+}
+
+function webSocketsOff(): GatewayError {
+  const message = 'WebSockets are off here (listen.webSockets); POST the request over HTTP.';
+  return new GatewayError('upgrade_required', message, { headers: { upgrade: 'HTTP/1.1' } });
 }
 
 /** Has the server read a request again, this time without the upgrade that it asks for: `h2c`, for example. */
