@@ -179,7 +179,9 @@ const Listen = Closed(
     webSockets: Type.Unsafe<false | Static<typeof WebSockets>>({
       ...WebSockets,
       type: ['object', 'boolean'],
-      not: { const: true },
+      if: { type: 'boolean' },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { const: false },
       default: {},
     }),
   },

@@ -128,7 +128,8 @@ function webSocketRoute(serving: RouteContext, format: Format): CoreMiddleware {
   return keyed(serving, 'route', format, (ctx) => {
     const connection = connectionOf(ctx.req.socket);
     if (!(connection instanceof SocketConnection)) throw upgradeRequired(ctx.path);
-    connection.admit(ctx.state.caller);
+    const { caller, requestId } = ctx.state;
+    connection.admit(caller, (error) => format.error?.(error, { requestId }) ?? error.toJSON());
     ctx.status = 204;
   });
 }

@@ -61,7 +61,8 @@ describe('Responses over WebSocket', () => {
     const other = await SocketClient.open(pair);
     const lost = await other.ask({ input: 'And?', store: false, previous_response_id: response?.id });
     expect([lost.type, lost.error?.code]).to.deep.equal(['error', 'previous_response_not_found']);
-    expect(lost.status).to.equal(404);
+    expect(lost.status).to.equal(400);
+    expect(lost.error).to.include({ param: 'previous_response_id' });
     expect((await other.ask({ input: 'Again', store: false })).response?.status).to.equal('completed');
     await other.close();
   });

@@ -150,10 +150,15 @@ describe('the errors of the OpenAI SDK', () => {
     });
   }
 
-  it('are NotFoundError for a previous_response_id that is unknown or gone', async () => {
+  it('are BadRequestError for a previous_response_id that is unknown or gone', async () => {
     const answer = client.responses.create({ model, input: 'Hi', previous_response_id: 'resp_unknown' });
-    const error = await failureOf(answer, NotFoundError);
-    expect(error).to.include({ status: 404, code: 'previous_response_not_found', type: 'not_found_error' });
+    const error = await failureOf(answer, BadRequestError);
+    expect(error).to.include({
+      status: 400,
+      code: 'previous_response_not_found',
+      type: 'invalid_request_error',
+      param: 'previous_response_id',
+    });
     expect(error.message).to.include("Previous response with id 'resp_unknown' not found.");
   });
 

@@ -24,12 +24,12 @@ describe('the quota of stored responses', () => {
     return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
   }
 
-  it('lets the oldest go, and a chain whose beginning has gone is a 404 that says so', async () => {
+  it('lets the oldest go, and a chain whose beginning has gone is a 400 that says so', async () => {
     const ids: string[] = [];
     for (const input of ['1', '2', '3', '4']) ids.push(await idOf({ input }));
     expect(await Promise.all(ids.map(statusOf))).to.deep.equal([404, 200, 200, 200]);
     const continued = await answer({ input: 'More', previous_response_id: ids[0] });
-    expect(continued.status).to.equal(404);
+    expect(continued.status).to.equal(400);
     const { error } = (await continued.json()) as { error: { code: string; message: string } };
     expect(error.code).to.equal('previous_response_not_found');
     expect(error.message).to.match(/^Previous response with id '.*' not found\. .* to make room/);

@@ -240,7 +240,9 @@ describe('a WebSocket', () => {
   it('refuses a binary message and one that is no JSON, and stays', async () => {
     const client = await open();
     client.socket.send(Buffer.from('{}'));
-    expect(await client.next()).to.deep.include({ type: 'error', status: 400 });
+    const refused = await client.next();
+    expect(refused).to.deep.include({ type: 'error', status: 400 });
+    expect(refused.error).to.include({ code: 'invalid_request', param: null });
     client.socket.send('{"type":');
     expect(await client.next()).to.have.nested.property('error.code', 'invalid_json');
     const answer = client.ask({ input: 'Hi' });

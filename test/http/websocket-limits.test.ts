@@ -71,6 +71,7 @@ function openSession(webSocket: WebSocket, socket: Socket): Session {
     maxAgeMs: 3_600_000,
     request: { path: '/', headers: {} },
     route: { accept: () => undefined, peer: socket, connection: { kept: undefined } },
+    errorBody: (error) => error.toJSON(),
     maxQueuedBytes: 1024,
   });
 }

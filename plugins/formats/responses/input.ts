@@ -13,8 +13,8 @@ export interface ResponsesInput {
 
 /**
  * All input items of a request, those of previous responses included; stored with the answer. Throws
- * `not_found` for an unknown `previous_response_id` or `item_reference`, and `invalid_request` if the stored
- * items make the request larger than the body limit.
+ * `previous_response_not_found` for an unknown `previous_response_id`, `not_found` for an unknown `item_reference`,
+ * and `invalid_request` if the stored items make the request larger than the body limit.
  */
 export async function inputItems(body: ResponsesBody, context: FormatContext): Promise<readonly InputItem[]> {
   return (await readInput(body, context)).items;

@@ -38,7 +38,7 @@ export class StoredItems {
   async inputAndOutput(id: string): Promise<readonly InputItem[]> {
     const { store, caller } = this.#context;
     const stored = this.#previous ?? (await store.responses.get(caller.keyId, id));
-    if (!stored) throw notFound(`Previous response with id '${id}' not found`, 'previous_response_not_found');
+    if (!stored) throw previousNotFound(id);
     const items = [...stored.input, ...outputOf(stored.response)].filter(isRecord);
     this.#read.add(id);
     this.#learn(items, 'previous_response_id');
@@ -53,7 +53,8 @@ export class StoredItems {
 
   async referenced(id: string, path: string): Promise<InputItem> {
     const known = this.#known.get(id) ?? (await this.#find(id, path));
-    if (!known) throw notFound(`Item with id '${id}' not found`);
+    if (!known)
+      throw new GatewayError('not_found', `Item with id '${id}' not found. ${notStored}`, { param: path });
     this.#spend(known.bytes, path);
     return known.item;
   }
@@ -111,11 +112,15 @@ function outputOf({ output }: Readonly<Record<string, unknown>>): readonly Input
   return Array.isArray(output) ? output.filter(isRecord) : [];
 }
 
-/** Begins in the vendor's words, which clients look for. */
-function notFound(what: string, code = 'not_found'): GatewayError {
-  return new GatewayError(
-    code,
-    `${what}. What it names was not stored, has expired, or was deleted, maybe to make room for newer responses: send the whole conversation as "input".`,
-    { status: 404, type: 'not_found_error' },
-  );
+/** A 400 in the vendor's words, by which clients know that they have to send the whole conversation. */
+function previousNotFound(id: string): GatewayError {
+  const message = `Previous response with id '${id}' not found. ${notStored}`;
+  return new GatewayError('previous_response_not_found', message, {
+    status: 400,
+    type: 'invalid_request_error',
+    param: 'previous_response_id',
+  });
 }
+
+const notStored =
+  'What it names was not stored, has expired, or was deleted, maybe to make room for newer responses: send the whole conversation as "input".';

@@ -48,6 +48,8 @@ export class OpenSockets {
 /** WebSocket from its handshake on, as its requests see it. */
 export class SocketConnection implements Connection {
   kept: unknown;
+  /** Body of an error, as its format has it. */
+  errorBody: (error: GatewayError) => object = (error) => error.toJSON();
   readonly #sockets: OpenSockets;
   #release: (() => void) | undefined;
   #hasEnded = false;
@@ -62,8 +64,9 @@ export class SocketConnection implements Connection {
   }
 
   /** Lets the caller of the handshake in, unless it has left meanwhile. Throws `rate_limited`. */
-  admit(caller: Caller | undefined): void {
+  admit(caller: Caller | undefined, errorBody = this.errorBody): void {
     if (this.#hasEnded) return;
+    this.errorBody = errorBody;
     this.#release ??= this.#sockets.reserve(caller?.keyId ?? '');
   }
 

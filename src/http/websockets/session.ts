@@ -18,6 +18,7 @@ interface SessionOptions extends SessionLimits {
   readonly route: InnerRoute;
   /** Max bytes of the messages that wait for their turn. */
   readonly maxQueuedBytes: number;
+  readonly errorBody: (error: GatewayError) => object;
 }
 
 /** Max messages that wait for their turn. */
@@ -126,7 +127,7 @@ export class Session {
   }
 
   #refuse(error: GatewayError): void {
-    this.#outbox.send([errorMessage(error.status, error.toJSON())]);
+    this.#outbox.send([errorMessage(error.status, this.#options.errorBody(error))]);
     this.#holdBack();
   }
 

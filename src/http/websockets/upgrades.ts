@@ -97,6 +97,7 @@ export class Upgrades {
         request: sent,
         route,
         maxQueuedBytes,
+        errorBody: (error) => connection.errorBody(error),
       });
       this.#sockets.add(session);
       webSocket.once('close', () => this.#sockets.delete(session));

@@ -496,12 +496,15 @@ describe('a Responses request', () => {
       expect(await missing(foreign)).to.contain("Item with id 'msg_68cdba6652ac' not found.");
     });
 
-    /** The message of the 404 that decoding ends with. */
+    /** The message of the error that decoding ends with. */
     async function missing(body: object, context?: FormatContext): Promise<string> {
       const error = await decode(body, {}, context).catch((error: unknown) => error);
       if (!isGatewayError(error)) throw new Error('It was accepted.', { cause: error });
-      const code = 'previous_response_id' in body ? 'previous_response_not_found' : 'not_found';
-      expect(error).to.include({ code, type: 'not_found_error', status: 404 });
+      expect(error).to.include(
+        'previous_response_id' in body
+          ? { code: 'previous_response_not_found', type: 'invalid_request_error', status: 400 }
+          : { code: 'not_found', type: 'not_found_error', status: 404 },
+      );
       return error.message;
     }
   });
