@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type FormatName = 'messages' | 'chat' | 'responses';
+export type FormatName = 'messages' | 'chat' | 'responses' | 'completions';
 
 /** Feature of a request: a body of a caller, without its model. */
 export interface Feature {
@@ -16,11 +16,29 @@ const file = join(process.cwd(), '../shared/features.jsonl');
 export function sharedFeatures(): readonly Feature[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Feature);
+  const features = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Feature);
+  return [...features, ...features.flatMap(asCompletion)];
+}
+
+/** Settings of Chat that Completions has, too. */
+const common = new Set(
+  (
+    'stop n seed frequency_penalty presence_penalty logit_bias temperature top_p top_k min_p user metadata store' +
+    ' service_tier'
+  ).split(' '),
+);
+
+/** A setting of a Chat request as one of a completion. */
+function asCompletion({ name, format, body }: Feature): readonly Feature[] {
+  const { messages: _, ...settings } = body;
+  const isCommon = format === 'chat' && Object.keys(settings).every((field) => common.has(field));
+  if (!isCommon || Object.keys(settings).length === 0) return [];
+  return [{ name, format: 'completions', body: { prompt: 'x', ...settings } }];
 }
 
 export const routes: Readonly<Record<FormatName, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
+  completions: '/v1/completions',
 };

@@ -63,6 +63,13 @@ export const ownFeatures: readonly MarkedFeature[] = [
   part('chat', 'sound', { type: 'input_audio', input_audio: { data: 'PARTMARK', format: 'wav' } }),
   part('chat', 'a video', { type: 'video_url', video_url: { url: 'http://127.0.0.1:9/PARTMARK' } }),
   {
+    name: 'the suffix of a completion',
+    format: 'completions',
+    body: { prompt: 'x', suffix: 'PARTMARK' },
+    path: 'suffix',
+    mark: 'PARTMARK',
+  },
+  {
     name: 'an answer in sound',
     format: 'chat',
     body: { messages: [user, { role: 'assistant', audio: { id: 'PARTMARK' }, content: 'y' }, user] },
