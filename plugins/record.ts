@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import {
+  allExtras,
   definePlugin,
   Duration,
   durationMs,
@@ -8,6 +9,7 @@ import {
   sizeBytes,
   stickyKey,
   Type,
+  type MessagesRequest,
   type StageContext,
 } from 'gw2api/plugin';
 import { AnswerTap } from './shared/answer-tap.js';
@@ -100,8 +102,13 @@ function draftOf(ctx: RecordContext, atMs: number): Omit<Recording, 'outcome' | 
     format,
     caller: { kind, keyId, name },
     passed: above.map(({ stage }) => stage),
-    ...(request ? { request, ...(delivery && { delivery }) } : { body }),
+    ...(request ? { ...recordedRequest(request), ...(delivery && { delivery }) } : { body }),
   };
+}
+
+function recordedRequest(request: MessagesRequest): Pick<Recording, 'request' | 'extras'> {
+  const extras = allExtras(request);
+  return { request, ...(extras.length > 0 && { extras }) };
 }
 
 /** The same for all requests of a session. */

@@ -1,6 +1,13 @@
 import { chmod, opendir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, type Caller, type Host, type MessagesRequest, type Outcome } from 'gw2api/plugin';
+import {
+  makeFolder,
+  type Caller,
+  type Host,
+  type MessagesRequest,
+  type Outcome,
+  type PlacedExtras,
+} from 'gw2api/plugin';
 
 /** A recorded request, as it stood at the place of the stage that recorded it. */
 export interface Recording {
@@ -20,6 +27,8 @@ export interface Recording {
   readonly body?: unknown;
   /** Messages request, recorded below format-decode. */
   readonly request?: MessagesRequest;
+  /** Extras of `request`, which JSON does not show; absent: none. */
+  readonly extras?: readonly PlacedExtras[];
   readonly delivery?: 'stream' | 'whole';
   readonly outcome: Outcome;
   /** The model's events as JSON texts with their choice; absent: not recorded, or too many. */
@@ -30,7 +39,7 @@ export interface RecordingsOptions {
   readonly folder: string;
   readonly keepMs: number;
   readonly maxBytes: number;
-  /** Max length of a body or a request as JSON. */
+  /** Max length of a body, or of a request with its extras, as JSON. */
   readonly maxBodyChars: number;
   readonly secrets: Host['secrets'];
   readonly clock: Host['clock'];
@@ -72,12 +81,12 @@ export class Recordings {
   add(recording: Recording): void {
     if (!this.#cancelTimer) return;
     const { maxBodyChars, onResult } = this.#options;
-    const { request, body = request } = recording;
+    const { request, body = request, extras = [] } = recording;
     if (this.#pending.size >= maxPending) {
       onResult('dropped'); // before it is measured, which takes as long as writing it
       return;
     }
-    const { length } = JSON.stringify(body);
+    const { length } = JSON.stringify([body, extras]);
     if (length > maxBodyChars) onResult('too_large');
     else this.#addCounted(recording, length + answerChars(recording));
   }

@@ -1,5 +1,7 @@
+import type { MessagesRequest } from '../plugin/index.js';
 import type { RequestChange, RequestChanges } from './explanation.js';
 import { differences } from './json-diff.js';
+import { requestJson } from './request-json.js';
 import { concealed, shown } from './shown.js';
 
 export const noChanges: RequestChanges = { changes: [] };
@@ -24,14 +26,12 @@ export function requestChanges(before: unknown, after: unknown, conceals = false
   return more > 0 ? { changes, more } : { changes };
 }
 
-/** The request as a whole, where a stage has made it. */
-export function madeRequest(request: unknown): RequestChanges {
+/** The request as a whole, where a stage has made it, and its extras. */
+export function madeRequest(request: MessagesRequest): RequestChanges {
   const { model, messages, tools } = Object(request) as Readonly<Record<string, unknown>>;
-  return {
-    changes: [
-      { path: '', after: { model: shown(model), messages: lengthOf(messages), tools: lengthOf(tools) } },
-    ],
-  };
+  const whole = { model: shown(model), messages: lengthOf(messages), tools: lengthOf(tools) };
+  const { changes, ...more } = requestChanges(request, requestJson(request));
+  return { changes: [{ path: '', after: whole }, ...changes], ...more };
 }
 
 function lengthOf(list: unknown): number {

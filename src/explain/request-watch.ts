@@ -13,6 +13,7 @@ import { copyOf } from './json-diff.js';
 import { OwnTime } from './own-time.js';
 import { TallyPair, type InterceptionRecord, type StageRecord } from './recording.js';
 import { madeRequest, noChanges, requestChanges } from './request-changes.js';
+import { requestJson } from './request-json.js';
 import { StateKeys } from './state-changes.js';
 import { WatchedInterception } from './watched-interception.js';
 
@@ -105,12 +106,13 @@ export class RequestWatch {
   }
 
   #changed(request: MessagesRequest, conceals: boolean) {
+    const json = requestJson(request);
     if (this.#request === undefined) {
-      this.#request = copyOf(request);
+      this.#request = copyOf(json);
       return madeRequest(request);
     }
-    const changes = requestChanges(this.#request, request, conceals);
-    if (changes !== noChanges) this.#request = copyOf(request);
+    const changes = requestChanges(this.#request, json, conceals);
+    if (changes !== noChanges) this.#request = copyOf(json);
     return changes;
   }
 

@@ -11,6 +11,7 @@ import { copyOf } from './json-diff.js';
 import type { OwnTime } from './own-time.js';
 import { TallyPair, type InterceptionRecord } from './recording.js';
 import { requestChanges } from './request-changes.js';
+import { requestJson } from './request-json.js';
 
 interface Given {
   readonly request: MessagesRequest;
@@ -33,13 +34,13 @@ export class WatchedInterception {
     this.#run = run;
     this.#own = own;
     this.#conceals = conceals;
-    this.#request = copyOf(given.request);
+    this.#request = copyOf(requestJson(given.request));
   }
 
   readonly call: ModelCall = async (request, options) => {
     this.#own.stop();
     const call: InterceptionRecord['calls'][number] = {
-      request: requestChanges(this.#request, request, this.#conceals),
+      request: requestChanges(this.#request, requestJson(request), this.#conceals),
     };
     this.#run.calls.push(call);
     try {

@@ -1,4 +1,4 @@
-import type { MessagesRequest } from '../plugin/index.js';
+import type { MessagesRequest, PlacedExtras } from '../plugin/index.js';
 
 /** Parts of a recording that are replayed, as the built-in stage `record` writes it. */
 export interface Recording {
@@ -16,5 +16,7 @@ export interface Recording {
   readonly body?: unknown;
   /** Messages request, recorded below format-decode. */
   readonly request?: MessagesRequest;
+  /** Extras of `request`; absent: none. */
+  readonly extras?: readonly PlacedExtras[];
   readonly delivery?: 'stream' | 'whole';
 }

@@ -4,6 +4,7 @@ import { DryGateway } from '../dry/dry-gateway.js';
 import type { DryOutcome } from '../dry/outcome.js';
 import type { DrySettings } from '../dry/settings.js';
 import { loadPlugins } from '../gateway/loaded-config.js';
+import { withAllExtras, type MessagesRequest } from '../plugin/index.js';
 import { withEntering } from './entering.js';
 import { entryPlace, withEntry } from './entry-place.js';
 import type { Recording } from './recording.js';
@@ -35,7 +36,8 @@ export class Side {
     const gateway = await this.#gateway(this.#placeOf(recording));
     const pauseMs = Math.min(recording.atMs - gateway.nowMs, maxPauseMs);
     if (pauseMs > 0) await gateway.pass(pauseMs);
-    const [outcome] = await withEntering(recording.request, () => gateway.send([requestOf(recording)]));
+    const entering = recordedRequest(recording);
+    const [outcome] = await withEntering(entering, () => gateway.send([requestOf(recording)]));
     if (!outcome) throw new Error('the dry run has shown nothing of the request');
     return outcome;
   }
@@ -59,6 +61,11 @@ export class Side {
     this.#gateways.set(place, opened);
     return opened;
   }
+}
+
+/** Messages request of a recording, with its extras. */
+function recordedRequest({ request, extras = [] }: Recording): MessagesRequest | undefined {
+  return request && withAllExtras(request, extras);
 }
 
 /** Place of requests that pass all stages. */

@@ -60,6 +60,25 @@ describe('an explanation', () => {
     expect(choices[1]!.slots[0]!.cooldown).to.have.property('reason', 'rate_limited');
   });
 
+  it('shows the fields of a caller that Messages has no name for, where they are read and where they change', async () => {
+    const messages = [{ role: 'user', name: 'bob', content: 'hi' }];
+    const prediction = { type: 'content', content: 'Write to jo@example.com.' };
+    const body = { model: 'sonnet-5', messages, seed: 7, prediction };
+    const { stages } = await explained({ path: '/v1/chat/completions', body });
+    const changesOf = (name: string) => stages.find(({ stage }) => stage === name)?.request.changes;
+    expect(changesOf('format-decode')?.slice(1)).to.deep.equal([
+      { path: 'messages[0].content[0].extras', after: { name: 'bob' } },
+      { path: 'extras', after: { seed: 7, prediction } },
+    ]);
+    expect(changesOf('redact')).to.deep.equal([
+      {
+        path: 'extras.prediction.content',
+        before: '‹hidden, 24 characters›',
+        after: 'Write to [EMAIL_1].',
+      },
+    ]);
+  });
+
   it('shows a request that a limit of its key refuses, and the stages that it did not reach', async () => {
     const explainer = await Explainer.open(await load(), { keys: { small: { requestsPerMinute: 1 } } });
     const request = { path: '/v1/messages', body: hi, key: 'small' };

@@ -151,6 +151,23 @@ describe('replay', () => {
     expect(kindsOf(without)).to.deep.include(['stages', 'redact', '', 8]);
   });
 
+  it('keeps the fields of a caller that Messages has no name for', async () => {
+    const folder = await folders.make();
+    const pipeline = pipelineWith({ below: [{ use: 'record', with: { folder } }] });
+    const pair = await startPair({ pipeline }, {}, undefined, { secretKey });
+    const messages = [{ role: 'user', name: 'bob', content: 'Hello!' }];
+    const body = { model: 'sonnet-5', messages, logit_bias: { 42: 7 } };
+    await (await pair.post('/v1/chat/completions', body)).text();
+    await pair.close();
+    const slotOf = (preset: string) => ({ slots: [slotAt(nowhere, { upstream: 'chat', with: { preset } })] });
+    const { report } = await replayed(folder, [slotOf('openai'), slotOf('groq')]);
+    const kinds = kindsOf(report).map(String);
+    expect(kinds.find((kind) => kind.startsWith('request')))
+      .to.include('logit_bias')
+      .and.include('messages');
+    expect(kinds.find((kind) => kind.startsWith('dropped'))).to.include('logit_bias');
+  });
+
   it('skips what it cannot read, and says why', async () => {
     const folder = await recordedBy('above');
     const [first, second] = (await readdir(folder)).toSorted();
