@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { ask, eventsIn, stages, startPair, type Pair } from './harness.js';
+import { ask, eventsIn, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { callsTo, lastCall } from './kit.js';
+import { scripted } from './scripted-upstream.js';
 
 const look = { name: 'look', input_schema: { type: 'object', properties: {} } };
 const search = { type: 'web_search_20250305', name: 'web_search' };
@@ -112,6 +113,37 @@ describe('the web_search tool', () => {
       expect(body).to.include({ status: 'incomplete' });
       expect(body).to.have.nested.property('incomplete_details.reason', 'max_output_tokens');
     });
+  });
+
+  describe('added to a request whose answer fails in the middle', () => {
+    const broken = {
+      'an error':
+        'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Busy."}}\n\n',
+      'an event that is not JSON': 'event: content_block_delta\ndata: {"type":\n\n',
+      'the end of the connection': '',
+    };
+    const bodies = {
+      '/v1/chat/completions': { messages: [{ role: 'user', content: 'Hi' }] },
+      '/v1/responses': { input: 'Hi' },
+      '/v1/completions': { prompt: 'Hi' },
+    };
+    const opened =
+      'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n';
+    for (const [what, end] of Object.entries(broken))
+      it(`lets through what came before ${what}, though both come at once`, async () => {
+        const upstream = await scripted((_, response, { start, delta }) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.end([start, opened, delta('The answer is '), delta('forty'), end].join(''));
+        });
+        const broker = await startGateway({ slots: [slotAt(upstream.url)] });
+        for (const [path, body] of Object.entries(bodies)) {
+          const response = await broker.post(path, { model: 'sonnet-5', stream: true, ...body });
+          const text = await response.text();
+          expect(text, path).to.include('The answer is ').and.to.include('forty').and.to.include('error');
+        }
+        await broker.close();
+        await upstream.close();
+      });
   });
 
   describe('of a caller, in a turn that it pauses', () => {

@@ -68,12 +68,38 @@ function isList(
   return Array.isArray(result);
 }
 
-/** Calls `see` for each event that passes; changes nothing. */
+/**
+ * Calls `see` for each event that passes; changes nothing. Events before one at which `see` throws are passed on
+ * before the error.
+ */
 export function tapEvents(events: ModelEvents, see: (event: ModelEvent) => void): EventStream {
-  return EventStream.from(events).through({
-    transform(batch) {
-      for (const event of batch) see(event);
-      return batch;
-    },
-  });
+  return EventStream.from(events).through(new EventTap(see));
+}
+
+class EventTap implements Transform {
+  readonly #see: (event: ModelEvent) => void;
+  /** Events of a batch before the one at which `see` has thrown. */
+  #seen: ModelEventBatch | undefined;
+
+  constructor(see: (event: ModelEvent) => void) {
+    this.#see = see;
+  }
+
+  transform(batch: ModelEventBatch): ModelEventBatch {
+    let at = 0;
+    try {
+      for (const event of batch) {
+        this.#see(event);
+        at += 1;
+      }
+    } catch (error) {
+      this.#seen = batch.slice(0, at);
+      throw error;
+    }
+    return batch;
+  }
+
+  fail(): ModelEventBatch | undefined {
+    return this.#seen?.length === 0 ? undefined : this.#seen;
+  }
 }
