@@ -1,4 +1,5 @@
 import { extrasOf, withExtras, withFields, type MessagesRequest } from 'gw2api/plugin';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
 
 export interface TextScope {
   /** Also the system prompt. */
@@ -9,7 +10,7 @@ export interface TextScope {
 
 /**
  * Changes every text of a request: what users and the model have said, results and inputs of tools, documents, extras.
- * Thinking and other signed parts stay; whatever has not changed is the same object.
+ * Signed thinking and other signed parts stay; whatever has not changed is the same object.
  */
 export function mapTexts(
   request: MessagesRequest,
@@ -43,9 +44,21 @@ function withMappedExtras<Part extends object>(changed: Part, part: object, map:
 
 /** Maps the strings in the text fields of messages, blocks and sources. */
 function mapText(value: unknown, map: TextFunction): unknown {
+  if (isObject(value) && value['type'] === 'thinking') return mapThinking(value, map);
   if (isObject(value) && sealed.has(value['type'])) return value;
   const mapped = mapStrings(value, map, isTextField, mapText);
   return isObject(value) && isObject(mapped) ? withMappedExtras(mapped, value, map) : mapped;
+}
+
+/** Maps thinking that a caller has sent as plain text, with its own form of that; what is signed stays. */
+function mapThinking(block: Fields, map: TextFunction): unknown {
+  const envelope = reasoningEnvelope.open(block['signature']);
+  if (envelope?.vendor !== '') return block;
+  const { thinking } = block;
+  const text = typeof thinking === 'string' ? map(thinking) : thinking;
+  const data = mapInput(envelope.data, map);
+  if (text === thinking && data === envelope.data) return block;
+  return { ...block, thinking: text, signature: reasoningEnvelope.seal({ vendor: '', data }) };
 }
 
 /** Maps all strings of a tool's input, or of extras. */
@@ -95,7 +108,6 @@ const textFields: ReadonlySet<string> = new Set(['content', 'context', 'input', 
 const sealed: ReadonlySet<unknown> = new Set([
   'image',
   'redacted_thinking',
-  'thinking',
   'web_fetch_tool_result',
   'web_search_tool_result',
 ]);

@@ -25,6 +25,8 @@ const toolCall = Type.Object({
     Type.Object({ name: Type.String({ minLength: 1 }), arguments: Type.Optional(Type.Unknown()) }),
   ),
   custom: nullable(Type.Object({ name: Type.String({ minLength: 1 }), input: nullable(Type.String()) })),
+  /** Vendor's own data: the thought signature of Gemini. */
+  extra_content: Type.Optional(Type.Unknown()),
 });
 
 const role = Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']);

@@ -1,7 +1,7 @@
 import { Type, withExtras, type BlockOf, type ContentBlock } from 'gw2api/plugin';
 import { message, type ChatMessage, type ChatToolCall } from './body.js';
 import { readContent, readText } from './content.js';
-import { thoughtsOf } from './thoughts.js';
+import { thoughtOfCall, thoughtsOf } from './thoughts.js';
 import { parseArguments } from '../shared/arguments.js';
 import { required } from '../shared/body.js';
 import { markerOf } from '../shared/cache-markers.js';
@@ -75,14 +75,26 @@ function readAssistant(
     ...thoughtsOf(message).map(({ block }) => block),
     ...readContent(message, path, dropped),
     ...(refusal ? [{ type: 'text', text: refusal } as const] : []),
-    ...(tool_calls ?? []).map((call, nth) =>
+    ...(tool_calls ?? []).flatMap((call, nth) => [
+      ...thoughtBefore(call, `${path}.tool_calls[${nth}]`, dropped),
       readCall(call, { path: `${path}.tool_calls[${nth}]`, ownId: `call_${at}_${nth}`, dropped }),
-    ),
+    ]),
     ...(legacy
       ? [readCall({ function: legacy }, { path, ownId: legacyId(at), field: 'function_call', dropped })]
       : []),
   ];
   transcript.add('assistant', named(mark(blocks, message), message));
+}
+
+/** Thinking that led to a call; other data of its vendor is reported. */
+function thoughtBefore(
+  call: ChatToolCall,
+  path: string,
+  dropped: UnsupportedFields,
+): readonly BlockOf<'thinking'>[] {
+  const thought = thoughtOfCall(call);
+  if (call.extra_content && thought.length === 0) dropped.add(`${path}.extra_content`);
+  return thought;
 }
 
 interface CallPlace {

@@ -32,6 +32,7 @@ interface Thoughts extends ChatPart {
   readonly thinking?: unknown;
   readonly signature?: unknown;
   readonly data?: unknown;
+  readonly closed?: unknown;
 }
 
 type ForeignReader = (part: ChatPart, place: ForeignPlace) => readonly ContentBlock[];
@@ -80,7 +81,7 @@ const check = {
 const members: Readonly<Record<string, MemberReport>> = {
   tool_use: membersOf({ ...toolUse.properties, caller: Type.Unknown() }),
   tool_result: membersOf({ ...toolResultPart.properties, content: Type.Unknown() }),
-  thinking: membersOf({ thinking: Type.Unknown(), signature: Type.Unknown() }),
+  thinking: membersOf({ thinking: Type.Unknown(), signature: Type.Unknown(), closed: Type.Unknown() }),
   redacted_thinking: membersOf({ data: Type.Unknown() }),
   image: membersOf(image.properties),
   document: membersOf(document.properties),
@@ -103,7 +104,8 @@ const readers: Readonly<Record<string, ForeignReader>> = {
   },
   thinking: (part) => {
     const { thinking, signature }: Thoughts = part;
-    const text = typeof thinking === 'string' ? thinking : '';
+    const text = thoughtIn(part);
+    if (Array.isArray(thinking)) return text === '' ? [] : [plainThinking(text, mistralForm(part))];
     if (isText(signature)) return [{ type: 'thinking', thinking: text, signature }];
     return text === '' ? [] : [plainThinking(text)];
   },
@@ -125,8 +127,24 @@ const readers: Readonly<Record<string, ForeignReader>> = {
 /** True for a part of thinking with nothing in it. */
 export function isEmptyThought(part: ChatPart): boolean {
   const { type, thinking, signature, data }: Thoughts = part;
-  if (type === 'thinking') return !isText(thinking) && !isText(signature);
+  if (type === 'thinking') return thoughtIn(part) === '' && (Array.isArray(thinking) || !isText(signature));
   return type === 'redacted_thinking' && !isText(data);
+}
+
+/** Text of a thinking part: that of Messages, or the texts that Mistral has in a list. */
+function thoughtIn({ thinking }: Thoughts): string {
+  if (typeof thinking === 'string') return thinking;
+  const texts = Array.isArray(thinking) ? (thinking as readonly unknown[]) : [];
+  return texts.map((each) => (isRecord(each) && isText(each['text']) ? each['text'] : '')).join('');
+}
+
+/** Mistral's form of thinking, but for its text: the place that it goes back to. */
+function mistralForm({ signature, closed }: Thoughts): object {
+  return {
+    type: 'thinking',
+    ...(isText(signature) && { signature }),
+    ...(typeof closed === 'boolean' && { closed }),
+  };
 }
 
 function isText(value: unknown): value is string {

@@ -1,6 +1,6 @@
 import type { ChatBody, ChatMessage } from './body.js';
 import { isEmptyThought } from './foreign-parts.js';
-import { thoughtsOf } from './thoughts.js';
+import { thoughtOfCall, thoughtsOf } from './thoughts.js';
 import type { BlockPath } from '../shared/content-paths.js';
 
 /** Paths of the blocks that were made of a message: thinking first, then content, a refusal, and calls. */
@@ -19,6 +19,10 @@ function placeOf(message: ChatMessage, index: number): string {
     typeof content === 'string'
       ? ['.content']
       : (content ?? []).flatMap((part, at) => (isEmptyThought(part) ? [] : `.content[${at}]`));
-  const others = [...(refusal ? ['.refusal'] : []), ...(calls ?? []).map((_, at) => `.tool_calls[${at}]`)];
-  return [...thoughtsOf(message).map(({ place }) => place), ...parts, ...others][index] ?? '';
+  const called = (calls ?? []).flatMap((call, at) => [
+    ...thoughtOfCall(call).map(() => `.tool_calls[${at}].extra_content`),
+    `.tool_calls[${at}]`,
+  ]);
+  const thoughts = thoughtsOf(message).map(({ place }) => place);
+  return [...thoughts, ...parts, ...(refusal ? ['.refusal'] : []), ...called][index] ?? '';
 }

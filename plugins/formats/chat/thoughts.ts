@@ -1,4 +1,6 @@
-import type { ChatMessage } from './body.js';
+import type { BlockOf } from 'gw2api/plugin';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
+import type { ChatMessage, ChatToolCall } from './body.js';
 import { isRecord } from '../shared/body.js';
 import { plainThinking, type SignedThinking } from '../shared/reasoning.js';
 
@@ -54,4 +56,12 @@ function isOurs(format: unknown): boolean {
   return (
     format === undefined || format === null || (typeof format === 'string' && format.startsWith('anthropic'))
   );
+}
+
+/** Gemini's signature of a call, in a block before that; none for a call without one. */
+export function thoughtOfCall({ extra_content: extra }: ChatToolCall): readonly BlockOf<'thinking'>[] {
+  const google = isRecord(extra) ? extra['google'] : undefined;
+  const signature = isRecord(google) ? google['thought_signature'] : undefined;
+  if (!isText(signature)) return [];
+  return [{ type: 'thinking', thinking: '', signature: reasoningEnvelope.sealThought(signature) }];
 }

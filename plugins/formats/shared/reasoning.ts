@@ -18,8 +18,7 @@ export function openReasoning(text: string): SignedThinking | undefined {
 
 /** Thinking that nobody has signed, as open models give it: it goes back to servers that take it. `data`: as it came. */
 export function plainThinking(thinking: string, data?: unknown): BlockOf<'thinking'> {
-  const signature = reasoningEnvelope({ vendor: '', ...(data !== undefined && { data }) });
-  return { type: 'thinking', thinking, signature };
+  return { type: 'thinking', thinking, signature: reasoningEnvelope.seal({ vendor: '', data }) };
 }
 
 function isSignedThinking(block: unknown): block is SignedThinking {

@@ -44,6 +44,8 @@ const fields: Readonly<Record<PresetName, string>> = {
   /** https://docs.mistral.ai/api: `random_seed`; https://docs.mistral.ai/studio-api/conversations/advanced/prompt-caching. */
   mistral:
     'seed:random_seed frequency_penalty presence_penalty prediction prompt_mode safe_prompt metadata prompt_cache_key',
+  /** 400 for a seed (microsoft/genaiscript#926), and for penalties by its newer models. */
+  google: '',
   ollama: common,
   vllm,
   'llama-cpp': llamaCpp,

@@ -24,6 +24,7 @@ const generic: ServerCapabilities = {
   reasoning: 'none',
   efforts: ['none', 'low', 'medium', 'high', 'max'],
   reasoningField: 'none',
+  thoughtSignatures: false,
   structuredOutput: 'json_schema',
   prefill: 'none',
   finishReason: 'required',
@@ -102,15 +103,29 @@ export const presets = {
   },
   /**
    * Unknown fields are a 422 (editor-code-assistant/eca#231), ids have nine characters (anomalyco/opencode#1680),
-   * no user after a tool (BerriAI/litellm#6323), no choice by name; usage comes unasked.
+   * no user after a tool (BerriAI/litellm#6323), no choice by name; usage comes unasked. Thinking is a part of the
+   * content, and goes back as one: https://docs.mistral.ai/capabilities/reasoning.
    */
   mistral: {
     ...generic,
     toolChoice: 'words',
     toolCallIds: 'nine',
     userAfterTool: false,
+    reasoningField: 'thinking_parts',
     prefill: 'prefix',
     streamUsage: false,
+  },
+  /**
+   * https://ai.google.dev/gemini-api/docs/openai: one system message, images as data, efforts in place of budgets. Gemini 3
+   * refuses a history whose calls lack their signatures: https://ai.google.dev/gemini-api/docs/thought-signatures.
+   */
+  google: {
+    ...generic,
+    images: 'data',
+    parallelToolCalls: false,
+    reasoning: 'effort',
+    efforts: ['none', 'minimal', 'low', 'medium', 'high'],
+    thoughtSignatures: true,
   },
   /** https://docs.ollama.com/api/openai-compatibility. */
   ollama: {

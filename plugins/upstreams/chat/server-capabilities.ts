@@ -59,8 +59,16 @@ export const capabilityFields = {
   efforts: Type.Array(Type.String(), {
     description: 'Efforts that the server takes; another one becomes the nearest below it.',
   }),
-  reasoningField: Type.Enum(['reasoning_content', 'reasoning', 'reasoning_details', 'none'], {
-    description: 'Field of an assistant message in which thinking is sent back.',
+  reasoningField: Type.Enum(
+    ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_parts', 'none'],
+    {
+      description:
+        'Field of an assistant message in which thinking is sent back; thinking_parts: parts of its content.',
+    },
+  ),
+  thoughtSignatures: Type.Boolean({
+    description:
+      'Demands the thought signatures of Gemini on tool calls (extra_content), a stand-in where none is known.',
   }),
   structuredOutput: Type.Enum(['json_schema', 'json_object', 'none'], {
     description: 'Structured output: by schema, any JSON object, or not at all.',

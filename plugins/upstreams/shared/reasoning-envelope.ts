@@ -1,50 +1,20 @@
-import { reasoningEnvelope, reasoningPrefix } from 'gw2api/plugin/format';
+import { reasoningEnvelope, type ReasoningEnvelope } from 'gw2api/plugin/format';
 import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from 'gw2api/plugin';
 import { withoutBlocks } from './left-out.js';
 
-/**
- * Origin of a thinking block that its vendor has not signed as Messages does. It travels in the block's
- * `signature`, through callers of all formats, and is opened by the gateway alone.
- */
-export interface ReasoningEnvelope {
-  /** Vendor (a preset) or slot that the thinking came from. */
-  readonly vendor: string;
-  /** Vendor's own data, sent back to it as it came: `reasoning_details`, or an encrypted item. */
-  readonly data?: unknown;
-}
-
-/** Max length of an envelope that is opened. */
-const maxLength = 4 * 1024 * 1024;
-
-/**
- * Envelope as a `signature`. It is no secret: it holds what the vendor would have given to the caller itself.
- */
+/** Envelope of thinking without a signature, as a `signature`. */
 export function sealReasoning(envelope: ReasoningEnvelope): string {
-  return reasoningEnvelope(envelope);
+  return reasoningEnvelope.seal(envelope);
 }
 
 /** Envelope in a `signature`; undefined for one of a vendor, and for an envelope that is cut or altered. */
 export function openReasoning(signature: string): ReasoningEnvelope | undefined {
-  if (!isSealed(signature) || signature.length > maxLength) return undefined;
-  const opened = parse(Buffer.from(signature.slice(reasoningPrefix.length), 'base64url').toString());
-  return isEnvelope(opened) ? opened : undefined;
+  return reasoningEnvelope.open(signature);
 }
 
 /** True for a `signature` that is an envelope, which no vendor may get as a signature. */
 export function isSealed(signature: unknown): boolean {
-  return typeof signature === 'string' && signature.startsWith(reasoningPrefix);
-}
-
-function isEnvelope(value: unknown): value is ReasoningEnvelope {
-  return typeof value === 'object' && value !== null && 'vendor' in value && typeof value.vendor === 'string';
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // cut or altered on its way through the caller
-  }
+  return reasoningEnvelope.isSealed(signature);
 }
 
 /**

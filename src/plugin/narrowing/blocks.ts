@@ -1,5 +1,5 @@
 import type { ContentBlock, Message } from '../contract/messages.js';
-import { reasoningPrefix } from '../reasoning-envelope.js';
+import { reasoningEnvelope } from '../reasoning-envelope.js';
 import { conformingName } from './conforming-name.js';
 import type { Narrowing } from './narrowing.js';
 
@@ -41,8 +41,8 @@ function narrowedBlock(block: ContentBlock, path: string, narrowing: Narrowing):
       text: `[file ${block.title ?? ''} left out: this model cannot read it]`.replace('  ', ' '),
     };
   }
-  if (block.type === 'thinking' && block.signature?.startsWith(reasoningPrefix))
-    narrowing.lose(path, 'content');
+  if (block.type === 'thinking' && reasoningEnvelope.isSealed(block.signature))
+    narrowing.lose(path, block.thinking === '' ? 'mend' : 'content');
   return block.type === 'tool_result' ? narrowedResult(block, path, narrowing) : block;
 }
 

@@ -1,5 +1,5 @@
 import {
-  reasoningPrefix,
+  reasoningEnvelope,
   toolLoop,
   type ContentBlock,
   type Message,
@@ -39,5 +39,5 @@ function hasSigned(message: Message | null): boolean {
 /** True for thinking that a vendor has signed; an envelope of the gateway is opened by the gateway. */
 function isSigned(block: ContentBlock | null): boolean {
   if (block?.type === 'redacted_thinking') return true;
-  return block?.type === 'thinking' && !block.signature?.startsWith(reasoningPrefix);
+  return block?.type === 'thinking' && !reasoningEnvelope.isSealed(block.signature);
 }

@@ -1,11 +1,12 @@
 import { extrasOf, type BlockOf, type ContentBlock, type Message } from 'gw2api/plugin';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
 import { inputJson } from 'gw2api/plugin/upstream';
 import { leftOutText } from '../../shared/left-out.js';
-import { openReasoning } from '../../shared/reasoning-envelope.js';
 import { callId } from './call-id.js';
-import type { AssistantMessage, ChatToolCall } from './chat-body.js';
+import type { AssistantMessage, ChatPart, ChatToolCall } from './chat-body.js';
 import { contentOf, partOf, type Conversion } from './content.js';
 import { runsBySpeaker } from './speakers.js';
+import { reasoningFields, reportThoughts, thinkingParts } from './thoughts.js';
 
 /**
  * Messages of an assistant turn, one for each who speaks in it, in words where nothing of it can be expressed; none for
@@ -37,8 +38,8 @@ function assistantMessage(
   pathOf: (at: number) => string,
   conversion: Conversion,
 ): AssistantMessage | undefined {
-  const said = blocks.flatMap((block, at) => (isRead(block) ? [] : partOf(block, pathOf(at), conversion)));
-  const calls = blocks.filter((block) => block.type === 'tool_use').map((call) => toolCall(call, conversion));
+  const said = blocks.flatMap((block, at) => partsIn(block, pathOf(at), conversion));
+  const calls = toolCalls(blocks, conversion);
   if (blocks.length === 0) return undefined;
   const reasoning = reasoningFields(blocks, conversion);
   reportThoughts(blocks, pathOf, conversion);
@@ -63,9 +64,39 @@ function textInstead(blocks: readonly ContentBlock[], reasoning: Partial<Assista
 /** Templates of llama.cpp fail at null. */
 const noContent = { null: null, empty: '' } as const;
 
-/** True for blocks that are no part of the content. */
-function isRead({ type }: ContentBlock): boolean {
-  return type === 'tool_use' || type === 'thinking' || type === 'redacted_thinking';
+/** Parts of a block: none of a call, nor of thinking that has a field of its own. */
+function partsIn(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
+  if (block.type === 'thinking') return thinkingParts(block, conversion.capabilities);
+  if (block.type === 'tool_use' || block.type === 'redacted_thinking') return [];
+  return partOf(block, path, conversion);
+}
+
+/** Calls of a turn, with their thought signatures where the server demands them. */
+function toolCalls(blocks: readonly ContentBlock[], conversion: Conversion): readonly ChatToolCall[] {
+  const { thoughtSignatures } = conversion.capabilities;
+  const calls = blocks.flatMap((block, at) => {
+    if (block.type !== 'tool_use') return [];
+    const call = toolCall(block, conversion);
+    const thought = thoughtSignatures ? thoughtBefore(blocks[at - 1]) : undefined;
+    return [thought === undefined ? call : withThought(call, thought)];
+  });
+  const [first, ...others] = calls;
+  if (!thoughtSignatures || !first || first.extra_content) return calls;
+  return [withThought(first, unknownThought), ...others];
+}
+
+function thoughtBefore(block: ContentBlock | undefined): string | undefined {
+  return block?.type === 'thinking' ? reasoningEnvelope.thoughtIn(block.signature) : undefined;
+}
+
+/**
+ * Signature of a call that came without one, or of another model: https://ai.google.dev/gemini-api/docs/thought-signatures.
+ * The first call of a turn must have one; of parallel calls Gemini signs only that.
+ */
+const unknownThought = 'skip_thought_signature_validator';
+
+function withThought(call: ChatToolCall, thought_signature: string): ChatToolCall {
+  return { ...call, extra_content: { google: { thought_signature } } };
 }
 
 function toolCall(
@@ -74,43 +105,4 @@ function toolCall(
 ): ChatToolCall {
   const called = { name: names.short(name), arguments: inputJson(input) };
   return { id: callId(id, capabilities), type: 'function', function: called };
-}
-
-/**
- * Thinking in the field that the server takes it back in. Text goes back to any server that reads it; what a
- * vendor has signed, to that vendor alone. A server that demands `reasoning_content` gets an empty one at least.
- */
-function reasoningFields(
-  blocks: readonly ContentBlock[],
-  { capabilities: { reasoningField, vendor } }: Conversion,
-): Partial<AssistantMessage> {
-  if (reasoningField === 'none') return {};
-  const thoughts = blocks.filter((block) => block.type === 'thinking');
-  const text = thoughts.map(({ thinking }) => thinking).join('');
-  if (reasoningField === 'reasoning_content') return { reasoning_content: text };
-  if (reasoningField === 'reasoning') return text === '' ? {} : { reasoning: text };
-  const details = thoughts.flatMap((block) => detailsOf(block, vendor));
-  return details.length > 0 ? { reasoning_details: details } : {};
-}
-
-/** Reports thinking that the server does not take back: as content where nobody has sealed it. */
-function reportThoughts(
-  blocks: readonly ContentBlock[],
-  pathOf: (at: number) => string,
-  { capabilities: { reasoningField, vendor }, dropped }: Conversion,
-): void {
-  const isText = reasoningField === 'reasoning_content' || reasoningField === 'reasoning';
-  blocks.forEach((block, at) => {
-    if (block.type === 'redacted_thinking') dropped.add(pathOf(at), 'mend');
-    if (block.type !== 'thinking' || isText) return;
-    const isSent = reasoningField === 'reasoning_details' && detailsOf(block, vendor).length > 0;
-    const isPlain = openReasoning(block.signature)?.vendor === '';
-    if (!isSent) dropped.add(pathOf(at), isPlain ? 'content' : 'mend');
-  });
-}
-
-/** Details of the server itself, and those that a caller has sent without a seal. */
-function detailsOf({ signature }: BlockOf<'thinking'>, own: string): readonly unknown[] {
-  const { vendor, data } = openReasoning(signature) ?? {};
-  return (vendor === own || vendor === '') && Array.isArray(data) ? data : [];
 }

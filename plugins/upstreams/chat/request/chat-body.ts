@@ -6,9 +6,18 @@ export interface TextPart {
   readonly cache_control?: CacheControl;
 }
 
+/** Thinking as Mistral takes it. */
+export interface ThinkingPart {
+  readonly type: 'thinking';
+  readonly thinking: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly signature?: string;
+  readonly closed?: boolean;
+}
+
 /** Content part as a Chat server takes it. */
 export type ChatPart =
   | TextPart
+  | ThinkingPart
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string; readonly detail?: string } }
   | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } };
 
@@ -18,6 +27,8 @@ export interface ChatToolCall {
   readonly id: string;
   readonly type: 'function';
   readonly function: { readonly name: string; readonly arguments: string };
+  /** Gemini: the thinking that led to the call. */
+  readonly extra_content?: { readonly google: { readonly thought_signature: string } };
 }
 
 export interface AssistantMessage {

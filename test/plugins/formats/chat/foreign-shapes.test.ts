@@ -151,7 +151,11 @@ describe('a Chat request in the shape of another format', () => {
       hidden,
       said,
     ];
-    const plain = { type: 'thinking', thinking: 'Unsigned.', signature: reasoningEnvelope({ vendor: '' }) };
+    const plain = {
+      type: 'thinking',
+      thinking: 'Unsigned.',
+      signature: reasoningEnvelope.seal({ vendor: '' }),
+    };
     const { request } = decode({ messages: [user, { role: 'assistant', content }, user] });
     expect(request.messages[1]?.content).to.deep.equal([signed, plain, plain, hidden, said]);
   });
