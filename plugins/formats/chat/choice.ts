@@ -1,5 +1,6 @@
 import type { BlockOf, MessagesResponse } from 'gw2api/plugin';
-import type { Annotation, ChatDelta, ChatSink, ReasoningDetail } from './delta.js';
+import { reasoningEnvelope } from 'gw2api/plugin/format';
+import type { Annotation, ChatDelta, ChatSink, ReasoningDetail, ToolCallDelta } from './delta.js';
 import type { AnswerWriter, Ending, PartTable } from '../shared/answer.js';
 import type { Block, Part } from '../shared/block.js';
 import { CallIds } from '../shared/call-ids.js';
@@ -21,7 +22,7 @@ export interface ChatRequest extends ChunkRequest {
   readonly calledIds?: readonly string[];
 }
 
-interface Call {
+interface Call extends Pick<ToolCallDelta, 'extra_content'> {
   readonly index: number;
   readonly id: string;
   readonly name: string;
@@ -37,6 +38,8 @@ export class ChatChoice implements AnswerWriter {
   #details = 0;
   readonly #citations: UrlCitation[] = [];
   #ids: CallIds | undefined;
+  /** Signature of the call that follows. */
+  #thought: string | undefined;
 
   constructor(index: number, request: ChatRequest, sink: ChatSink) {
     this.#index = index;
@@ -82,6 +85,13 @@ export class ChatChoice implements AnswerWriter {
     this.#details += 1;
   }
 
+  /** Ends a thinking block: a signature of Gemini is part of the next call, any other a detail of its own. */
+  thought({ text, signature }: Block<BlockOf<'thinking'>>): void {
+    const ofCall = text === '' ? reasoningEnvelope.thoughtIn(signature) : undefined;
+    if (ofCall === undefined) this.reasoningDetail({ type: 'reasoning.text', text, signature });
+    else this.#thought = ofCall;
+  }
+
   /** Opens a tool call. A legacy caller gets only the first one, as `function_call` has room for one. */
   tool(block: Block<BlockOf<'tool_use'>>): Part | undefined {
     const index = this.#calls;
@@ -89,11 +99,17 @@ export class ChatChoice implements AnswerWriter {
     const { kind, name } = callerTool(this.#request.tools, block.start.name);
     const id = this.#uniqueId(block.start.id);
     if (this.#request.isLegacy) return index === 0 ? this.#functionCall(name) : undefined;
-    const call = { index, name, id };
+    const call = { index, name, id, ...this.#takeThought() };
     if (kind !== 'custom') return this.#toolCall(call);
     return this.#request.textFunctions?.has(name)
       ? this.#textCall(call, block)
       : this.#customCall(call, block);
+  }
+
+  #takeThought(): Pick<ToolCallDelta, 'extra_content'> {
+    const thought = this.#thought;
+    this.#thought = undefined;
+    return thought === undefined ? {} : { extra_content: { google: { thought_signature: thought } } };
   }
 
   /** Makes a call id unique: clients find calls by id, but some upstreams reuse ids across answers. */
@@ -107,8 +123,10 @@ export class ChatChoice implements AnswerWriter {
     return { write: (json) => this.delta({ function_call: { arguments: json } }) };
   }
 
-  #toolCall({ index, name, id }: Call): Required<Pick<Part, 'write'>> {
-    this.delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
+  #toolCall({ index, name, id, ...extra }: Call): Required<Pick<Part, 'write'>> {
+    this.delta({
+      tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...extra }],
+    });
     return { write: (json) => this.delta({ tool_calls: [{ index, function: { arguments: json } }] }) };
   }
 
@@ -117,8 +135,8 @@ export class ChatChoice implements AnswerWriter {
     return { close: () => part.write(customInput(block.text)) };
   }
 
-  #customCall({ index, name, id }: Call, block: Block<BlockOf<'tool_use'>>): Part {
-    this.delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
+  #customCall({ index, name, id, ...extra }: Call, block: Block<BlockOf<'tool_use'>>): Part {
+    this.delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' }, ...extra }] });
     return {
       close: () => this.delta({ tool_calls: [{ index, custom: { input: customInput(block.text) } }] }),
     };
@@ -130,8 +148,7 @@ export const chatParts: PartTable<ChatChoice> = {
   text: (block, choice) => choice.text(block),
   thinking: (block, choice) => ({
     write: (text) => choice.delta({ reasoning_content: text }),
-    close: () =>
-      choice.reasoningDetail({ type: 'reasoning.text', text: block.text, signature: block.signature }),
+    close: () => choice.thought(block),
   }),
   redacted_thinking: ({ start }, choice) => ({
     close: () => choice.reasoningDetail({ type: 'reasoning.encrypted', data: start.data }),

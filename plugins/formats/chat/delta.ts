@@ -15,6 +15,8 @@ export interface ToolCallDelta {
   readonly type?: 'function' | 'custom';
   readonly function?: FunctionDelta;
   readonly custom?: { readonly name?: string; readonly input: string };
+  /** Gemini's signature of the thinking before the call, which its server demands back. */
+  readonly extra_content?: { readonly google: { readonly thought_signature: string } };
 }
 
 /** Thinking block in a form that the caller can send back. */

@@ -64,10 +64,11 @@ class GrowingCall {
   }
 
   body(): object {
-    const { id, type, function: called, custom } = this.#first;
+    const { id, type, function: called, custom, extra_content } = this.#first;
+    const extra = extra_content && { extra_content };
     return type === 'custom'
-      ? { id, type, custom: { name: custom?.name, input: this.#text } }
-      : { id, type, function: { name: called?.name, arguments: this.#text } };
+      ? { id, type, custom: { name: custom?.name, input: this.#text }, ...extra }
+      : { id, type, function: { name: called?.name, arguments: this.#text }, ...extra };
   }
 }
 

@@ -114,6 +114,15 @@ const chat: readonly Provider[] = [
   chatProvider('OpenRouter', 'openrouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
   chatProvider('Groq', 'groq', 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
   chatProvider('Mistral', 'mistral', 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  {
+    ...chatProvider(
+      'Google Gemini',
+      'google',
+      'https://generativelanguage.googleapis.com/v1beta/openai',
+      'GEMINI_API_KEY',
+    ),
+    note: 'By its OpenAI-compatible endpoint. The thought signatures of its tool calls reach callers of all formats, and go back with the calls.',
+  },
   chatProvider('xAI', 'xai', 'https://api.x.ai/v1', 'XAI_API_KEY'),
   chatProvider('Together', 'together', 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   chatProvider('Fireworks', 'fireworks', 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),

@@ -52,12 +52,12 @@ function toolsOf({ toolChoice, strictTools }: ServerCapabilities): string {
   return strictTools ? `${choice}, strict` : choice;
 }
 
-function thinkingOf({ reasoning, reasoningField }: ServerCapabilities): string {
+function thinkingOf({ reasoning, reasoningField, thoughtSignatures }: ServerCapabilities): string {
   const control = {
     effort: 'by effort',
     object: 'by effort or budget',
     thinking: 'on, off, by effort',
     none: 'as the model does',
   }[reasoning];
-  return reasoningField === 'none' ? control : `${control}; sent back`;
+  return reasoningField === 'none' && !thoughtSignatures ? control : `${control}; sent back`;
 }

@@ -6,6 +6,8 @@ export interface CallDelta {
   readonly index: number | undefined;
   readonly name: string;
   readonly arguments: string;
+  /** Gemini's signature of the thinking before the call; empty: none. */
+  readonly thought: string;
 }
 
 /** Pieces in `tool_calls`: a list, one call, or calls by their index; those that say nothing are left out. */
@@ -33,12 +35,13 @@ function callDelta(entry: unknown): CallDelta {
     index: typeof index === 'number' ? index : undefined,
     name: textOf(name),
     arguments: typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given),
+    thought: textOf(fieldsOf(fieldsOf(fields['extra_content'])['google'])['thought_signature']),
   };
 }
 
 /** Words that servers write for a missing id. */
 const noIds: ReadonlySet<string> = new Set(['null', 'None', 'undefined']);
 
-function saysSomething({ id, name, arguments: json }: CallDelta): boolean {
-  return id !== '' || name !== '' || json !== '';
+function saysSomething({ id, name, arguments: json, thought }: CallDelta): boolean {
+  return id !== '' || name !== '' || json !== '' || thought !== '';
 }

@@ -9,6 +9,8 @@ export class ToolCall {
   readonly hasOwnId: boolean;
   readonly index: number | undefined;
   name: string;
+  /** Signature of the thinking before it; empty: none. */
+  thought: string;
   #json = new JsonEnd();
   #text = '';
   /** Arguments that have not been written yet. */
@@ -16,11 +18,12 @@ export class ToolCall {
   #isWritten = false;
 
   /** `isTaken`: another call has this id. */
-  constructor({ id, index, name }: CallDelta, isTaken: boolean) {
+  constructor({ id, index, name, thought }: CallDelta, isTaken: boolean) {
     this.id = id === '' || isTaken ? madeId() : id;
     this.hasOwnId = id !== '';
     this.index = index;
     this.name = name;
+    this.thought = thought;
   }
 
   /** True once all brackets of its arguments are closed. */

@@ -1,3 +1,4 @@
+import { reasoningEnvelope } from 'gw2api/plugin/format';
 import type { Blocks } from '../../shared/blocks.js';
 import { malformed } from '../../shared/malformed.js';
 import type { ToolNames } from '../../shared/tool-names.js';
@@ -61,9 +62,10 @@ export class ToolCalls {
     this.#close();
   }
 
-  #extend(call: ToolCall, { name, arguments: json }: CallDelta): void {
+  #extend(call: ToolCall, { name, arguments: json, thought }: CallDelta): void {
     call.name ||= name;
-    this.#length += json.length;
+    call.thought ||= thought;
+    this.#length += json.length + thought.length;
     if (this.#length > maxLength) throw malformed('too long arguments of its tool calls');
     const isClosed = call !== this.#current && !this.#waiting.includes(call);
     call.add(json);
@@ -118,9 +120,16 @@ export class ToolCalls {
     const { id, name } = call;
     if (name === '') throw malformed('a tool call without a name');
     this.#close();
+    if (call.thought !== '') this.#think(call.thought);
     this.#current = call;
     this.#blocks.begin({ type: 'tool_use', id, name: this.#names.own(name), input: {} });
     this.#write(call);
+  }
+
+  /** Writes the signature of the next call, which callers of all formats send back before it. */
+  #think(thought: string): void {
+    this.#blocks.begin({ type: 'thinking', thinking: '', signature: '' });
+    this.#blocks.delta({ type: 'signature_delta', signature: reasoningEnvelope.sealThought(thought) });
   }
 
   /** Writes what has come of a call, but for a `{}` that may be a placeholder. */
