@@ -87,11 +87,12 @@ class ChatUpstream implements Upstream {
     const answer = await this.#http.send({ ...this.#request('/chat/completions'), body: sent }, call);
     const { status, headers } = answer;
     const { model } = call.request;
-    const { vendor, finishReason } = this.#capabilities;
+    const { vendor, finishReason, thinkTags } = this.#capabilities;
     const onLeftOut = call.isWhole === false ? this.#reportLeftOut : undefined;
     const isReasonOptional = finishReason === 'optional';
     const requestBytes = promptBytes(body, sent.length, prompt);
-    const translator = new ChatAnswer({ model, vendor, names, requestBytes, isReasonOptional, onLeftOut });
+    const asked = { model, names, requestBytes, onLeftOut };
+    const translator = new ChatAnswer({ ...asked, vendor, isReasonOptional, thinkTags });
     const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream
       ? answer.translated(new NativeAnswer(translator))

@@ -24,6 +24,7 @@ const generic: ServerCapabilities = {
   reasoning: 'none',
   efforts: ['none', 'low', 'medium', 'high', 'max'],
   reasoningField: 'none',
+  thinkTags: false,
   thoughtSignatures: false,
   structuredOutput: 'json_schema',
   prefill: 'none',

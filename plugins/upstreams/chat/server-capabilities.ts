@@ -66,6 +66,9 @@ export const capabilityFields = {
         'Field of an assistant message in which thinking is sent back; thinking_parts: parts of its content.',
     },
   ),
+  thinkTags: Type.Boolean({
+    description: 'Leaves thinking at the start of the content, in <think> tags; it is taken out of that.',
+  }),
   thoughtSignatures: Type.Boolean({
     description:
       'Demands the thought signatures of Gemini on tool calls (extra_content), a stand-in where none is known.',

@@ -8,10 +8,11 @@ import { citationsIn } from './citations.js';
 import { firstChoice, isCutBeforeText, parseChunk } from './chunk.js';
 import { contentParts } from './content-parts.js';
 import { fieldsOf, type Fields } from '../../shared/fields.js';
-import { LateText } from './late-text.js';
+import { LateText, type LatePart } from './late-text.js';
 import { messageStart } from './message-start.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 import { streamError } from '../../shared/openai-stream-error.js';
+import { ThinkTags } from './think-tags.js';
 import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
 import { TokenCounts } from './usage.js';
@@ -27,6 +28,8 @@ export interface ChatAnswerOptions {
   readonly requestBytes: number;
   /** True for a server that never sends a finish reason: its `[DONE]` is the end. */
   readonly isReasonOptional?: boolean;
+  /** True for a server that leaves its thinking in the content, in tags. */
+  readonly thinkTags?: boolean;
   /**
    * Called for a chunk that was cut before any text, after the first content, which is then left out once: an
    * error would cost the caller the rest of its stream. Absent: it is an error, so that the call can be made again.
@@ -43,6 +46,7 @@ export class ChatAnswer implements SseTranslator {
   readonly #late = new LateText();
   readonly #counts = new TokenCounts();
   readonly #ending = new AnswerEnd();
+  readonly #tags: ThinkTags | undefined;
   #isStarted = false;
   #isOver = false;
   #hasLeftOut = false;
@@ -52,6 +56,7 @@ export class ChatAnswer implements SseTranslator {
     this.#options = options;
     this.#calls = new ToolCalls(this.#blocks, options.names);
     this.#thinking = new Thinking(this.#blocks, options.vendor);
+    this.#tags = options.thinkTags ? new ThinkTags() : undefined;
   }
 
   get isOver(): boolean {
@@ -92,7 +97,7 @@ export class ChatAnswer implements SseTranslator {
   }
 
   get #hasContent(): boolean {
-    return !this.#blocks.isEmpty || this.#calls.count > 0 || this.#ending.hasRefusal;
+    return !this.#blocks.isEmpty || this.#hasText || this.#calls.count > 0 || this.#ending.hasRefusal;
   }
 
   /** A chunk; undefined for one that is left out. */
@@ -149,11 +154,13 @@ export class ChatAnswer implements SseTranslator {
   }
 
   #readDelta(delta: Fields): void {
-    this.#think(this.#thinking.textOf(delta));
+    const thinking = this.#thinking.textOf(delta);
+    if (thinking !== '') this.#endTags();
+    this.#think(thinking);
     const { content } = delta;
     if (typeof content !== 'string') this.#readParts(content);
     else if (delta['channel'] === 'analysis') this.#think(content);
-    else this.#say(content);
+    else this.#readText(content);
     const { refusal, annotations, tool_calls: calls, function_call: called } = delta;
     if (typeof refusal === 'string' && refusal !== '') this.#refuse(refusal);
     if (annotations !== undefined) this.#cite(annotations);
@@ -164,13 +171,30 @@ export class ChatAnswer implements SseTranslator {
   #readParts(content: unknown): void {
     for (const { kind, text } of contentParts(content))
       if (kind === 'thinking') this.#think(text);
-      else this.#say(text);
+      else this.#readText(text);
+  }
+
+  /** Reads content, in which a server may have left its thinking. */
+  #readText(text: string): void {
+    if (text === '') return;
+    this.#hasText = true;
+    this.#ending.content();
+    if (!this.#tags) this.#say(text);
+    else for (const part of this.#tags.read(text)) this.#write(part);
+  }
+
+  /** Writes what may have been a tag, and takes no other text for thinking. */
+  #endTags(): void {
+    for (const part of this.#tags?.end() ?? []) this.#write(part);
+  }
+
+  #write({ kind, text }: LatePart): void {
+    if (kind === 'thinking') this.#think(text);
+    else this.#say(text);
   }
 
   #say(text: string): void {
     if (text === '') return;
-    this.#hasText = true;
-    this.#ending.content();
     if (this.#blocks.open !== 'text') {
       if (!this.#calls.settle()) return this.#late.add('text', text);
       this.#writeLate();
@@ -195,9 +219,7 @@ export class ChatAnswer implements SseTranslator {
   }
 
   #writeLate(): void {
-    for (const { kind, text } of this.#late.take())
-      if (kind === 'thinking') this.#think(text);
-      else this.#say(text);
+    for (const part of this.#late.take()) this.#write(part);
   }
 
   #refuse(text: string): void {
@@ -208,6 +230,7 @@ export class ChatAnswer implements SseTranslator {
   #call(calls: readonly CallDelta[]): void {
     if (calls.length === 0) return;
     this.#ending.content();
+    this.#endTags();
     if (!this.#calls.isOpen) this.#thinking.close();
     this.#calls.add(calls);
   }
@@ -221,6 +244,7 @@ export class ChatAnswer implements SseTranslator {
   #complete(): void {
     if (this.#isOver) return;
     if (!this.#isStarted) throw interruptedError();
+    this.#endTags();
     this.#calls.finish();
     this.#writeLate();
     this.#thinking.close();

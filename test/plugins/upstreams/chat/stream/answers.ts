@@ -1,6 +1,6 @@
 import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from 'gw2api/plugin';
 import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
-import { ChatAnswer } from '#plugins/upstreams/chat/stream/chat-answer.js';
+import { ChatAnswer, type ChatAnswerOptions } from '#plugins/upstreams/chat/stream/chat-answer.js';
 
 export interface Translated {
   readonly events: readonly ModelEvent[];
@@ -25,7 +25,16 @@ export function counts(usage: object): object {
 
 /** Events of the chunks, and of the end of the body; a text is sent as it is. */
 export function eventsOf(...chunks: readonly (object | string)[]): readonly ModelEvent[] {
-  const answer = new ChatAnswer({ model: 'm', vendor: 'acme', names: new ToolNames(), requestBytes: 400 });
+  return eventsWith({}, chunks);
+}
+
+/** The same of a slot with these options. */
+export function eventsWith(
+  options: Partial<ChatAnswerOptions>,
+  chunks: readonly (object | string)[],
+): readonly ModelEvent[] {
+  const asked = { model: 'm', vendor: 'acme', names: new ToolNames(), requestBytes: 400 };
+  const answer = new ChatAnswer({ ...asked, ...options });
   const events: ModelEvent[] = [];
   for (const each of chunks) {
     if (answer.isOver) break;
@@ -36,7 +45,11 @@ export function eventsOf(...chunks: readonly (object | string)[]): readonly Mode
 }
 
 export async function translate(...chunks: readonly (object | string)[]): Promise<Translated> {
-  const events = eventsOf(...chunks);
+  return folded(eventsOf(...chunks));
+}
+
+/** Events with the message that they make. */
+export async function folded(events: readonly ModelEvent[]): Promise<Translated> {
   return { events, message: await foldMessage(EventStream.from(once(events))) };
 }
 
