@@ -231,7 +231,7 @@ export const CatalogSchema = Closed({
       forcedToolChoice: Type.Boolean({ default: true }),
       sampling: Type.Unsafe<boolean | 'both' | 'one' | 'none'>({
         enum: [true, false, 'both', 'one', 'none'],
-        default: true,
+        default: 'one',
       }),
       thinking: Type.Enum(['adaptive', 'budget', 'none'], { default: 'adaptive' }),
       webSearch: Type.Boolean({ default: true }),

@@ -9,7 +9,7 @@ export function discoveredModel({ id, maxTokens, contextWindow, thinking }: List
     maxTokens: maxTokens ?? contextWindow ?? unknownMaxTokens,
     ...(contextWindow !== undefined && { contextWindow }),
     forcedToolChoice: true,
-    sampling: 'both',
+    sampling: 'one',
     thinking: thinking ?? 'none',
     webSearch: false,
     aliases: [],

@@ -234,7 +234,7 @@ describe('the difference between two configs', () => {
   it('has the catalog, model by model', async () => {
     const loaded = await load({});
     const [first, ...rest] = loaded.config.models;
-    const models = [...rest, { ...first!, maxTokens: 7, sampling: 'both' as const }];
+    const models = [...rest, { ...first!, maxTokens: 7, sampling: 'one' as const }];
     const changed = { ...loaded, config: { ...loaded.config, models } };
     expect(diffConfigs(loaded, changed).models).to.deep.equal([
       {

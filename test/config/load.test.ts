@@ -343,7 +343,7 @@ describe('files', () => {
       upstreamModel: 'big',
       maxTokens: 128_000,
       forcedToolChoice: true,
-      sampling: true,
+      sampling: 'one',
       thinking: 'adaptive',
       webSearch: true,
       aliases: ['b'],

@@ -18,8 +18,8 @@ export interface CatalogModel {
   /** False: `tool_choice` of any, tool or required is not native (contract §4.4). */
   readonly forcedToolChoice: boolean;
   /**
-   * Support for `temperature` and `top_p`: `both` (or true), one of the two, or none (or false), which
-   * includes `top_k`.
+   * Sampling that Messages upstreams take, by default `one`: `temperature` and `top_p` (`both` or true), one of the two,
+   * or none (or false), `top_k` included.
    */
   readonly sampling: boolean | 'both' | 'one' | 'none';
   readonly thinking: 'adaptive' | 'budget' | 'none';
