@@ -127,6 +127,7 @@ function preparation(
     headers,
     search: keepsBytes ? ctx.search : '',
     signal: callSignal(state),
+    addedSystem: state.additions.system,
     addedTools: state.additions.tools,
     addedMarkers: state.additions.markers,
     addedLimit: state.additions.limit,

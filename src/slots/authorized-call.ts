@@ -7,6 +7,7 @@ import type { SlotCall, UpstreamCall } from '../plugin/internal.js';
 export function authorized(call: SlotCall, authorize: UpstreamCall['authorize']): UpstreamCall {
   const { request, headers, search, signal, headersTimeoutMs, idleTimeoutMs, hasContent } = call;
   const {
+    addedSystem,
     addedTools,
     addedMarkers,
     addedLimit,
@@ -25,6 +26,7 @@ export function authorized(call: SlotCall, authorize: UpstreamCall['authorize'])
     headersTimeoutMs,
     idleTimeoutMs,
     hasContent,
+    addedSystem,
     addedTools,
     addedMarkers,
     addedLimit,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { startBedrock, type BedrockServer } from '../support/bedrock-server.js';
-import { ask, startGateway, type GatewayUnderTest } from './harness.js';
+import { ask, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
+import { lastCall } from './kit.js';
 
 const profile = 'us.anthropic.claude-sonnet-5-v1:0';
 
@@ -103,5 +104,43 @@ describe('what the gateway adds, over Bedrock', () => {
     const { body } = bedrock.requests.at(-1)!;
     expect(body).to.not.have.property('cache_control');
     expect(JSON.stringify(body['messages'])).to.include('"cache_control":{"type":"ephemeral","ttl":"1h"}');
+  });
+});
+
+describe('what a Messages service does not take', () => {
+  let pair: Pair;
+  beforeEach(async () => void (pair = await startPair()));
+  afterEach(() => pair.close());
+
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+  const form = { type: 'json_schema', json_schema: { name: 'answer', schema } };
+  const chat = (fields: object) =>
+    pair.post('/v1/chat/completions', {
+      model: 'sonnet-5',
+      messages: [{ role: 'user', content: 'Hi.' }],
+      ...fields,
+    });
+
+  async function twice(message: string, fields: object): Promise<readonly (string | null)[]> {
+    pair.simulator.faults.push(`400 times=1 on=generate message=${JSON.stringify(message)}`);
+    const answers = [await chat(fields), await chat(fields)];
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(answers.map(({ headers }) => headers.get('x-gw-attempts'))).to.deep.equal(['2', '1']);
+    return answers.map(({ headers }) => headers.get('x-gw-dropped'));
+  }
+
+  it('is asked for in words where it is the form of the answer, from then on', async () => {
+    const dropped = await twice('output_config: Extra inputs are not permitted', { response_format: form });
+    expect(dropped).to.deep.equal(['response_format', 'response_format']);
+    const { output_config, system } = lastCall(pair.simulator);
+    expect(output_config).to.equal(undefined);
+    expect(JSON.stringify(system)).to.include('one valid JSON object');
+  });
+
+  it('stands in the text of the user where it is system text, the persona too', async () => {
+    expect(await twice('system: Extra inputs are not permitted', {})).to.deep.equal([null, null]);
+    const { messages, system } = lastCall(pair.simulator);
+    expect(system).to.equal(undefined);
+    expect(JSON.stringify(messages)).to.match(/careful and helpful assistant.*Hi\./);
   });
 });

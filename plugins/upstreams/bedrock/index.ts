@@ -89,7 +89,7 @@ class BedrockUpstream implements Upstream {
     this.#now = now;
     this.#betas = new Set([...betaNames, ...betas]);
     this.#features = { serverTools, strictTools, structuredOutput, topLevelMarker: false };
-    this.#parts = bedrockParts(this.#betas);
+    this.#parts = bedrockParts(this.#betas, { structuredOutput });
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */

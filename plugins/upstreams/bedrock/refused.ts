@@ -2,12 +2,16 @@ import { findFlagged } from '../shared/beta-fields.js';
 import { addedToolAt, messagesParts } from '../shared/messages-refused.js';
 import { hasOwnMarker } from '../shared/own-markers.js';
 import { addedPart, type FindPart } from '../shared/refused-part.js';
+import type { SchemaOptions } from '../shared/schema-options.js';
 import { flagsOf, sortBetas } from './betas.js';
 
 /** Words of Bedrock about parts of a request; for some of them it has none of its own. `known`: flags that it takes. */
-export function bedrockParts(known: ReadonlySet<string>): readonly FindPart[] {
+export function bedrockParts(
+  known: ReadonlySet<string>,
+  features: Partial<SchemaOptions>,
+): readonly FindPart[] {
   return [
-    ...messagesParts,
+    ...messagesParts(features),
     findFlagged(({ headers }) => flagsOf(sortBetas(headers['anthropic-beta'], known))),
     (said, call) => {
       if (!said.includes('the provided request is not valid')) return undefined;

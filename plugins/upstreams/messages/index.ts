@@ -33,7 +33,7 @@ import { reportTo } from '../shared/dropped.js';
 import { messagesParts } from '../shared/messages-refused.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { withoutSealed } from '../shared/reasoning-envelope.js';
-import { refusedIn } from '../shared/refused-part.js';
+import { refusedIn, type FindPart } from '../shared/refused-part.js';
 import { messagesRequest } from './messages-request.js';
 import { listModels } from './model-list.js';
 import { messagesOptions, type MessagesOptions } from './options.js';
@@ -58,11 +58,13 @@ class MessagesUpstream implements Upstream {
   /** Path prefix: the path of the base URL, without the final `/v1` that is added to all paths. */
   readonly #prefix: string;
   readonly #options: MessagesOptions;
+  readonly #parts: readonly FindPart[];
 
   constructor(options: MessagesOptions, { slot, http }: UpstreamHost) {
     this.#slot = slot.id;
     this.#http = http;
     this.#options = options;
+    this.#parts = messagesParts(options);
     this.#prefix = http.basePath.replace(/\/v1$/, '');
   }
 
@@ -91,7 +93,7 @@ class MessagesUpstream implements Upstream {
   }
 
   refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
-    return refusedIn(messagesParts, error, call);
+    return refusedIn(this.#parts, error, call);
   }
 
   /** Over new connections, so that the network path is tested and not an open connection. */

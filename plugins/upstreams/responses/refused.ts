@@ -8,6 +8,7 @@ import {
   userField,
 } from '../shared/openai-refused.js';
 import { findLimit } from '../shared/max-tokens.js';
+import { findSystem } from '../shared/system-in-user.js';
 import { addedPart, type FindPart } from '../shared/refused-part.js';
 
 /** Words of Responses servers about parts of a translated request. */
@@ -22,5 +23,6 @@ export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {
     ...[...samplingFields, parallelField, userField].map(refusedField),
     findStrict,
     findEffort,
+    findSystem,
   ];
 }

@@ -15,6 +15,8 @@ export function settingsFor(settings: ResponsesSettings, { without, profile }: C
     ...(efforts && { efforts: efforts.split(',') }),
     ...((!reasoning || without?.has('include')) && { encryptedReasoning: false }),
     ...(without?.has('strict') && { strictTools: false }),
+    ...(without?.has('output_format') && { structuredOutput: false }),
+    ...(without?.has('system') && { takesSystem: false }),
   };
 }
 

@@ -26,14 +26,15 @@ export interface ToolPlan {
 }
 
 /** Plan for a tool of a translated request. */
-export function planTool(tool: Tool, path: string, { strictTools }: SchemaOptions): ToolPlan {
+export function planTool(tool: Tool, path: string, options: SchemaOptions): ToolPlan {
+  const { strictTools, forcedStrict = true } = options;
   const isOurs = isForcedTool(tool);
   const wantsStrict = tool.strict === true;
   const plan = { tool, path, wantsStrict, isOurs };
   const { input_schema: schema } = tool;
   if (!isClientTool(tool) || !schema) return plan;
   const base = fitSchema(schema, 'anthropic');
-  if (isOurs) return { ...plan, base, strict: closed(schema, 'forced') };
+  if (isOurs) return forcedStrict ? { ...plan, base, strict: closed(schema, 'forced') } : { ...plan, base };
   const strict = wantsStrict && strictTools ? closed(schema, 'tool') : undefined;
   return { ...plan, base, strict: strict?.fitted.isExpressible ? strict : undefined };
 }
@@ -42,12 +43,12 @@ export function planTool(tool: Tool, path: string, { strictTools }: SchemaOption
  * Plan for a tool of a Messages caller, who knows the limits of strict tools: the gateway's wish gives way to
  * the caller's.
  */
-export function planOwnTool(tool: Tool, path: string): ToolPlan {
+export function planOwnTool(tool: Tool, path: string, { forcedStrict = true }: SchemaOptions): ToolPlan {
   const isOurs = isForcedTool(tool);
   const plan = { tool, path, wantsStrict: tool.strict === true, isOurs };
   const { input_schema: schema } = tool;
   if (!isClientTool(tool) || typeof schema !== 'object' || schema === null) return plan;
-  if (isOurs) return { ...plan, strict: closed(schema, 'tool') };
+  if (isOurs) return forcedStrict ? { ...plan, strict: closed(schema, 'tool') } : plan;
   const fitted = { schema, changes: [], keepsMeaning: true, isExpressible: true, keys: new Map() };
   return plan.wantsStrict ? { ...plan, strict: { kind: 'forced', schema, fitted } } : plan;
 }

@@ -51,7 +51,9 @@ function fit(given: MessagesRequest, isTranslated: boolean, options: SchemaOptio
   const { tools = [], output_config: output } = given;
   const plans = tools.map((tool: Tool | null, at) => {
     if (!isObject(tool)) return undefined; // a Messages request is checked by its upstream alone
-    return isTranslated ? planTool(tool, `tools[${at}]`, options) : planOwnTool(tool, `tools[${at}]`);
+    return isTranslated
+      ? planTool(tool, `tools[${at}]`, options)
+      : planOwnTool(tool, `tools[${at}]`, options);
   });
   const format = isTranslated && output?.format ? planFormat(output.format, options) : undefined;
   const kept = withinStrictLimits([...plans, format].flatMap((plan) => plan?.strict ?? []));

@@ -23,13 +23,19 @@ function isSystem({ role }: Message): boolean {
 function withSystemInTurns(messages: readonly Message[]): readonly Message[] {
   const turns: { readonly role: Message['role']; readonly content: ContentBlock[] }[] = [];
   for (const message of messages) {
-    const role = isSystem(message) ? 'user' : message.role;
-    const blocks = isSystem(message) ? blocksOf(message).map(marked) : blocksOf(message);
+    const turn = asUserTurn(message);
+    const { role } = turn;
+    const blocks = blocksOf(turn);
     const last = turns.at(-1);
     if (role === 'user' && last?.role === role) for (const block of blocks) last.content.push(block);
     else turns.push({ ...message, role, content: [...blocks] });
   }
   return turns;
+}
+
+/** System text as a turn of the user; any other message as it is. */
+export function asUserTurn(message: Message): Message {
+  return isSystem(message) ? { ...message, role: 'user', content: blocksOf(message).map(marked) } : message;
 }
 
 function blocksOf({ content }: Message): readonly ContentBlock[] {

@@ -18,6 +18,8 @@ import type { OwnKeys } from './own-keys.js';
 import { withoutMarkerField, withoutOwnMarkers } from './own-markers.js';
 import type { SchemaOptions } from './schema-options.js';
 import { withoutServerTools, type WithoutTools } from './server-tools.js';
+import { withSystemInUser } from './system-in-user.js';
+import { entryValue } from './without.js';
 import { withoutSampling } from './without-sampling.js';
 
 /** Parts of the Messages API that a service has. */
@@ -60,7 +62,8 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const translated = withoutTranslated(tools.request, call);
   const marked = fittedMarkers(translated.request, call, features);
   const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);
-  const request = withoutLateSystem(flagged.request, call);
+  const timely = withoutLateSystem(flagged.request, call);
+  const request = without?.has('system') ? withSystemInUser(timely) : timely;
   const steps = [earlier, fitted, tools, translated, flagged];
   const losses = [...objects.cut, ...steps.flatMap((step) => step.losses)];
   return { request, losses, leftOut: tools.leftOut, keys };
@@ -80,8 +83,10 @@ function heldTo(
   { strictTools = true, structuredOutput = true }: MessagesFeatures,
   without: SlotCall['without'],
 ): SchemaOptions {
+  const refused = entryValue(without, 'strict');
   return {
-    strictTools: strictTools && !without?.has('strict'),
+    strictTools: strictTools && refused === undefined,
+    forcedStrict: refused !== 'all',
     structuredOutput: structuredOutput && !without?.has('output_format'),
   };
 }

@@ -1,11 +1,14 @@
-import type { SlotCall } from 'gw2api/plugin';
-import { refusedThinking } from 'gw2api/plugin/upstream';
+import { isForcedTool, type SlotCall, type Tool } from 'gw2api/plugin';
+import { refusedThinking, type RefusedPart } from 'gw2api/plugin/upstream';
 import { findEarlierThinking } from './earlier-thinking.js';
 import { findLimit } from './max-tokens.js';
-import { refusedField, samplingFields, tooComplex } from './openai-refused.js';
+import { aboutSchema, refusedField, refuses, samplingFields, tooComplex } from './openai-refused.js';
 import { hasOwnMarker } from './own-markers.js';
 import { addedPart, type FindPart } from './refused-part.js';
+import type { SchemaOptions } from './schema-options.js';
 import { addedTool } from './server-tools.js';
+import { findSystem } from './system-in-user.js';
+import { entryValue } from './without.js';
 
 /** Words of services of the Messages API about what stages have added to a request. */
 const addedParts: readonly FindPart[] = [
@@ -18,35 +21,82 @@ const addedParts: readonly FindPart[] = [
     said.includes('cache_control') && !said.includes('scope') && hasOwnMarker(call, 'marker')
       ? addedPart('cache_control')
       : undefined,
-  (said, call) => {
-    const thinking = refusedThinking(said, call);
-    return thinking && { ...thinking, isAsked: true };
-  },
+  (said, call, error) => (hasOwnSystem(call) ? findSystem(said, call, error) : undefined),
 ];
 
 /** Words about what translation has chosen, which a Messages caller has written itself. */
 const translatedParts: readonly FindPart[] = [
+  (said, call) => {
+    const thinking = refusedThinking(said, call);
+    return thinking && { ...thinking, isAsked: true };
+  },
   ...samplingFields.map(refusedField),
-  (said, { request: { tools } }) =>
-    tooComplex.test(said) && tools?.some(({ strict }) => strict === true)
-      ? { without: 'strict', isOfModel: false, isAsked: true }
-      : undefined,
 ];
 
-/** Words of services of the Messages API about parts of a request. */
-export const messagesParts: readonly FindPart[] = [
-  ...addedParts,
-  ...translatedParts.map(
-    (find): FindPart =>
-      (said, call, error) =>
-        call.isTranslated ? find(said, call, error) : undefined,
-  ),
-];
+/** Words of services of the Messages API about parts of a request, of those that its slot says it takes. */
+export function messagesParts({ structuredOutput = true }: Partial<SchemaOptions>): readonly FindPart[] {
+  const translated = structuredOutput ? [findFormat, ...translatedParts] : translatedParts;
+  return [
+    ...addedParts,
+    findStrict,
+    ...translated.map(
+      (find): FindPart =>
+        (said, call, error) =>
+          call.isTranslated ? find(said, call, error) : undefined,
+    ),
+  ];
+}
+
+/** Output format of a service that has none; one that it cannot compile is the fault of its schema. */
+const findFormat: FindPart = (said, { request: { output_config: output } }) => {
+  const isSchema = aboutSchema.test(said);
+  const isFormat = isSchema ? tooComplex.test(said) : refuses.test(said) && aboutFormat.test(said);
+  return output?.format && isFormat
+    ? { without: 'output_format', isOfModel: !isSchema, isAsked: true }
+    : undefined;
+};
+
+const aboutFormat = /output_format|output_config(?!\S{0,20}effort)|structured.?outputs?|json_schema/;
+
+/**
+ * Tools of the gateway's and translation's own that are strict: first those of the caller, and last the one that a
+ * choice has named (contract §4.4).
+ */
+const findStrict: FindPart = (said, { isTranslated, request, without }) => {
+  const strict = toolsOf(request).filter((tool): tool is Tool => tool?.strict === true);
+  const isForced = strict.some(isForcedTool);
+  const isAsked = isTranslated === true && strict.some((tool) => !isForcedTool(tool));
+  const refused = entryValue(without, 'strict');
+  const isUnknown = /\bstrict\b/.test(said) && refuses.test(said) && !aboutSchema.test(said);
+  if (!isUnknown && !tooComplex.test(said)) return undefined;
+  if (isUnknown && (isForced || isAsked))
+    return strictPart(isForced ? 'strict=all' : 'strict', true, isAsked);
+  if (isAsked && refused === undefined) return strictPart('strict', false, true);
+  const isFormatFirst =
+    isTranslated === true && request.output_config?.format && !without?.has('output_format');
+  return isForced && !isFormatFirst ? strictPart('strict=all', false, false) : undefined;
+};
+
+function strictPart(without: string, isOfModel: boolean, isAsked: boolean): RefusedPart {
+  return { without, isOfModel, isAsked };
+}
+
+/** True for system text that the caller has not written as such for this API. */
+function hasOwnSystem({ isTranslated, addedSystem = [], request: { system } }: SlotCall): boolean {
+  if (isTranslated) return true;
+  return (
+    Array.isArray(system) && system.every(({ text }) => addedSystem.some((added) => added.text === text))
+  );
+}
+
+/** Tools of a request, which are not validated. */
+function toolsOf({ tools }: SlotCall['request']): readonly (Tool | null)[] {
+  return Array.isArray(tools) ? tools : [];
+}
 
 /** Index of the gateway's own tool in a request; -1: it has none. */
 export function addedToolAt(call: SlotCall): number {
-  const tools: unknown = call.request.tools; // not validated
-  return Array.isArray(tools) ? tools.findIndex((tool) => addedTool(tool, call) !== undefined) : -1;
+  return toolsOf(call.request).findIndex((tool) => addedTool(tool, call) !== undefined);
 }
 
 function isAboutTool(said: string, at: number): boolean {

@@ -19,16 +19,16 @@ export interface RefusableField {
 export function refusedField({ without, named, isSent, isAsked = false }: RefusableField): FindPart {
   return (said, { request }) => {
     if (!refuses.test(said) || !named.test(said) || !isSent(request)) return undefined;
-    return { without, isOfModel: ofModel.test(said), isAsked };
+    return { without, isOfModel: aboutModel.test(said), isAsked };
   };
 }
 
 /** Words about a field that is not taken, other than about a value that is out of its range. */
 export const refuses =
-  /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|deprecated|only the default|cannot both|no longer/;
+  /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|unavailable|deprecated|only the default|cannot both|no longer/;
 
 /** Words of a refusal that any request of the model would meet. */
-const ofModel =
+const aboutModel =
   /\bmodel\b|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not permitted|deprecated|parameter/;
 
 /** Sampling parameters, which models that think refuse. */
@@ -93,14 +93,25 @@ function listIn(said: string): string {
   return at < 0 ? '' : said.slice(at);
 }
 
-/** Schemas that a server cannot compile, which is the fault of one request: strict goes first, then the format. */
+/**
+ * Strict and the output format of a server that has none, or schemas that it cannot compile, which is the fault of one
+ * request: strict goes first, then the format.
+ */
 export const findStrict: FindPart = (said, { request, without }) => {
-  if (!tooComplex.test(said)) return undefined;
   const isStrict = request.tools?.some(({ strict }) => strict === true) ?? false;
   const format = request.output_config?.format;
+  const isUnknown = refuses.test(said) && !aboutSchema.test(said);
+  if (isUnknown && (isStrict || format) && /\bstrict\b/.test(said)) return ofModel('strict');
+  if (isUnknown && format && aboutFormat.test(said)) return ofModel('output_format');
+  if (!tooComplex.test(said)) return undefined;
   if ((isStrict || format) && !without?.has('strict')) return ofRequest('strict');
   return format ? ofRequest('output_format') : undefined;
 };
+
+const aboutFormat = /response_format|json_schema|text\.format/;
+
+/** Words about one schema, other than about schemas. */
+export const aboutSchema = /grammar|complex|too many|schema[.:]|schema for|propert|keyword|invalid schema/;
 
 /** Words about schemas that a service cannot compile. */
 export const tooComplex =
@@ -111,6 +122,10 @@ export const findGrammar: FindPart = (said, { request }) => {
   if (!/pars(?:e|ing) grammar|grammar.{0,40}(?:fail|error|invalid)/.test(said)) return undefined;
   return request.tools?.length || request.output_config?.format ? ofRequest('grammar') : undefined;
 };
+
+function ofModel(without: string): RefusedPart {
+  return { without, isOfModel: true, isAsked: true };
+}
 
 function ofRequest(without: string): RefusedPart {
   return { without, isOfModel: false, isAsked: true };

@@ -19,4 +19,8 @@ export function schemaOptions(isTaken: boolean) {
 
 const options = Type.Object(schemaOptions(true));
 
-export type SchemaOptions = Readonly<Static<typeof options>>;
+/** Forms that a service is held to, as far as its slot and its refusals say. */
+export interface SchemaOptions extends Readonly<Static<typeof options>> {
+  /** False: not even the tool that `tool-choice` has made strict (contract §4.4). */
+  readonly forcedStrict?: boolean;
+}

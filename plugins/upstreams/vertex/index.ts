@@ -20,7 +20,7 @@ import { reportTo } from '../shared/dropped.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
 import { fittedCall, type MessagesFeatures } from '../shared/messages-call.js';
 import { messagesParts } from '../shared/messages-refused.js';
-import { refusedIn } from '../shared/refused-part.js';
+import { refusedIn, type FindPart } from '../shared/refused-part.js';
 import { schemaOptions } from '../shared/schema-options.js';
 import { serverToolsOption } from '../shared/server-tools.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
@@ -59,6 +59,7 @@ class VertexUpstream implements Upstream {
   readonly #http: HttpClient;
   readonly #models: string;
   readonly #features: MessagesFeatures;
+  readonly #parts: readonly FindPart[];
 
   constructor({ project, region, ...features }: VertexOptions, { slot, http, now }: UpstreamHost) {
     this.#slot = slot.id;
@@ -66,6 +67,7 @@ class VertexUpstream implements Upstream {
     this.#http = http;
     this.#models = `${http.basePath}/projects/${project}/locations/${region}/publishers/anthropic/models`;
     this.#features = { ...features, topLevelMarker: false };
+    this.#parts = messagesParts(features);
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
@@ -94,7 +96,7 @@ class VertexUpstream implements Upstream {
   }
 
   refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
-    return refusedIn(messagesParts, error, call);
+    return refusedIn(this.#parts, error, call);
   }
 
   /** Counts the tokens of nothing: the account has been accepted where that is refused as such. */

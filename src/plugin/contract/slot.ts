@@ -2,7 +2,7 @@ import type { CallSignal } from '../http/call-signal.js';
 import type { EventStream } from '../events/event-stream.js';
 import type { GatewayError } from '../error.js';
 import type { ReportLosses } from './loss.js';
-import type { CacheControl, MessagesRequest, Tool } from './messages.js';
+import type { CacheControl, MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { ModelProfile } from './models.js';
 
 export type SlotState = 'ready' | 'cooling' | 'rejected' | 'paused' | 'draining';
@@ -41,6 +41,8 @@ export interface SlotCall {
   readonly hasContent?: (() => boolean) | undefined;
   /** Tools in `request` that the gateway itself has added: without them the caller misses nothing. */
   readonly addedTools?: readonly Tool[] | undefined;
+  /** System texts in `request` that the gateway itself has added. */
+  readonly addedSystem?: readonly TextBlock[] | undefined;
   /** Cache markers in `request` that the gateway itself has added, or given a ttl. */
   readonly addedMarkers?: AddedMarkers | undefined;
   /** True where the gateway itself has set the request's `max_tokens`. */

@@ -2,6 +2,7 @@ import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
 import { inputJson } from 'gw2api/plugin/upstream';
 import { answersInOrder, type CallReader } from '../../shared/answers-in-order.js';
 import { asError, saysError } from '../../shared/error-result.js';
+import { asUserTurn } from '../../shared/late-system.js';
 import { leftOutText } from '../../shared/left-out.js';
 import { placedBlocks } from '../../shared/placed-blocks.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
@@ -11,7 +12,9 @@ import { partOf, type Conversion } from './parts.js';
 
 /** `input` of a conversation: its blocks as items, in their order, but each output right behind its call. */
 export function inputItems(messages: readonly Message[], conversion: Conversion): readonly InputItem[] {
-  const entries = messages.flatMap((message, at) => {
+  const { takesSystem = true } = conversion.settings;
+  const entries = messages.flatMap((given, at) => {
+    const message = takesSystem ? given : asUserTurn(given);
     const items = itemsOf(message, `messages[${at}].content`, conversion);
     return message.role === 'assistant' ? [items] : items.map((item) => [item]);
   });

@@ -9,7 +9,7 @@ import { Dropped } from '../../shared/dropped.js';
 import { reportThinking, sentEffort, thinkingWish } from '../../shared/effort.js';
 import { reportLostTool } from '../../shared/lost-tool.js';
 import { sentFormat, sentParameters } from '../../shared/openai-schemas.js';
-import { schemaOf } from '../../shared/output-words.js';
+import { schemaOf, withInstruction } from '../../shared/output-words.js';
 import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
 import { withOutputConfig } from '../../shared/output-config.js';
@@ -21,6 +21,7 @@ import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import { reportUnreadParts } from '../../shared/unread-parts.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
+import { withSystemInUser } from '../../shared/system-in-user.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { ResponsesSettings } from '../options.js';
 import { settingsFor, withoutFields } from '../taken-back.js';
@@ -68,7 +69,8 @@ export function responsesRequest(
     leftOut: [],
   };
   const { dropped, leftOut, names } = conversion;
-  const request = withoutAttribution(sampled, settings, dropped);
+  const told = withFormInWords(withoutAttribution(sampled, settings, dropped), conversion);
+  const request = settings.takesSystem === false ? withSystemInUser(told) : told;
   const body = {
     model: request.model,
     ...instructionsOf(request),
@@ -167,6 +169,15 @@ function reasoningFields(
   const isShown = wish.isOn && !isAsked && request.thinking?.['display'] !== 'omitted';
   const reasoning = { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) };
   return Object.keys(reasoning).length > 0 ? { reasoning } : {};
+}
+
+/** The request that asks for the form of the answer in words, where the server has refused to be held to it. */
+function withFormInWords(request: MessagesRequest, { settings, dropped }: Conversion): MessagesRequest {
+  const { format, ...others } = request.output_config ?? {};
+  if (settings.structuredOutput !== false || !format) return request;
+  const schema = schemaOf(format);
+  dropped.add('output_config.format', schema ? 'setting' : 'mend');
+  return withInstruction({ ...request, output_config: others }, schema);
 }
 
 function outputFields({ output_config }: MessagesRequest, conversion: Conversion): Fields {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { GatewayError, type MessagesRequest, type SlotCall, type Tool } from '#src/plugin/internal.js';
 import type { CacheControl } from 'gw2api/plugin/upstream';
+import { asForcedTool } from 'gw2api/plugin';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
 import { messagesParts } from '#plugins/upstreams/shared/messages-refused.js';
 import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
@@ -163,7 +164,8 @@ describe('the words of a service of the Messages API', () => {
       ]),
     },
   );
-  const find = (message: string, call = full) => refusedIn(messagesParts, refusal(message), call)?.without;
+  const find = (message: string, call = full) =>
+    refusedIn(messagesParts({}), refusal(message), call)?.without;
 
   for (const [message, part] of [
     [
@@ -184,7 +186,7 @@ describe('the words of a service of the Messages API', () => {
 
   it('name the limit of a model where the gateway has set one, and what one request has left of its context', () => {
     const part = (message: string, changes: Partial<SlotCall> = { addedLimit: true }) =>
-      refusedIn(messagesParts, refusal(message), callOf({ max_tokens: 128_000 }, changes));
+      refusedIn(messagesParts({}), refusal(message), callOf({ max_tokens: 128_000 }, changes));
     const ofModel = 'max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for m';
     expect(part(ofModel)).to.deep.equal({ without: 'max_tokens=64000', isOfModel: true, isAsked: false });
     expect(part('input length and `max_tokens` exceed context limit: 120000 + 128000 > 200000')).to.include({
@@ -192,6 +194,149 @@ describe('the words of a service of the Messages API', () => {
       isOfModel: false,
     });
     expect(part(ofModel, {})).to.equal(undefined);
+  });
+
+  describe('about what translation has chosen', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
+    const format = { output_config: { format: { type: 'json_schema', schema } } } as const;
+    const strict: Tool = { ...look, strict: true };
+    const part = (
+      message: string,
+      request: Partial<MessagesRequest>,
+      { features = {}, ...changes }: Partial<SlotCall> & { readonly features?: object } = {},
+    ) =>
+      refusedIn(
+        messagesParts(features),
+        refusal(message),
+        callOf(request, { isTranslated: true, ...changes }),
+      );
+
+    for (const [message, isOfModel] of [
+      ['output_config: Extra inputs are not permitted', true],
+      ['output_config.format: Extra inputs are not permitted', true],
+      ['output_format: Extra inputs are not permitted', true],
+      ['Structured outputs are not supported by this model.', true],
+      ["Unknown parameter: 'output_config'", true],
+      ['The compiled grammar is too large', false],
+      ["output_config.format.schema: property 'format' is not supported", false],
+    ] as const)
+      it(`"${message}" are about the output format, ${isOfModel ? 'of any' : 'of this'} request`, () => {
+        expect(part(message, format)).to.deep.equal({ without: 'output_format', isOfModel, isAsked: true });
+        expect(part(message, {})).to.equal(undefined);
+        expect(part(message, format, { isTranslated: false })).to.equal(undefined);
+        expect(part(message, format, { features: { structuredOutput: false } })?.without).to.not.equal(
+          'output_format',
+        );
+      });
+
+    it('name an effort beside a format, which is in the same field', () => {
+      const request = { output_config: { ...format.output_config, effort: 'low' } };
+      const message = 'output_config.effort: Extra inputs are not permitted';
+      expect(part(message, request)?.without).to.equal('thinking=budget');
+    });
+
+    it('put a refused format in words', () => {
+      const call = callOf(format, { isTranslated: true, ...without('output_format') });
+      const { request, losses } = fittedCall(call, {});
+      expect(request).to.not.have.property('output_config');
+      expect(JSON.stringify(request.system)).to.include('one valid JSON object');
+      expect(losses).to.deep.equal([{ path: 'output_config.format', kind: 'setting' }]);
+    });
+
+    it('take strict from the tools of the caller first, then the format, and last from the tool of a choice', () => {
+      const forced = asForcedTool({ name: 'pick', input_schema: schema });
+      const message = 'Schemas are too complex: the compiled grammar is too large';
+      const next = (request: Partial<MessagesRequest>, ...entries: string[]) =>
+        part(message, request, without(...entries))?.without;
+      const all = { ...format, tools: [strict, forced] };
+      expect(next(all)).to.equal('strict');
+      expect(next(all, 'strict')).to.equal('output_format');
+      expect(next(all, 'strict', 'output_format')).to.equal('strict=all');
+      expect(next(all, 'strict=all', 'output_format')).to.equal(undefined);
+      expect(next({ tools: [forced] })).to.equal('strict=all');
+    });
+
+    it('take strict from all tools where the model does not know it', () => {
+      const message = 'tools.0.custom.strict: Extra inputs are not permitted';
+      expect(part(message, { tools: [strict] })).to.deep.equal({
+        without: 'strict',
+        isOfModel: true,
+        isAsked: true,
+      });
+      const forced = asForcedTool({ name: 'pick', input_schema: schema });
+      const ofMessages = { isTranslated: false };
+      expect(part(message, { tools: [forced, strict] }, ofMessages)).to.deep.equal({
+        without: 'strict=all',
+        isOfModel: true,
+        isAsked: false,
+      });
+      expect(part(message, { tools: [strict] }, ofMessages)).to.equal(undefined);
+    });
+
+    it('leave the tool of a choice with its schema alone', () => {
+      const forced = asForcedTool({ name: 'pick', input_schema: schema });
+      for (const isTranslated of [true, false]) {
+        const sent = (...entries: string[]) =>
+          fittedCall(callOf({ tools: [forced] }, { isTranslated, ...without(...entries) }), {}).request
+            .tools?.[0];
+        expect(sent()).to.include({ strict: true });
+        expect(sent('strict')).to.include({ strict: true });
+        expect(sent('strict=all'))
+          .to.include({ name: 'pick', input_schema: schema })
+          .and.not.have.property('strict');
+      }
+    });
+  });
+
+  describe('about system text', () => {
+    const persona = { type: 'text', text: 'Be kind.' } as const;
+    const said = (message: string, request: Partial<MessagesRequest>, changes: Partial<SlotCall> = {}) =>
+      refusedIn(messagesParts({}), refusal(message), callOf(request, changes));
+
+    for (const message of [
+      'system: Extra inputs are not permitted',
+      'System messages are not supported by this model',
+      'system prompt is not supported',
+      "Unknown parameter: 'system'",
+      'This model does not support system prompts.',
+    ])
+      it(`"${message}" are about that of the gateway, or of another format`, () => {
+        const found = { without: 'system', isOfModel: true, isAsked: false };
+        expect(said(message, { system: 'S' }, { isTranslated: true })).to.deep.equal(found);
+        const marked = { ...persona, cache_control: marker('1h') };
+        expect(said(message, { system: [marked] }, { addedSystem: [persona] })).to.deep.equal(found);
+        expect(
+          said(message, { system: [persona, { ...persona, text: 'Own.' }] }, { addedSystem: [persona] }),
+        ).to.equal(undefined);
+        expect(said(message, { system: 'S' })).to.equal(undefined);
+        expect(said(message, {}, { isTranslated: true })).to.equal(undefined);
+      });
+
+    const moved = (request: Partial<MessagesRequest>) =>
+      fittedCall(callOf({ system: 'Be brief.', ...request }, without('system')), {}).request;
+
+    it('stands in the first text of the user where the service takes none', () => {
+      expect(moved({})).to.deep.equal({
+        model: 'm',
+        messages: [{ role: 'user', content: 'Be brief.\n\nHi.' }],
+      });
+      const answer = { role: 'assistant', content: 'Yes.' } as const;
+      expect(moved({ messages: [answer, user] }).messages).to.deep.equal([
+        answer,
+        { role: 'user', content: 'Be brief.\n\nHi.' },
+      ]);
+      expect(moved({ messages: [] }).messages).to.deep.equal([{ role: 'user', content: 'Be brief.' }]);
+    });
+
+    it('keeps its markers, and stands behind the results of tools', () => {
+      const result = { type: 'tool_result', tool_use_id: 'a', content: 'x' } as const;
+      const image = { type: 'image', source: { type: 'url', url: 'u' } } as const;
+      const [block] = system(marker('1h'));
+      expect(
+        moved({ system: [block!], messages: [{ role: 'user', content: [result, image] }] }).messages[0]
+          ?.content,
+      ).to.deep.equal([result, block, image]);
+    });
   });
 
   it('are about nothing that the caller has written, or that is left out already', () => {
