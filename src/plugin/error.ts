@@ -43,6 +43,8 @@ export interface GatewayErrorOptions {
   readonly details?: unknown;
   /** Path of the field at fault, as the caller wrote it; by default the one that an `invalid_request` begins with. */
   readonly param?: string | undefined;
+  /** Token for what a service refuses of the request, by which clients of Messages recover: `prompt_too_long`. */
+  readonly capability?: string | undefined;
   /** Kind of upstream failure, for the slot's state and for failover; never sent to a caller. */
   readonly failure?: CallFailure;
   readonly cause?: unknown;
@@ -73,6 +75,7 @@ export class GatewayError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly details: unknown;
   readonly param: string | undefined;
+  readonly capability: string | undefined;
   readonly failure: CallFailure | undefined;
 
   /** `code`: one of `errorCodes`, or an upstream's own, which needs `status` and `type` beside it. */
@@ -87,6 +90,7 @@ export class GatewayError extends Error {
     this.details = options.details;
     this.param =
       options.param ?? (code === 'invalid_request' && !options.failure ? pathIn(message) : undefined);
+    this.capability = options.capability;
     this.failure = options.failure;
   }
 
@@ -119,7 +123,7 @@ export interface ErrorChanges extends GatewayErrorOptions {
 
 /** Copy of an error with other parts. */
 export function changedError(error: GatewayError, changes: ErrorChanges): GatewayError {
-  const { failure, cause, status, type, headers, details, param } = error;
+  const { failure, cause, status, type, headers, details, param, capability } = error;
   const { code = error.code, message = error.message, ...others } = changes;
   return new GatewayError(code, message, {
     status,
@@ -127,6 +131,7 @@ export function changedError(error: GatewayError, changes: ErrorChanges): Gatewa
     headers,
     details,
     param,
+    capability,
     ...(failure && { failure }),
     ...(cause !== undefined && { cause }),
     ...others,

@@ -18,8 +18,12 @@ export function messagesError(error: GatewayError): string {
   return sseEvent('error', JSON.stringify({ type: 'error', error: told }));
 }
 
-/** The error's words; those of too long a prompt begin as clients of Messages expect, who then shorten it. */
-function wordsOf({ code, message }: GatewayError): string {
+/**
+ * The error's words, with the token for what a cloud has refused; those of too long a prompt begin as clients of
+ * Messages expect, who then shorten it.
+ */
+function wordsOf({ code, message, capability }: GatewayError): string {
+  if (capability !== undefined) return `${message} (capability_rejected: ${capability})`;
   if (code !== 'context_length_exceeded' || /prompt is too long/i.test(message)) return message;
   return `prompt is too long${countsIn(message.slice(0, 2000))}. ${message}`;
 }

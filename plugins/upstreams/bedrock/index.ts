@@ -22,6 +22,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withCapability } from '../shared/capability.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';
 import { fittedCall, type FittedCall, type MessagesFeatures } from '../shared/messages-call.js';
@@ -100,7 +101,7 @@ class BedrockUpstream implements Upstream {
     const body = requestBytes(invokeBody(request, call.headers, betas.passed));
     const answer = await this.#post(`${modelPath(request.model)}/invoke-with-response-stream`, call, body);
     const { status, mediaType } = answer;
-    if (status >= 400) throw bedrockRefusal(answer, await answer.text(maxErrorBytes));
+    if (status >= 400) throw withCapability(bedrockRefusal(answer, await answer.text(maxErrorBytes)));
     if (status !== 200 || mediaType !== frameType) {
       answer.drop();
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'bedrock' });

@@ -29,6 +29,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withCapability } from '../shared/capability.js';
 import { reportTo } from '../shared/dropped.js';
 import { messagesParts } from '../shared/messages-refused.js';
 import { oneBatch } from '../shared/one-batch.js';
@@ -154,12 +155,18 @@ async function wholeMessage(
 ): Promise<MessagesResponse> {
   const { status, mediaType } = answer;
   const text = await textOf(answer);
-  if (status >= 400) throw refusal(answer, text);
+  if (status >= 400) throw refusalOf(answer, text);
   const message = status === 200 ? messageIn(text, request) : undefined;
   if (message) return message;
   const body = status === 200 ? jsonFields(text) : {};
   if (isErrorBody(body)) throw errorFromEvent({ ...body, type: 'error' });
   throw foreign(slot, `${status} ${mediaType}`.trim(), { kind: 'messages' });
+}
+
+/** Error of a refused call; one that is not in the envelope of the Messages API has a token beside its words. */
+function refusalOf(answer: HttpAnswer, text: string): GatewayError {
+  const error = refusal(answer, text);
+  return jsonFields(text)['type'] === 'error' ? error : withCapability(error);
 }
 
 /** True if this endpoint is missing: status 404, 405 or 501, and a message that is not about the model. */

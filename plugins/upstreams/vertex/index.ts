@@ -15,6 +15,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { withCapability } from '../shared/capability.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
@@ -80,7 +81,7 @@ class VertexUpstream implements Upstream {
     if (status === 200 && (await answer.isEventStream()))
       return { status, headers, events: keys.inAnswer(answer.events()), leftOut };
     const text = await answer.text(maxErrorBytes);
-    if (status >= 400 || googleError(text)) throw googleRefusal(answer, text);
+    if (status >= 400 || googleError(text)) throw withCapability(googleRefusal(answer, text));
     throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'vertex' });
   }
 

@@ -1,0 +1,57 @@
+import { changedError, type GatewayError } from 'gw2api/plugin';
+
+/**
+ * Error of a service whose refusals are not in the vendor's own words, with the token by which clients of Messages
+ * know what it refuses of their request.
+ */
+export function withCapability(error: GatewayError): GatewayError {
+  const capability = capabilityIn(error);
+  return capability === undefined ? error : changedError(error, { capability });
+}
+
+/** Token for what an error refuses: the length of the prompt, a kind of block, a beta flag; undefined: none is known. */
+export function capabilityIn({
+  status,
+  message,
+}: Pick<GatewayError, 'status' | 'message'>): string | undefined {
+  if (status !== 400 && status !== 413) return undefined;
+  const said = message.slice(0, maxReadLength);
+  const [flag] = (/\bbetas?\b/i.test(said) && betaFlag.exec(said)) || [];
+  if (flag !== undefined) return `beta_header:${flag}`;
+  return refusals.find(([pattern, unless]) => pattern.test(said) && unless?.test(said) !== true)?.[2];
+}
+
+/** An upstream may quote the caller behind its own words. */
+const maxReadLength = 500;
+
+const betaFlag = /\b[a-z][a-z0-9-]{1,80}-20\d\d-\d\d-\d\d\b/;
+
+/** Words of a refusal, words that make it another one, and its token. */
+const refusals: readonly (readonly [RegExp, RegExp | undefined, string])[] = [
+  [/too (?:many|much) (?:images?|documents?|media|pdf pages)/i, undefined, 'media_budget'],
+  [
+    /could not process image|\bimage (?:exceeds|dimensions|does not match|cannot be empty|file is empty|is too large)|\bimages? exceeds? /i,
+    undefined,
+    'image_block',
+  ],
+  [
+    /not support[^.]{0,30}\bimages?\b|\bimages?\b[^.]{0,30}not supported|\.image\.source\b/i,
+    undefined,
+    'image_block',
+  ],
+  [
+    /could not process (?:pdf|document)|\b(?:pdf|document) (?:specified|exceeds|cannot be empty|is too large)/i,
+    undefined,
+    'document_block',
+  ],
+  [
+    /not support[^.]{0,30}\b(?:documents?|pdfs?)\b|\b(?:documents?|pdfs?)\b[^.]{0,30}not supported|\.document\.source\b/i,
+    undefined,
+    'document_block',
+  ],
+  [
+    /(?:prompt|input) is too long|too many input tokens|maximum context length|(?:exceeds?|longer than)[^.]{0,60}\bcontext (?:window|length|limit|size)/i,
+    /\bmax_tokens\b/, // refused with its sum: a smaller one helps
+    'prompt_too_long',
+  ],
+];
