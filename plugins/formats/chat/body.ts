@@ -141,6 +141,8 @@ export const chatBody = Type.Object({
   /** Session name for the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   reasoning_effort: nullable(Type.String()),
+  /** Marker of all of the conversation, as OpenRouter has it. */
+  cache_control: markerFields.cache_control,
   /** Other dialects' ways to ask for thinking. */
   reasoning: Type.Optional(Type.Unknown()),
   thinking: Type.Optional(Type.Unknown()),

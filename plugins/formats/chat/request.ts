@@ -49,6 +49,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
       thinking,
       output: outputParams(body, dropped),
       user: body.user,
+      marker: body.cache_control,
       conversationPath: 'messages',
     },
     dropped,

@@ -1,4 +1,5 @@
 import type { MessagesRequest } from 'gw2api/plugin';
+import type { CacheControl } from 'gw2api/plugin/format';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
 import { withUniqueCalls } from './call-ids.js';
@@ -28,6 +29,8 @@ export interface RequestParams {
   readonly thinking?: ThinkingParams;
   readonly output?: OutputParams | undefined;
   readonly user?: string | null | undefined;
+  /** Cache marker of the whole request. */
+  readonly marker?: CacheControl | null | undefined;
   /** Field that holds the conversation, for the error message if it is empty. */
   readonly conversationPath: string;
 }
@@ -58,6 +61,7 @@ export function buildRequest(params: RequestParams, dropped: UnsupportedFields):
     ...present({ thinking }),
     ...(Object.keys(output_config).length > 0 && { output_config }),
     ...(params.user && { metadata: { user_id: params.user } }),
+    ...(params.marker && { cache_control: params.marker }),
   });
 }
 

@@ -78,7 +78,10 @@ export const presets = {
     reasoningField: 'reasoning_content',
     structuredOutput: 'json_object',
   },
-  /** https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/prompt-caching. */
+  /**
+   * https://openrouter.ai/docs/use-cases/reasoning-tokens; markers stand on texts and tools, and at the top level:
+   * https://openrouter.ai/docs/guides/best-practices/prompt-caching.
+   */
   openrouter: {
     ...generic,
     systemAnywhere: true,

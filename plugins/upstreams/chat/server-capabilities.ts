@@ -20,7 +20,9 @@ export const capabilityFields = {
   promptCacheKey: Type.Boolean({
     description: 'Is sent prompt_cache_key where the caller gives none: one for each session.',
   }),
-  cacheControl: Type.Boolean({ description: 'Takes cache markers (cache_control) on content parts.' }),
+  cacheControl: Type.Boolean({
+    description: 'Takes cache markers (cache_control) on texts, tools, and for the whole request.',
+  }),
   maxTokensField: Type.Enum(['max_tokens', 'max_completion_tokens'], {
     description: 'Field of the limit on output tokens.',
   }),

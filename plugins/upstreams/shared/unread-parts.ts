@@ -1,12 +1,13 @@
 import type { ContentBlock, MessagesRequest, Tool } from 'gw2api/plugin';
+import type { CacheControl } from 'gw2api/plugin/upstream';
 import type { CallTerms } from './call-terms.js';
 import type { Dropped } from './dropped.js';
 import { fieldsOf, type Fields } from './fields.js';
 
 /** Parts of blocks that a receiver takes beside those that every one has. */
 export interface ReceiverParts {
-  /** True for a block or a tool whose cache marker goes up. */
-  readonly takesMarker?: (part: Tool | ContentBlock) => boolean;
+  /** Cache markers that go up. */
+  readonly sentMarkers?: ReadonlySet<CacheControl>;
   /** Takes `phase` on the texts of an answer. */
   readonly phase?: boolean;
 }
@@ -28,7 +29,8 @@ export function reportUnreadParts(
     reportMembers(fieldsOf(message), messageFields, `messages[${at}]`, report);
     if (typeof message.content !== 'string') reportBlocks(message.content, `messages[${at}].content`, report);
   });
-  request.tools?.forEach((tool, at) => reportMarker(tool, `tools[${at}]`, report));
+  request.tools?.forEach((tool, at) => reportMarker(tool, `tools[${at}].`, report));
+  reportMarker(request, '', report);
 }
 
 interface Report extends ReceiverParts, Pick<CallTerms, 'addedMarkers'> {
@@ -68,7 +70,7 @@ function reportBlocks(blocks: readonly ContentBlock[], path: string, report: Rep
 
 function reportBlock(block: ContentBlock, known: Names, path: string, report: Report): void {
   reportMembers(block, known, path, report);
-  reportMarker(block, path, report);
+  reportMarker(block, `${path}.`, report);
   if ('phase' in block && !report.phase) report.dropped.add(`${path}.phase`, 'mend');
   const source = fieldsOf(block['source']);
   reportMembers(source, sourceFields, `${path}.source`, report);
@@ -82,11 +84,13 @@ function reportInner(content: unknown, path: string, report: Report): void {
 }
 
 /** A marker of the caller; those of the gateway are nothing that the caller misses. */
-function reportMarker(part: Tool | ContentBlock, path: string, report: Report): void {
-  const { takesMarker, addedMarkers, dropped } = report;
-  const { cache_control: marker } = part;
-  if (!marker || addedMarkers?.get(marker) === 'marker' || takesMarker?.(part)) return;
-  dropped.add(`${path}.cache_control`, 'mend');
+function reportMarker(
+  { cache_control: marker }: Pick<Tool | ContentBlock | MessagesRequest, 'cache_control'>,
+  path: string,
+  { sentMarkers, addedMarkers, dropped }: Report,
+): void {
+  if (!marker || addedMarkers?.get(marker) === 'marker' || sentMarkers?.has(marker)) return;
+  dropped.add(`${path}cache_control`, 'mend');
 }
 
 function reportMembers(fields: Fields, known: Names, path: string, { dropped }: Report): void {

@@ -66,6 +66,7 @@ export interface ChatTool {
     readonly parameters: Readonly<Record<string, unknown>>;
     readonly strict?: boolean;
   };
+  readonly cache_control?: CacheControl;
 }
 
 /** Body of a Chat Completions request, as far as it is written here. */

@@ -20,6 +20,7 @@ import type { ChatBody } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';
 import { joinedUsers } from './joined-users.js';
+import { withLastMarkers, withMarker } from './markers.js';
 import { outputOf } from './output.js';
 import { settingFields } from './settings.js';
 import { thinkingFields } from './thinking.js';
@@ -61,11 +62,12 @@ export function chatRequest(
     results: LastResults.of(whole.messages.map(({ content }) => content)),
     addedTools: terms.addedTools ?? [],
     leftOut: [],
+    sentMarkers: new Set(),
   };
   const request = withoutAttribution(sampled, capabilities, dropped);
   const { fields, request: asking } = outputOf(request, conversion);
   const messages = chatMessages(asking, conversion);
-  const body: ChatBody = {
+  const body = {
     model: request.model,
     messages: capabilities.systemRole === 'user' ? joinedUsers(messages) : messages,
     ...toolFields(request, conversion),
@@ -73,12 +75,12 @@ export function chatRequest(
     ...thinkingFields(request, conversion),
     ...settingFields(request, conversion),
     stream: true,
-  };
+  } as const;
+  const marked = withLastMarkers(withMarker(body, request.cache_control, conversion), conversion);
   reportUnread(request, dropped, terms);
-  const takesMarker = ({ type }: { readonly type?: string }) => capabilities.cacheControl && type === 'text';
-  reportUnreadParts(whole, dropped, { addedMarkers: terms.addedMarkers, takesMarker });
-  const { leftOut, names } = conversion;
-  const extended = withExtraFieldsOf(body, request, capabilities.extraPaths, dropped);
+  const { leftOut, names, sentMarkers } = conversion;
+  reportUnreadParts(whole, dropped, { addedMarkers: terms.addedMarkers, sentMarkers });
+  const extended = withExtraFieldsOf(marked, request, capabilities.extraPaths, dropped);
   const keyed = capabilities.promptCacheKey ? withCacheKey(extended, request, terms) : extended;
   const sent = withoutHints(keyed, request, terms, dropped);
   return { body: sent, losses: dropped.losses, leftOut, names };

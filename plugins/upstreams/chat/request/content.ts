@@ -3,14 +3,14 @@ import type { LastResults } from 'gw2api/plugin/format';
 import { dispatch, extraPath, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
+import { withMarker, type Marking } from './markers.js';
 import { contentOfDocument } from '../../shared/document-content.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 
 /** Conversion of the parts of one request. */
-export interface Conversion extends AddedTools, SchemaReceiver {
-  readonly capabilities: Capabilities;
+export interface Conversion extends AddedTools, SchemaReceiver, Marking {
   readonly names: ToolNames;
   /** Results of calls that have several. */
   readonly results: LastResults | undefined;
@@ -38,6 +38,7 @@ export function partOf(block: ContentBlock, path: string, conversion: Conversion
 function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
   const part = dispatch(writers, block, conversion.capabilities);
   if (!part) conversion.dropped.add(path, 'content');
+  if (part?.type === 'text') return [withMarker(part, block.cache_control, conversion)];
   return part ? [part] : [];
 }
 
@@ -58,11 +59,7 @@ function named(
 type PartWriter = Partial<DispatchTable<ContentBlock, Capabilities, ChatPart | undefined>>;
 
 const writers: PartWriter = {
-  text: ({ text, cache_control }, { cacheControl }) => ({
-    type: 'text',
-    text,
-    ...(cacheControl && cache_control && { cache_control }),
-  }),
+  text: ({ text }) => ({ type: 'text', text }),
   image: ({ source, detail }, { images }) => {
     if (source.type === 'url' && images === 'url') return image(source.url, detail);
     if (source.type !== 'base64' || images === 'none') return undefined;

@@ -8,6 +8,7 @@ import { callId } from './call-id.js';
 import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion } from './content.js';
 import { joined } from './joined.js';
+import { withMarker } from './markers.js';
 import { withoutSystem } from './late-system.js';
 import { bySpeaker } from './speakers.js';
 import { chatCalls, spaced, withPrefill } from './turns.js';
@@ -94,7 +95,7 @@ function userMessages(
 
 /** Tool message, and the parts that it has no room for: it carries texts alone. */
 function toolMessage(
-  { tool_use_id, content = '', is_error }: BlockOf<'tool_result'>,
+  { tool_use_id, content = '', is_error, cache_control: marker }: BlockOf<'tool_result'>,
   path: string,
   conversion: Conversion,
 ): { readonly message: ToolMessage; readonly others: readonly ChatPart[] } {
@@ -103,11 +104,15 @@ function toolMessage(
   const others = parts.filter(({ type }) => type !== 'text');
   if (texts.length === 0 && typeof content !== 'string' && content.length > 0)
     texts.push({ type: 'text', text: textInstead(content, others, conversion) });
+  const said = is_error ? failed(texts) : texts;
+  const marked = said.map((text, at) =>
+    at === said.length - 1 ? withMarker(text, marker, conversion) : text,
+  );
   return {
     message: {
       role: 'tool',
       tool_call_id: callId(tool_use_id, conversion.capabilities),
-      content: contentOf(is_error ? failed(texts) : texts, '\n', conversion.capabilities.cacheControl),
+      content: contentOf(marked, '\n', conversion.capabilities.cacheControl),
     },
     others,
   };

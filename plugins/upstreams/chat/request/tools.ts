@@ -5,6 +5,7 @@ import { sentChoice } from '../../shared/sent-choice.js';
 import { reportUnreadTool } from '../../shared/unread-tool.js';
 import type { ChatTool } from './chat-body.js';
 import type { Conversion } from './content.js';
+import { withMarker } from './markers.js';
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`. Tools that a vendor runs itself are left out and reported. */
 export function toolFields(
@@ -35,17 +36,13 @@ function functionOf(tool: Tool, path: string, conversion: Conversion): readonly 
   }
   reportUnreadTool(tool, path, dropped);
   const { schema, isStrict } = sentParameters(tool, path, conversion);
-  return [
-    {
-      type: 'function',
-      function: {
-        name: names.short(name),
-        ...(description !== undefined && { description }),
-        parameters: schema,
-        ...(isStrict ? { strict: true } : strict === false && capabilities.strictTools && { strict }),
-      },
-    },
-  ];
+  const definition = {
+    name: names.short(name),
+    ...(description !== undefined && { description }),
+    parameters: schema,
+    ...(isStrict ? { strict: true } : strict === false && capabilities.strictTools && { strict }),
+  };
+  return [withMarker({ type: 'function', function: definition }, tool.cache_control, conversion)];
 }
 
 /** Tools and choice in the server's words; one by name is said by offering that tool alone, where need be. */
