@@ -31,8 +31,8 @@ function slotValue(
   { upstream, account }: LoadedSlotPlugins,
   entry: unknown,
 ): Value {
-  const { baseUrl, maxConcurrent, weight, prices, discount, proxy, headers, connectTimeoutMs, cooldown } =
-    slot;
+  const { baseUrl, organization, maxConcurrent, weight, prices, discount, proxy, headers } = slot;
+  const { connectTimeoutMs, cooldown } = slot;
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
   return objectValue({
@@ -43,6 +43,7 @@ function slotValue(
       slot.account?.kind ?? 'none',
       optionsValue(account.options, written['account'], account.schema),
     ),
+    organization: plain('organization', organization),
     models: plain('models', servedValue(slot)),
     maxConcurrent: plain('maxConcurrent', maxConcurrent),
     weight: plain('weight', weight),

@@ -215,6 +215,17 @@ describe('the difference between two configs', () => {
     expect(swapped).to.have.property('moved');
   });
 
+  it('has the organisation of a slot', async () => {
+    const { slots } = await diff({ slots: [simulator] }, { slots: [{ ...simulator, organization: 'red' }] });
+    expect(slots).to.deep.equal([
+      {
+        name: 'a',
+        change: 'changed',
+        settings: [{ path: 'organization', change: 'added', after: 'red' }],
+      },
+    ]);
+  });
+
   it("has the upstream's names of a slot's models, each by itself", async () => {
     const slot = (models: object) => ({ id: 'a', upstream: 'simulator', models });
     const before = slot({ 'sonnet-5': 'vendor.sonnet-5-v1:0', 'haiku-*': true });
