@@ -185,6 +185,19 @@ describe('the thinking of a session', () => {
     expect(service.keys()).to.deep.equal([red, red, blue, blue]);
   });
 
+  it('is known to be of another organisation after requests that nobody could answer', async () => {
+    await start({ [red]: 'red', [blue]: 'blue' });
+    await say(hi);
+    service.down.set(red, 529).set(blue, 529);
+    for (const _ of [1, 2]) {
+      expect(await say(hi)).to.have.property('status', 529);
+      messages.pop();
+    }
+    service.down.delete(blue);
+    expect(await say(hi)).to.have.property('status', 200);
+    expect(lastSent()).to.deep.equal([]);
+  });
+
   it('is removed once more on the way back', async () => {
     await start({ [red]: 'red', [blue]: 'blue' });
     await say(hi);

@@ -60,6 +60,33 @@ describe('an observed choice of a slot', () => {
     expect(reasons()).to.deep.equal({ a: undefined, b: 'bound_elsewhere' });
   });
 
+  it('has the slots of other organisations, which a tool loop with thinking does not go to', async () => {
+    const of = (organization: string) => ({ organization });
+    const { pool } = await open(
+      slotConfig('a', of('red')),
+      slotConfig('b', of('blue')),
+      slotConfig('c', of('red')),
+    );
+    const lease = await pool.lease(sticky('s'));
+    lease.answered({});
+    lease.release();
+    pool.pause('a');
+    const messages = [
+      { role: 'user', content: 'How warm is it?' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: '', signature: 'sig' },
+          { type: 'tool_use', id: 't', name: 'look', input: {} },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: '4' }] },
+    ] as const;
+    const { slot } = await pool.lease({ ...sticky('s'), request: { model: 'sonnet-5', messages } });
+    expect(slot.id).to.equal('c');
+    expect(reasons()).to.deep.equal({ a: 'paused', b: 'other_organization', c: undefined });
+  });
+
   it('has the slots that the key or the stage leaves out', async () => {
     const { pool } = await open(slotConfig('a'), slotConfig('b'), slotConfig('c'));
     const caller = { kind: 'key', keyId: 'k', name: 'k', slots: ['a', 'c'] } as const;
