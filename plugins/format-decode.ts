@@ -1,6 +1,7 @@
 import {
   continuePausedTurns,
   definePlugin,
+  extrasOf,
   formatContext,
   GatewayError,
   headerChoice,
@@ -8,6 +9,7 @@ import {
   lossReport,
   mayUseModel,
   Type,
+  withExtras,
   withFields,
   withoutContextSuffix,
   type GatewayState,
@@ -101,10 +103,13 @@ function continued(call: ModelCall): ModelCall {
   return (request, options) => continuePaused(request, (further) => call(further, options));
 }
 
+/** Extra that says which tools are offered. */
+const allowedTools = 'tool_choice.allowed_tools';
+
 /** The fields of a translated request that an upstream counts; it refuses all others. */
 function countable(request: MessagesRequest): MessagesRequest {
   const { model, messages, system, tools, tool_choice, thinking, output_config } = request;
-  return {
+  const counted: MessagesRequest = {
     model,
     messages,
     ...(system && { system }),
@@ -113,6 +118,8 @@ function countable(request: MessagesRequest): MessagesRequest {
     ...(thinking && { thinking }),
     ...(output_config && { output_config }),
   };
+  const { [allowedTools]: allowed } = extrasOf(request);
+  return allowed === undefined ? counted : withExtras(counted, { [allowedTools]: allowed });
 }
 
 /**

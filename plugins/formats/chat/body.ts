@@ -106,7 +106,12 @@ const toolChoice = Type.Object({
     Type.Object({
       mode: Type.Enum(['auto', 'required']),
       tools: Type.Array(
-        Type.Object({ function: nullable(named), custom: nullable(named), name: nullable(Type.String()) }),
+        Type.Object({
+          type: nullable(Type.String()),
+          function: nullable(named),
+          custom: nullable(named),
+          name: nullable(Type.String()),
+        }),
       ),
     }),
   ),

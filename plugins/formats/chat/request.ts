@@ -1,4 +1,4 @@
-import { withExtras, type CatalogModel } from 'gw2api/plugin';
+import { extrasOf, withExtras, type CatalogModel } from 'gw2api/plugin';
 import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import { readConversation } from './conversation.js';
@@ -56,7 +56,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
   );
   const n = body.n ?? 1;
   return {
-    request: withExtras(request, unreadFields(body, readFields)),
+    request: withExtras(request, { ...unreadFields(body, readFields), ...extrasOf(request) }),
     stream: body.stream === true,
     dropped: dropped.paths,
     pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox, transcript })),

@@ -1,4 +1,4 @@
-import { textReply, withExtras, type Extras, type Intercept } from 'gw2api/plugin';
+import { extrasOf, textReply, withExtras, type Extras, type Intercept } from 'gw2api/plugin';
 import { extraPath, type Decoded, type FormatContext } from 'gw2api/plugin/format';
 import { responsesBody, type ResponsesBody } from './body.js';
 import { itemPath, readInput, type ResponsesInput } from './input.js';
@@ -58,7 +58,7 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
   );
   reportRest(body, Boolean(thinking.effort), dropped);
   return {
-    request: withExtras(request, extrasIn(body)),
+    request: withExtras(request, { ...extrasIn(body), ...extrasOf(request) }),
     stream: body.stream === true,
     dropped: dropped.paths,
     pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox: tools.toolbox, transcript, input })),

@@ -44,6 +44,7 @@ const openai: ServerCapabilities = {
   user: true,
   names: true,
   strictTools: true,
+  toolChoice: 'allowed',
   rolesAlternate: false,
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
@@ -60,7 +61,7 @@ export const presets = {
    * Roles as OpenAI; API versions differ in the rest: https://learn.microsoft.com/azure/ai-foundry/openai/reference.
    * Some of its models refuse prompt_cache_key (vectorize-io/hindsight#3518).
    */
-  'azure-openai': { ...openai, systemRole: 'system', promptCacheKey: false },
+  'azure-openai': { ...openai, systemRole: 'system', promptCacheKey: false, toolChoice: 'named' },
   /**
    * https://api-docs.deepseek.com/guides/thinking_mode: `thinking` with efforts `high` and `max`, and
    * `reasoning_content` on every assistant turn once tools are called (anomalyco/opencode#24722). JSON mode

@@ -1,5 +1,6 @@
 import { findHint } from '../shared/cache-key.js';
 import {
+  allowedField,
   findEffort,
   findGrammar,
   findStrict,
@@ -30,7 +31,7 @@ export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilit
       return addedPart(role === 'developer' && !said.includes('system') ? 'system=system' : 'system=user');
     },
     findHint,
-    ...[...samplingFields, parallelField, userField].map(refusedField),
+    ...[...samplingFields, allowedField, parallelField, userField].map(refusedField),
     findGrammar,
     findStrict,
     findEffort,

@@ -39,8 +39,9 @@ export const capabilityFields = {
     description:
       'Makes a grammar of schemas: patterns, negations and bounds of 2,000 repetitions are left out.',
   }),
-  toolChoice: Type.Enum(['named', 'words', 'none'], {
-    description: "tool_choice with a function's name too, as a word alone, or not at all.",
+  toolChoice: Type.Enum(['allowed', 'named', 'words', 'none'], {
+    description:
+      "tool_choice with a list of allowed functions too, with a function's name too, as a word alone, or not at all.",
   }),
   parallelToolCalls: Type.Boolean({ description: 'Takes parallel_tool_calls.' }),
   toolCallIds: Type.Enum(['any', 'nine'], {

@@ -15,6 +15,7 @@ export function capabilitiesFor(capabilities: Capabilities, { without, profile }
     ...(efforts && { efforts: efforts.split(',') }),
     ...(without?.has('top_k') && { topK: false }),
     ...(without?.has('user') && { user: false }),
+    ...(without?.has('allowed_tools') && { toolChoice: 'named' as const }),
     ...(without?.has('parallel_tool_calls') && { parallelToolCalls: false }),
     ...(without?.has('stream_options') && { streamUsage: false }),
     ...(without?.has('strict') && { strictTools: false }),

@@ -51,4 +51,6 @@ export interface ResponsesSettings extends ResponsesOptions {
   readonly takesSystem?: boolean;
   /** False: the form of the answer is asked for in words. */
   readonly structuredOutput?: boolean;
+  /** False: a choice names no list of allowed tools. */
+  readonly allowedTools?: boolean;
 }

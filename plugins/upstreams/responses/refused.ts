@@ -1,5 +1,6 @@
 import { findHint } from '../shared/cache-key.js';
 import {
+  allowedField,
   findEffort,
   findStrict,
   parallelField,
@@ -20,7 +21,7 @@ export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {
         ? addedPart('include')
         : undefined,
     findHint,
-    ...[...samplingFields, parallelField, userField].map(refusedField),
+    ...[...samplingFields, allowedField, parallelField, userField].map(refusedField),
     findStrict,
     findEffort,
     findSystem,

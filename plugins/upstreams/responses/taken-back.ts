@@ -14,6 +14,7 @@ export function settingsFor(settings: ResponsesSettings, { without, profile }: C
     mayThink: profile?.thinking !== 'none',
     ...(efforts && { efforts: efforts.split(',') }),
     ...((!reasoning || without?.has('include')) && { encryptedReasoning: false }),
+    ...(without?.has('allowed_tools') && { allowedTools: false }),
     ...(without?.has('strict') && { strictTools: false }),
     ...(without?.has('output_format') && { structuredOutput: false }),
     ...(without?.has('system') && { takesSystem: false }),

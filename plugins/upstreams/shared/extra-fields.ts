@@ -40,6 +40,7 @@ export function withExtraFieldsOf<Body extends object>(
   const own = Object.entries(extrasOf(request));
   let written: object = body;
   for (const [name, value] of own) {
+    if (name === 'tool_choice.allowed_tools') continue; // said by the choice, or by the tools
     const path = paths.get(name);
     const next = path === undefined ? undefined : withField(written, path.split('.'), value);
     if (next) written = next;

@@ -12,6 +12,7 @@ import { isScopeFlag, withoutFlagged } from './beta-fields.js';
 import { withObjectInputs } from './call-inputs.js';
 import { withoutEarlierThinking } from './earlier-thinking.js';
 import { withoutLateSystem } from './late-system.js';
+import { inAsked } from './asked-tools.js';
 import { Dropped } from './dropped.js';
 import { withinLimit } from './max-tokens.js';
 import type { OwnKeys } from './own-keys.js';
@@ -55,7 +56,8 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const { without } = given;
   const earlier = withoutEarlierThinking(given);
   const asked = callWith(given, withinLimit(earlier.request, without));
-  const fitted = withFittedSchemas(narrowedForMessages(asked), heldTo(features, without));
+  const narrowed = narrowedForMessages(asked);
+  const fitted = withFittedSchemas(narrowed, heldTo(features, without));
   const { call, keys } = fitted;
   const objects = withObjectInputs(call.request);
   const tools = withRunTools(objects.request, call, features);
@@ -65,7 +67,8 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const timely = withoutLateSystem(flagged.request, call);
   const request = without?.has('system') ? withSystemInUser(timely) : timely;
   const steps = [earlier, fitted, tools, translated, flagged];
-  const losses = [...objects.cut, ...steps.flatMap((step) => step.losses)];
+  const found = steps.flatMap((step) => step.losses);
+  const losses = [...objects.cut, ...inAsked(found, given.request, narrowed.request)];
   return { request, losses, leftOut: tools.leftOut, keys };
 }
 

@@ -1,5 +1,5 @@
 import type { MessagesRequest, SlotCall } from 'gw2api/plugin';
-import type { RefusedPart } from 'gw2api/plugin/upstream';
+import { allowedTools, type RefusedPart } from 'gw2api/plugin/upstream';
 import { knownEfforts, thinkingWish } from './effort.js';
 import type { FindPart } from './refused-part.js';
 import { entryValue } from './without.js';
@@ -50,6 +50,13 @@ export const parallelField: RefusableField = {
   isSent: ({ tool_choice: choice }) =>
     choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true,
   isAsked: true,
+};
+
+/** List of allowed tools; without it only those are offered. */
+export const allowedField: RefusableField = {
+  without: 'allowed_tools',
+  named: /\ballowed_tools\b/,
+  isSent: (request) => allowedTools(request) !== undefined,
 };
 
 /** User of a request, under the names that vendors have for it. */

@@ -1,5 +1,7 @@
+import { allowedToolsExtra, offeredTools } from '../allowed-tools.js';
+import type { Loss } from '../contract/loss.js';
 import type { SlotCall } from '../contract/slot.js';
-import { extraLosses } from '../extras.js';
+import { extraLosses, extraPath } from '../extras.js';
 import { withFields } from '../raw/with-fields.js';
 import { narrowBlocks } from './blocks.js';
 import { narrowSampling } from './sampling.js';
@@ -18,12 +20,25 @@ export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   narrowSampling(narrowing);
   narrowStops(narrowing);
   narrowBlocks(narrowing);
+  narrowTools(narrowing, call);
   const { request } = narrowing;
-  const losses = [...narrowing.losses, ...extraLosses(call)];
+  const losses = [...narrowing.losses, ...extraLosses(call).filter(isLost)];
   if (losses.length > 0) call.report?.(losses);
   if (request === call.request) return call;
   const changed: Partial<SlotCall> = { request };
   return withFields(call, changed as Partial<Call>); // `request` has the same type in each kind of call
+}
+
+/** The Messages API has no list of allowed tools: the others are not offered. */
+function narrowTools(narrowing: Narrowing, { request, addedTools }: SlotCall): void {
+  const offered = offeredTools(request, addedTools);
+  if (offered.length === (request.tools?.length ?? 0)) return;
+  narrowing.set(offered.length > 0 ? { tools: offered } : { tool_choice: { type: 'none' } });
+}
+
+/** The list of allowed tools is heeded. */
+function isLost({ path }: Loss): boolean {
+  return path !== extraPath(allowedToolsExtra);
 }
 
 /** A last turn of the user with nothing in it is no turn for the Messages API: the caller is told, by its own path. */

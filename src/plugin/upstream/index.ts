@@ -1,4 +1,5 @@
 /** `gw2api/plugin/upstream`: what upstreams and accounts need besides `gw2api/plugin`. */
+export { allowedTools, offeredTools } from '../allowed-tools.js';
 export { defineAccount } from '../contract/account.js';
 export type { Account, AccountHost, TokenStore } from '../contract/account.js';
 export type {

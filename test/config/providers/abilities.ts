@@ -48,7 +48,9 @@ export function chatAbilities(server: ServerCapabilities): Abilities {
 }
 
 function toolsOf({ toolChoice, strictTools }: ServerCapabilities): string {
-  const choice = { named: 'yes', words: 'yes; no choice by name', none: 'yes; not forced' }[toolChoice];
+  const choice = { allowed: 'yes', named: 'yes', words: 'yes; no choice by name', none: 'yes; not forced' }[
+    toolChoice
+  ];
   return strictTools ? `${choice}, strict` : choice;
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest } from 'gw2api/plugin';
+import { withExtras, type MessagesRequest } from 'gw2api/plugin';
 import { narrowedForMessages, refusedThinking } from 'gw2api/plugin/upstream';
 import { callOf, narrowed } from './narrowed.js';
 
@@ -14,6 +14,18 @@ describe('narrowedForMessages', () => {
   it('returns the call itself where nothing is to be narrowed', () => {
     const call = callOf({ ...hello, temperature: 0.5, stop_sequences: ['x'] });
     expect(narrowedForMessages(call)).to.equal(call);
+  });
+
+  it('offers the tools that are allowed, and those of the gateway', () => {
+    const tools = ['f', 'g', 'web_search'].map((name) => ({ name }));
+    const allow = (name: string): MessagesRequest =>
+      withExtras({ ...hello, tools, tool_choice: { type: 'any' } }, { 'tool_choice.allowed_tools': [name] });
+    const { request, losses } = narrowed(allow('g'));
+    expect([request.tools, losses]).to.deep.equal([[{ name: 'g' }], []]);
+    const own = narrowedForMessages({ ...callOf(allow('g')), addedTools: [tools[2]!] });
+    expect(own.request.tools).to.deep.equal([{ name: 'g' }, { name: 'web_search' }]);
+    const none = narrowed(allow('gone')).request;
+    expect(none).to.deep.include({ tools, tool_choice: { type: 'none' } });
   });
 
   it('leaves out what only other receivers know of a block, and gives calls valid ids', () => {

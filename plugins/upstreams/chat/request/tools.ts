@@ -1,4 +1,5 @@
 import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
+import { allowedTools, offeredTools } from 'gw2api/plugin/upstream';
 import { reportLostTool } from '../../shared/lost-tool.js';
 import { sentParameters } from '../../shared/openai-schemas.js';
 import { sentChoice } from '../../shared/sent-choice.js';
@@ -9,18 +10,26 @@ import { withMarker } from './markers.js';
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`. Tools that a vendor runs itself are left out and reported. */
 export function toolFields(
-  { tools = [], tool_choice: wanted }: MessagesRequest,
+  request: MessagesRequest,
   conversion: Conversion,
 ): Readonly<Record<string, unknown>> {
-  const { capabilities, dropped } = conversion;
-  const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, conversion));
+  const { tools = [], tool_choice: wanted } = request;
+  const { capabilities, dropped, addedTools } = conversion;
+  const isListed = capabilities.toolChoice === 'allowed';
+  const offered = new Set(isListed ? tools : offeredTools(request, addedTools));
+  const functions = tools.flatMap((tool, at) =>
+    offered.has(tool) ? functionOf(tool, `tools[${at}]`, conversion) : [],
+  );
   if (functions.length === 0) {
     if (wanted && wanted.type !== 'auto' && wanted.type !== 'none') dropped.add('tool_choice');
     return {};
   }
   const sent = new Set(functions.map((tool) => tool.function.name));
   const choice = sentChoice(wanted, (name) => sent.has(conversion.names.short(name)), dropped);
-  const chosen = chosenTools(functions, choice, conversion);
+  const allowed = isListed ? allowedTools(request) : undefined;
+  const chosen = allowed
+    ? listedChoice(functions, allowed, choice, conversion)
+    : chosenTools(functions, choice, conversion);
   const isSingle =
     choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;
   if (isSingle && !capabilities.parallelToolCalls) dropped.add('tool_choice.disable_parallel_tool_use');
@@ -45,6 +54,24 @@ function functionOf(tool: Tool, path: string, conversion: Conversion): readonly 
   return [withMarker({ type: 'function', function: definition }, tool.cache_control, conversion)];
 }
 
+/** All tools, and a choice among those that are allowed. */
+function listedChoice(
+  tools: readonly ChatTool[],
+  allowed: ReadonlySet<string>,
+  choice: ToolChoice | undefined,
+  { names, dropped }: Conversion,
+): Readonly<Record<string, unknown>> {
+  const listed = new Set([...allowed].map((name) => names.short(name)));
+  const listedTools = tools.filter((tool) => listed.has(tool.function.name));
+  if (listedTools.length === 0) {
+    dropped.add('tool_choice');
+    return { tools, tool_choice: 'none' };
+  }
+  const mode = choice?.type === 'any' ? 'required' : 'auto';
+  const references = listedTools.map(({ function: { name } }) => ({ type: 'function', function: { name } }));
+  return { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: references } } };
+}
+
 /** Tools and choice in the server's words; one by name is said by offering that tool alone, where need be. */
 function chosenTools(
   tools: readonly ChatTool[],
@@ -61,7 +88,7 @@ function chosenTools(
   }
   if (choice.type !== 'tool') return { tools, tool_choice: words[choice.type] };
   const name = names.short(choice.name);
-  if (toolChoice === 'named') return { tools, tool_choice: { type: 'function', function: { name } } };
+  if (toolChoice !== 'words') return { tools, tool_choice: { type: 'function', function: { name } } };
   return { tools: tools.filter((tool) => tool.function.name === name), tool_choice: 'required' };
 }
 

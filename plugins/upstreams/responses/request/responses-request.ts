@@ -1,5 +1,5 @@
 import { blockExtraLosses } from 'gw2api/plugin/upstream';
-import { extrasOf, type Loss, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import { extrasOf, type Loss, type MessagesRequest, type Tool } from 'gw2api/plugin';
 import { LastResults } from 'gw2api/plugin/format';
 import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
@@ -7,10 +7,8 @@ import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
 import { reportThinking, sentEffort, thinkingWish } from '../../shared/effort.js';
-import { reportLostTool } from '../../shared/lost-tool.js';
-import { sentFormat, sentParameters } from '../../shared/openai-schemas.js';
+import { sentFormat } from '../../shared/openai-schemas.js';
 import { schemaOf, withInstruction } from '../../shared/output-words.js';
-import { sentChoice } from '../../shared/sent-choice.js';
 import { shortUser } from '../../shared/short-names.js';
 import { withOutputConfig } from '../../shared/output-config.js';
 import { withinLimit } from '../../shared/max-tokens.js';
@@ -20,7 +18,6 @@ import { ToolNames } from '../../shared/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnread } from '../../shared/unread.js';
 import { reportUnreadParts } from '../../shared/unread-parts.js';
-import { reportUnreadTool } from '../../shared/unread-tool.js';
 import { withSystemInUser } from '../../shared/system-in-user.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { ResponsesSettings } from '../options.js';
@@ -28,6 +25,7 @@ import { settingsFor, withoutFields } from '../taken-back.js';
 import { inputItems } from './input.js';
 import type { InputItem } from './input-items.js';
 import type { Conversion } from './parts.js';
+import { toolFields } from './tools.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -105,52 +103,6 @@ const extraFields = extraPaths(
 function instructionsOf({ system = '' }: MessagesRequest): Fields {
   const instructions = typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n');
   return instructions === '' ? {} : { instructions };
-}
-
-function toolFields({ tools = [], tool_choice: wanted }: MessagesRequest, conversion: Conversion): Fields {
-  const functions = tools.flatMap((tool, at) => functionOf(tool, `tools[${at}]`, conversion));
-  if (functions.length === 0) {
-    if (wanted?.type === 'any' || wanted?.type === 'tool') conversion.dropped.add('tool_choice');
-    return {};
-  }
-  const sent = new Set(functions.map(({ name }) => name));
-  const choice = sentChoice(wanted, (name) => sent.has(conversion.names.short(name)), conversion.dropped);
-  const isSingle =
-    choice !== undefined && choice.type !== 'none' && choice.disable_parallel_tool_use === true;
-  return {
-    tools: functions,
-    ...(choice && { tool_choice: choiceOf(choice, conversion) }),
-    ...(isSingle && { parallel_tool_calls: false }),
-  };
-}
-
-/**
- * Function; `strict` is said unless its caller has left it to the server, where it is on by default. Tools that a
- * vendor runs itself are reported.
- */
-function functionOf(tool: Tool, path: string, conversion: Conversion): readonly Fields[] {
-  const { name, type = 'custom', description, strict } = tool;
-  const { dropped, names } = conversion;
-  if (type !== 'custom') {
-    reportLostTool(tool, path, conversion);
-    return [];
-  }
-  reportUnreadTool(tool, path, dropped);
-  const { schema, isStrict } = sentParameters(tool, path, conversion);
-  return [
-    {
-      type: 'function',
-      name: names.short(name),
-      ...(description !== undefined && { description }),
-      parameters: schema,
-      ...(strict !== null && { strict: isStrict }),
-    },
-  ];
-}
-
-function choiceOf(choice: ToolChoice, { names }: Conversion): unknown {
-  if (choice.type === 'tool') return { type: 'function', name: names.short(choice.name) };
-  return choice.type === 'any' ? 'required' : choice.type;
 }
 
 /** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */

@@ -497,14 +497,26 @@ describe('a Chat request', () => {
       });
     }
 
-    it('are only those that are allowed', () => {
+    it('stay, and an extra names those that are allowed', () => {
       const tools = [{ type: 'function', function: { name: 'b' } }];
       const { request } = decode({
         tools: [weather({ name: 'a' }), weather({ name: 'b' })],
         tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools } },
       });
-      expect(request.tools!.map(({ name }) => name)).to.deep.equal(['b']);
+      expect(request.tools!.map(({ name }) => name)).to.deep.equal(['a', 'b']);
       expect(request.tool_choice).to.deep.equal({ type: 'any' });
+      expect(extrasOf(request)).to.deep.equal({ 'tool_choice.allowed_tools': ['b'] });
+    });
+
+    it('stay uncalled where none of them is allowed', () => {
+      const tools = [{ type: 'function', function: { name: 'gone' } }];
+      const choose = (mode: string) => ({
+        tools: [weather()],
+        tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools } },
+      });
+      expect(decode(choose('auto')).request).to.deep.include({ tool_choice: { type: 'none' } });
+      expect(decode(choose('auto')).dropped).to.deep.equal([]);
+      expect(decode(choose('required')).dropped).to.deep.equal(['tool_choice']);
     });
 
     it('are called one at a time where the client asks for it', () => {

@@ -359,7 +359,7 @@ describe('a Responses request', () => {
       });
     }
 
-    it('are only those that are allowed', async () => {
+    it('stay, and an extra names those that are allowed', async () => {
       const { request } = await decode({
         tools: [tool('f'), tool('g'), { type: 'web_search' }],
         tool_choice: {
@@ -368,7 +368,8 @@ describe('a Responses request', () => {
           tools: [{ type: 'function', name: 'g' }, { type: 'web_search' }, { type: 'mcp' }],
         },
       });
-      expect(request.tools!.map(({ name }) => name)).to.deep.equal(['g', 'web_search']);
+      expect(request.tools!.map(({ name }) => name)).to.deep.equal(['f', 'g', 'web_search']);
+      expect(extrasOf(request)).to.deep.equal({ 'tool_choice.allowed_tools': ['g', 'web_search'] });
       expect(request.tool_choice).to.deep.equal({ type: 'auto' });
     });
   });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { withExtras } from 'gw2api/plugin';
 import { GatewayError, type Message, type Tool } from '#src/plugin/internal.js';
 import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
@@ -154,6 +155,26 @@ describe('a Chat request', () => {
     expect(chosen('tool', 'words')).to.deep.equal(['required', 1, []]);
     expect(chosen('none', 'none')).to.deep.equal([undefined, undefined, []]);
     expect(chosen('any', 'none')).to.deep.equal([undefined, 2, ['tool_choice']]);
+  });
+
+  it('names the tools that are allowed, or offers those alone to a server without such a list', () => {
+    const allow = (
+      names: readonly string[],
+      toolChoice: 'allowed' | 'named',
+      type: 'any' | 'auto' = 'any',
+    ) => {
+      const fields = { tools: [look, see], tool_choice: { type } } as const;
+      const extras = { 'tool_choice.allowed_tools': names };
+      const { body, dropped } = translate(withExtras(fields, extras), { toolChoice, strictTools: true });
+      const tools = body['tools'] as readonly { function: { name: string } }[];
+      return [tools.map((tool) => tool.function.name), body['tool_choice'], dropped];
+    };
+    const tools = [{ type: 'function', function: { name: 'see' } }];
+    const listed = (mode: string) => ({ type: 'allowed_tools', allowed_tools: { mode, tools } });
+    expect(allow(['see'], 'allowed')).to.deep.equal([['look', 'see'], listed('required'), []]);
+    expect(allow(['see'], 'allowed', 'auto')).to.deep.equal([['look', 'see'], listed('auto'), []]);
+    expect(allow(['gone'], 'allowed')).to.deep.equal([['look', 'see'], 'none', ['tool_choice']]);
+    expect(allow(['see'], 'named')).to.deep.equal([['see'], 'required', []]);
   });
 
   it('leaves out the choice of a tool that it leaves out', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { withExtras } from 'gw2api/plugin';
 import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/internal.js';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import type { PresetName } from '#plugins/upstreams/chat/presets.js';
@@ -130,6 +131,16 @@ describe('a Chat request', () => {
       expect(body).to.not.have.property(field);
       if (path) expect(lost).to.include(path);
     });
+
+  it('offers the allowed tools alone where the server has refused a list of them', () => {
+    const tools = [{ name: 'look' }, { name: 'see' }];
+    const allowed = withExtras({ ...full, tools }, { 'tool_choice.allowed_tools': ['see'] });
+    const message = "Invalid value: 'allowed_tools'. Supported values are: 'function' and 'custom'.";
+    expect(found(message, callOf(allowed))).to.include({ without: 'allowed_tools', isAsked: false });
+    const { body, lost } = sent(['allowed_tools'], 'openai', allowed);
+    expect([body.tools?.length, body['tool_choice']]).to.deep.equal([1, 'auto']);
+    expect(lost.filter((path) => path.includes('tool'))).to.deep.equal([]);
+  });
 
   it('has at most the limit that the server has named', () =>
     expect(sent(['max_tokens=40']).body).to.include({ max_completion_tokens: 40 }));

@@ -36,6 +36,20 @@ const closed = { type: 'object', properties: {}, additionalProperties: false };
 const look: Tool = { name: 'look', description: 'Looks.', input_schema: closed, strict: true };
 
 describe('a Responses request', () => {
+  it('has all tools, and names those that are allowed', () => {
+    const allow = (names: readonly string[]) => {
+      const fields = { tools: [look, { name: 'see' }], tool_choice: { type: 'auto' } } as const;
+      return translate(withExtras(fields, { 'tool_choice.allowed_tools': names }));
+    };
+    const { body, dropped } = allow(['see']);
+    expect(body['tools']).to.have.length(2);
+    const tools = [{ type: 'function', name: 'see' }];
+    expect(body['tool_choice']).to.deep.equal({ type: 'allowed_tools', mode: 'auto', tools });
+    expect(dropped).to.deep.equal([]);
+    const none = allow(['gone']);
+    expect([none.body['tool_choice'], none.dropped]).to.deep.equal(['none', ['tool_choice']]);
+  });
+
   it('has each output behind its calls, and late system text after it', () => {
     const call = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} }) as const;
     const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id }) as const;

@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { presetNames, presets } from '#plugins/upstreams/chat/presets.js';
+import { startGateway, type GatewayUnderTest } from './harness.js';
+import { callers, type Caller, type Choice, type Terms } from './prefix-law/callers.js';
+import { conversations, type Step } from './prefix-law/conversations.js';
+import { expectPrefix } from './prefix-law/law.js';
+import { RecordingUpstream, type Body } from './prefix-law/recording-upstream.js';
+
+const formats = Object.keys(callers);
+const slotIds = ['messages', 'bedrock', 'vertex', 'responses', ...presetNames];
+
+function slotsAt(upstream: RecordingUpstream): readonly object[] {
+  const account = { kind: 'bearer', token: 'k' };
+  const kinds: Readonly<Record<string, object>> = {
+    bedrock: { upstream: 'bedrock', with: { region: 'us-east-1' } },
+    vertex: { upstream: 'vertex', with: { project: 'p', region: 'global' } },
+    messages: { upstream: 'messages' },
+    responses: { upstream: 'responses' },
+  };
+  return slotIds.map((id) => ({
+    id,
+    account,
+    baseUrl: upstream.urlOf(id),
+    ...(kinds[id] ?? { upstream: 'chat', with: { preset: id } }),
+  }));
+}
+
+const begin = ['auth', 'body-limit', 'format-decode'];
+const end = ['upstream-call', 'usage-mask', 'format-encode'];
+
+/** Leads each request to the slot that its header names. */
+const picks = {
+  oneOf: slotIds.map((id, at) => ({
+    use: 'slot-pick',
+    name: `pick-${id}`,
+    ...(at < slotIds.length - 1 && { when: { header: { 'x-slot': id } } }),
+    with: { slots: [id] },
+  })),
+};
+
+/** Stages that come with the gateway and pass a call of a model, each with an ordinary config. */
+const stages: readonly (readonly [name: string, entry?: object])[] = [
+  ['rate-limit'],
+  ['persona-inject', { cache: true }],
+  ['web-search-tool'],
+  ['tool-choice'],
+  ['max-tokens'],
+  ['cache-ttl'],
+  ['redact', { system: true, patterns: ['email', { name: 'number', pattern: 'two|four' }] }],
+  ['guard', { patterns: [{ name: 'number', pattern: 'three' }], action: 'mask', request: true }],
+  ['response-cache'],
+  ['record'],
+];
+
+class Law {
+  readonly upstream: RecordingUpstream;
+  readonly gateway: GatewayUnderTest;
+
+  private constructor(upstream: RecordingUpstream, gateway: GatewayUnderTest) {
+    this.upstream = upstream;
+    this.gateway = gateway;
+  }
+
+  static async of(pipeline: readonly object[]): Promise<Law> {
+    const upstream = await RecordingUpstream.open();
+    const config = { pipeline, slots: slotsAt(upstream) };
+    const gateway = await startGateway(config, {}, Date.now, { secretKey: 'a key of tests' });
+    return new Law(upstream, gateway);
+  }
+
+  /** Holds the law for generated conversations of one caller over one upstream. */
+  async hold(format: string, slot: string, numRuns: number, stage?: string): Promise<void> {
+    const caller = callers[format]!;
+    const choices = fc.constantFrom(...caller.choices);
+    const given = fc.record({
+      conversation: conversations,
+      isDemanding: fc.boolean(),
+      choices: fc.tuple(choices, choices),
+    });
+    const property = fc.asyncProperty(given, async ({ conversation, isDemanding, choices: [one, other] }) => {
+      const { steps, first } = conversation;
+      const send = (count: number, choice: Choice) =>
+        this.#send(caller, slot, steps.slice(0, count), { model, marked: count - 1, choice, isDemanding });
+      const [before, after] = [await send(first, one), await send(steps.length, other)];
+      const mayDiffer = one !== other && [one, other].some((choice) => mayFilter(slot, choice, stage));
+      if (before && after && !mayDiffer) expectPrefix(before, after);
+    });
+    await fc.assert(property, { numRuns, seed: 25 });
+  }
+
+  /** Body that reaches the upstream; undefined for a request that is refused. */
+  async #send(caller: Caller, slot: string, steps: readonly Step[], terms: Terms): Promise<Body | undefined> {
+    const body = caller.body(steps, terms);
+    const response = await this.gateway.post(caller.path, body, { 'x-slot': slot });
+    await response.text();
+    expect(response.status).to.be.oneOf([200, 400]); // a Messages upstream takes no blank last turn
+    return this.upstream.take(slot);
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.close();
+    await this.upstream.close();
+  }
+}
+
+const model = 'sonnet-5';
+
+/** True for a choice that a server can only be told by the tools that it is offered. */
+function mayFilter(slot: string, choice: Choice, stage?: string): boolean {
+  if (choice === 'any') return stage === 'web-search-tool';
+  const toolChoice = slot in presets ? presets[slot as keyof typeof presets].toolChoice : 'named';
+  if (choice === 'allowed') return !['responses', 'openai'].includes(slot);
+  return toolChoice === 'none' ? choice === 'none' : toolChoice === 'words' && choice === 'tool';
+}
+
+/** Pipeline with these stages, or without any that changes requests. */
+function pipelineOf(...entries: readonly object[]): readonly object[] {
+  const [first, last] = [begin, end].map((names) => names.map((use) => ({ use })));
+  return [...(first ?? []), ...entries, picks, ...(last ?? [])];
+}
+
+describe('a request that appends to the one before begins with it', () => {
+  describe('through each upstream', () => {
+    let law: Law;
+    before(async () => void (law = await Law.of(pipelineOf())));
+    after(() => law.close());
+    for (const slot of slotIds)
+      for (const format of formats) it(`${slot}, of ${format} callers`, () => law.hold(format, slot, 20));
+  });
+
+  for (const [stage, options] of stages)
+    it(`behind ${stage}`, async () => {
+      const law = await Law.of(pipelineOf({ use: stage, ...(options && { with: options }) }));
+      for (const slot of slotIds) for (const format of formats) await law.hold(format, slot, 2, stage);
+      await law.close();
+    }).timeout(60_000);
+});
