@@ -89,6 +89,17 @@ describe('thinking without a signature in the history of a Chat caller', () => {
         }
       });
 
+  it('is a turn of its own, which does not vanish', async () => {
+    for (const [slot, content] of [
+      ['deepseek', ''],
+      ['groq', '[thinking left out: only the model that wrote it can read it]'],
+    ] as const) {
+      const { headers } = await ask(slot, { content: '', reasoning_content: 'MARK' }, false);
+      expect(lastAnswer(server)).to.include({ role: 'assistant', content });
+      expect(headers.get('x-gw-dropped')).to.equal(slot === 'groq' ? 'messages[1].reasoning_content' : null);
+    }
+  });
+
   it('is left out beside what is signed, which says the same', async () => {
     const signed = [{ type: 'reasoning.text', text: 'MARK', signature: 'c2ln' }];
     const { headers } = await ask(

@@ -1,5 +1,5 @@
 import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
-import { LastResults } from 'gw2api/plugin/format';
+import { LastResults, reasoningEnvelope } from 'gw2api/plugin/format';
 
 type Role = Message['role'];
 
@@ -70,7 +70,9 @@ export class Transcript {
   }
 
   get messages(): readonly Message[] {
-    const turns = answerCalls(mergeNeighbours(this.#withLastResults())).map(withoutLastThoughts);
+    const answered = answerCalls(mergeNeighbours(this.#withLastResults()));
+    const last = answered.findLastIndex(({ blocks }) => blocks.length > 0);
+    const turns = answered.map((turn, at) => withoutLastThoughts(turn, at === last));
     const merged = fromUser(trimPrefill(this.#withBlankEnd(mergeNeighbours(turns))));
     return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
   }
@@ -185,11 +187,21 @@ class Unclaimed {
 }
 
 /**
- * Drops thinking at the end of an assistant message (left by an answer cut there): the upstream refuses it.
+ * Drops thinking at the end of an assistant message (left by an answer cut there): the upstream refuses it. Thinking in
+ * an envelope is left to each upstream, but for a last answer, which would be continued.
  */
-function withoutLastThoughts({ role, blocks }: Turn): Turn {
-  const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
-  return { role, blocks: role === 'assistant' ? blocks.slice(0, end + 1) : blocks };
+function withoutLastThoughts({ role, blocks }: Turn, isLast: boolean): Turn {
+  if (role !== 'assistant') return { role, blocks };
+  const end = blocks.findLastIndex((block) => !isThinking(block) || (!isLast && isSealed(block)));
+  return { role, blocks: blocks.slice(0, end + 1) };
+}
+
+function isThinking({ type }: ContentBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
+function isSealed({ signature }: ContentBlock): boolean {
+  return reasoningEnvelope.isSealed(signature);
 }
 
 /** The upstream refuses to go on from an assistant text that ends in white space. */
