@@ -71,26 +71,39 @@ export const userField: RefusableField = {
 export const findEffort: FindPart = (said, call) => {
   const { effort, isOn } = thinkingWish(call.request);
   if (effort === undefined && !isOn) return undefined;
-  const found = aboutEffort.exec(said);
-  if (!found || !(refuses.test(said) || /invalid|must be|expected/.test(said))) return undefined;
+  const isNamed = aboutEffort.test(said) && (refuses.test(said) || badValue.test(said));
+  if (!isNamed && !isQuoted(said, effort)) return undefined;
   const isKnown = effort === undefined || knownEfforts.includes(effort);
   return { without: effortEntry(said, call), isOfModel: isKnown, isAsked: true };
 };
 
 const aboutEffort = /reasoning[._ ]?effort|\beffort\b|\breasoning\b|\bthinking\b/;
 
+const badValue = /invalid|must be|should be|expected/;
+
+/** True for a refusal that quotes the effort beside a list of others, and names no field: OpenAI has that beside its words. */
+function isQuoted(said: string, effort: string | undefined): boolean {
+  if (effort === undefined || !badValue.test(said)) return false;
+  const isSaid = ["'", '"', '`'].some((quote) => said.includes(quote + effort + quote));
+  return isSaid && listedEfforts(said, effort).length > 1;
+}
+
 /** Efforts that a server takes, as its refusal lists them; those that all take, where only a high one is refused. */
 function effortEntry(said: string, { without, request }: SlotCall): string {
   const refused = thinkingWish(request).effort;
-  const listed = knownEfforts.filter(
-    (effort) => effort !== refused && new RegExp(`\\b${effort}\\b`).test(listIn(said)),
-  );
+  const listed = listedEfforts(said, refused);
   if (listed.length > 0) return `effort=${listed.join(',')}`;
   const isRare = refused !== undefined && !usual.includes(refused) && said.includes(refused);
   return isRare && entryValue(without, 'effort') === undefined ? `effort=${usual.join(',')}` : 'effort';
 }
 
 const usual: readonly string[] = ['low', 'medium', 'high'];
+
+/** Efforts in the list of a refusal, but for the refused one. */
+function listedEfforts(said: string, refused: string | undefined): readonly string[] {
+  const list = listIn(said);
+  return knownEfforts.filter((effort) => effort !== refused && new RegExp(`\\b${effort}\\b`).test(list));
+}
 
 /** Part of a refusal that lists values. */
 function listIn(said: string): string {

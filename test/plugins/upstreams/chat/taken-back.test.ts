@@ -56,6 +56,11 @@ describe('the words of a Chat server', () => {
     ['Unrecognized request argument supplied: reasoning_effort', 'effort'],
     ['Argument not supported on this model: reasoningEffort', 'effort'],
     ['"max" is not a supported reasoning effort of this model', 'effort=low,medium,high'],
+    [
+      "Invalid value: 'max'. Supported values are: 'none', 'low', 'medium', 'high', and 'xhigh'.",
+      'effort=none,low,medium,high,xhigh',
+    ],
+    ["body.reasoning_effort: Input should be 'low', 'medium' or 'high'", 'effort=low,medium,high'],
     ["Unsupported parameter: 'temperature' is not supported with this model.", 'temperature'],
     [
       "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
