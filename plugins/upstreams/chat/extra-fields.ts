@@ -13,18 +13,21 @@ const openai = `${common} logit_bias verbosity prediction`;
 /** Sampling of open models beside OpenAI's. */
 const open = `${common} logit_bias min_p repetition_penalty`;
 
-/** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters of Chat and of sampling. */
-const vllm = `${open} length_penalty stop_token_ids include_stop_str_in_output ignore_eos min_tokens
-  skip_special_tokens spaces_between_special_tokens truncate_prompt_tokens bad_words allowed_token_ids
+/**
+ * https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters of Chat and of sampling;
+ * vllm/entrypoints/openai/chat_completion/protocol.py. Older servers take the `guided_…` ones, newer ones ignore them.
+ */
+const vllm = `${open} use_beam_search length_penalty stop_token_ids include_stop_str_in_output ignore_eos min_tokens
+  skip_special_tokens spaces_between_special_tokens truncate_prompt_tokens truncation_side bad_words allowed_token_ids
   add_generation_prompt continue_final_message add_special_tokens documents chat_template_kwargs
-  mm_processor_kwargs structured_outputs guided_json guided_regex guided_choice guided_grammar
+  media_io_kwargs mm_processor_kwargs include_reasoning structured_outputs guided_json guided_regex guided_choice guided_grammar
   thinking_token_budget cache_salt`;
 
 /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md: sampling of /completion is taken by Chat too. */
 const llamaCpp = `${common} logit_bias min_p repeat_penalty repeat_last_n typical_p top_n_sigma min_keep ignore_eos
   dynatemp_range dynatemp_exponent dry_multiplier dry_base dry_allowed_length dry_penalty_last_n
   dry_sequence_breakers xtc_probability xtc_threshold mirostat mirostat_tau mirostat_eta grammar samplers
-  cache_prompt chat_template_kwargs reasoning_format reasoning_budget`;
+  cache_prompt chat_template_kwargs reasoning_format reasoning_budget thinking_budget_tokens`;
 
 /** Extras that each server takes, by their names; a preset without an entry has those that nearly all take. */
 const fields: Readonly<Record<PresetName, string>> = {
@@ -39,8 +42,11 @@ const fields: Readonly<Record<PresetName, string>> = {
    * key keeps a session with one provider: https://openrouter.ai/docs/guides/best-practices/prompt-caching.
    */
   openrouter: `${open} top_a verbosity prediction metadata prompt_cache_key`,
-  /** https://console.groq.com/docs/openai: 400 for logit_bias and for messages[].name. */
-  groq: common,
+  /**
+   * https://console.groq.com/docs/openai: 400 for logit_bias and for messages[].name; `metadata` is not supported
+   * (groq-python, completion_create_params).
+   */
+  groq: `${common} reasoning_format search_settings`,
   /** https://docs.mistral.ai/api: `random_seed`; https://docs.mistral.ai/studio-api/conversations/advanced/prompt-caching. */
   mistral:
     'seed:random_seed frequency_penalty presence_penalty prediction prompt_mode safe_prompt metadata prompt_cache_key',
@@ -54,9 +60,10 @@ const fields: Readonly<Record<PresetName, string>> = {
   /** https://docs.x.ai/docs/api-reference: logit_bias is not supported, and prompt_cache_key is one of Responses alone. */
   xai: common,
   /** https://docs.together.ai/reference/chat-completions-1. */
-  together: `${open} chat_template_kwargs`,
+  together: `${open} chat_template_kwargs context_length_exceeded_behavior`,
   /** https://docs.fireworks.ai/api-reference/post-chatcompletions. */
-  fireworks: `${open} typical_p mirostat_target mirostat_lr prediction prompt_cache_key`,
+  fireworks: `${open} typical_p mirostat_target mirostat_lr ignore_eos prediction prompt_truncate_len
+    context_length_exceeded_behavior reasoning_history prompt_cache_key prompt_cache_isolation_key`,
 };
 
 /** Paths of the extras that a preset's server takes. */

@@ -108,12 +108,12 @@ export const presets = {
   },
   /**
    * Unknown fields are a 422 (editor-code-assistant/eca#231), ids have nine characters (anomalyco/opencode#1680),
-   * no user after a tool (BerriAI/litellm#6323), no choice by name; usage comes unasked. Thinking is a part of the
-   * content, and goes back as one: https://docs.mistral.ai/capabilities/reasoning.
+   * no user after a tool (BerriAI/litellm#6323); usage comes unasked. Thinking is a part of the content, and goes back
+   * as one: https://docs.mistral.ai/capabilities/reasoning. A choice by name: mistralai/client-python,
+   * chatcompletionstreamrequest.
    */
   mistral: {
     ...generic,
-    toolChoice: 'words',
     toolCallIds: 'nine',
     userAfterTool: false,
     reasoningField: 'thinking_parts',
@@ -132,16 +132,20 @@ export const presets = {
     efforts: ['none', 'minimal', 'low', 'medium', 'high'],
     thoughtSignatures: true,
   },
-  /** https://docs.ollama.com/api/openai-compatibility. */
+  /** https://docs.ollama.com/api/openai-compatibility; thinking goes back as `reasoning`: openai/openai.go. */
   ollama: {
     ...generic,
     images: 'data',
     toolChoice: 'none',
     parallelToolCalls: false,
     reasoning: 'effort',
+    reasoningField: 'reasoning',
   },
-  /** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters; named function calls. */
-  vllm: { ...local, systemAnywhere: true, reasoning: 'effort' },
+  /**
+   * https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters; named function calls;
+   * thinking goes back as `reasoning`: vllm/entrypoints/chat_utils.py.
+   */
+  vllm: { ...local, systemAnywhere: true, reasoning: 'effort', reasoningField: 'reasoning' },
   /** tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn goes on. */
   'llama-cpp': {
     ...local,

@@ -106,7 +106,7 @@ describe('a Responses request', () => {
       const chat = (fields: object) =>
         chatRequest(request, capabilitiesOf({ preset: 'deepseek', unsupported: 'report', ...fields }, 'b'));
       expect(chat({}).body.messages[1]).to.include({ reasoning_content: 'Hm.' });
-      expect(chat({ preset: 'vllm' }).losses).to.deep.include({
+      expect(chat({ preset: 'llama-cpp' }).losses).to.deep.include({
         path: 'messages[1].content[0]',
         kind: 'content',
       });

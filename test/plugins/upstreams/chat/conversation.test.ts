@@ -401,6 +401,13 @@ describe('thinking in a Chat request', () => {
     expect(translated(turn(undefined), { preset: 'deepseek' })[1]).to.include({ reasoning_content: '' });
   });
 
+  it('goes back as reasoning to servers that read it so', () => {
+    for (const preset of ['ollama', 'vllm'] as const)
+      expect(translated(turn(thought(sealReasoning({ vendor: preset }))), { preset })[1]).to.include({
+        reasoning: 'Hm.',
+      });
+  });
+
   it('is left out for a server that does not read it, and reported', () => {
     const { body, dropped } = translate({ messages: turn(thought('sig')) });
     expect(JSON.stringify(body)).not.to.match(/Hm|sig/);

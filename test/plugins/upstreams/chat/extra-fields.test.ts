@@ -39,6 +39,14 @@ describe('the extras of a Chat request', () => {
       expect(translate(extras, { preset }).lost).to.have.length(3);
   });
 
+  it('of one server are not those of another', () => {
+    const extras = { reasoning_format: 'parsed', reasoning_history: 'preserved', include_reasoning: false };
+    const lostAt = (preset: ChatOptions['preset']) => translate(extras, { preset }).lost;
+    expect(lostAt('groq')).to.deep.equal(['extras.reasoning_history', 'extras.include_reasoning']);
+    expect(lostAt('fireworks')).to.deep.equal(['extras.reasoning_format', 'extras.include_reasoning']);
+    expect(lostAt('vllm')).to.deep.equal(['extras.reasoning_format', 'extras.reasoning_history']);
+  });
+
   it('go under the name that the server has for them', () => {
     const { body, lost } = translate({ seed: 7 }, { preset: 'mistral' });
     expect(body).to.include({ random_seed: 7 }).and.not.have.property('seed');

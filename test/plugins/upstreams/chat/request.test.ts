@@ -153,6 +153,11 @@ describe('a Chat request', () => {
     const byName = { type: 'function', function: { name: 'see' } };
     expect(chosen('tool', 'named')).to.deep.equal([byName, 2, []]);
     expect(chosen('tool', 'words')).to.deep.equal(['required', 1, []]);
+    const mistral = translate(
+      { tools: [see], tool_choice: { type: 'tool', name: 'see' } },
+      { preset: 'mistral' },
+    );
+    expect(mistral.body['tool_choice']).to.deep.equal(byName);
     expect(chosen('none', 'none')).to.deep.equal([undefined, undefined, []]);
     expect(chosen('any', 'none')).to.deep.equal([undefined, 2, ['tool_choice']]);
   });
