@@ -14,7 +14,7 @@ export function unreadMembers(schema: TSchema, passed = ''): MemberReport {
   const silent = new Set(passed.split(' '));
   return (value, path, dropped) => {
     members ??= membersOf(schema);
-    report(members, value, { path, dropped, silent });
+    if (!isRead(members, value, silent)) report(members, value, { path, dropped, silent });
   };
 }
 
@@ -65,6 +65,25 @@ function membersOf(schema: TSchema): Members {
   };
 }
 
+/** True for a value of which all is read: the common case, found out without a path. */
+function isRead(members: Members, value: unknown, silent: ReadonlySet<string>): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  const { names, items } = members;
+  if (Array.isArray(value)) return !items || value.every((item) => isRead(items, item, silent));
+  if (names.size === 0) return true;
+  const fields = value as Readonly<Record<string, unknown>>; // any object may be read by name
+  for (const name in fields) {
+    const inner = names.get(name);
+    if (inner ? !isRead(inner, fields[name], silent) : isLost(name, fields[name], silent)) return false;
+  }
+  return true;
+}
+
+/** True for a member without a name in the schema that asks for something. */
+function isLost(name: string, value: unknown, silent: ReadonlySet<string>): boolean {
+  return !silent.has(name) && !asksForNothing(name, value);
+}
+
 interface Place {
   readonly path: string;
   readonly dropped: UnsupportedFields;
@@ -80,6 +99,6 @@ function report({ names, items }: Members, value: unknown, place: Place): void {
     for (const [name, inner] of Object.entries(value)) {
       const members = names.get(name);
       if (members) report(members, inner, { ...place, path: path === '' ? name : `${path}.${name}` });
-      else if (!silent.has(name) && !asksForNothing(name, inner)) dropped.add(`${path}.${name}`);
+      else if (isLost(name, inner, silent)) dropped.add(`${path}.${name}`);
     }
 }
