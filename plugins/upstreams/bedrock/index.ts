@@ -90,7 +90,7 @@ class BedrockUpstream implements Upstream {
     this.#now = now;
     this.#betas = new Set([...betaNames, ...betas]);
     this.#features = { serverTools, strictTools, structuredOutput, topLevelMarker: false };
-    this.#parts = bedrockParts(this.#betas, { structuredOutput });
+    this.#parts = bedrockParts(this.#betas, { strictTools, structuredOutput });
   }
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */

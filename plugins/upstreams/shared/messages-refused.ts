@@ -34,11 +34,14 @@ const translatedParts: readonly FindPart[] = [
 ];
 
 /** Words of services of the Messages API about parts of a request, of those that its slot says it takes. */
-export function messagesParts({ structuredOutput = true }: Partial<SchemaOptions>): readonly FindPart[] {
+export function messagesParts({
+  structuredOutput = true,
+  strictTools = true,
+}: Partial<SchemaOptions>): readonly FindPart[] {
   const translated = structuredOutput ? [findFormat, ...translatedParts] : translatedParts;
   return [
     ...addedParts,
-    findStrict,
+    (said, call) => findStrict(said, call, strictTools),
     ...translated.map(
       (find): FindPart =>
         (said, call, error) =>
@@ -62,20 +65,26 @@ const aboutFormat = /output_format|output_config(?!\S{0,20}effort)|structured.?o
  * Tools of the gateway's and translation's own that are strict: first those of the caller, and last the one that a
  * choice has named (contract §4.4).
  */
-const findStrict: FindPart = (said, { isTranslated, request, without }) => {
+function findStrict(
+  said: string,
+  { isTranslated, request, without }: SlotCall,
+  strictTools: boolean,
+): RefusedPart | undefined {
   const strict = toolsOf(request).filter((tool): tool is Tool => tool?.strict === true);
   const isForced = strict.some(isForcedTool);
-  const isAsked = isTranslated === true && strict.some((tool) => !isForcedTool(tool));
+  const isAsked = isTranslated === true && strictTools && strict.some((tool) => !isForcedTool(tool));
   const refused = entryValue(without, 'strict');
-  const isUnknown = /\bstrict\b/.test(said) && refuses.test(said) && !aboutSchema.test(said);
-  if (!isUnknown && !tooComplex.test(said)) return undefined;
+  const isNamed = /\bstrict\b/.test(said);
+  const isSchema = aboutSchema.test(said);
+  const isUnknown = isNamed && refuses.test(said) && !isSchema;
+  if (!isUnknown && !(tooComplex.test(said) && (isNamed || isSchema))) return undefined;
   if (isUnknown && (isForced || isAsked))
     return strictPart(isForced ? 'strict=all' : 'strict', true, isAsked);
   if (isAsked && refused === undefined) return strictPart('strict', false, true);
   const isFormatFirst =
     isTranslated === true && request.output_config?.format && !without?.has('output_format');
   return isForced && !isFormatFirst ? strictPart('strict=all', false, false) : undefined;
-};
+}
 
 function strictPart(without: string, isOfModel: boolean, isAsked: boolean): RefusedPart {
   return { without, isOfModel, isAsked };

@@ -3,7 +3,7 @@ import { addedPart, type FindPart } from './refused-part.js';
 
 /** Finds system text, which a server does not take, or not as such. */
 export const findSystem: FindPart = (said, { request }) =>
-  textsOf(request).length > 0 && aboutSystem.test(said) ? addedPart('system') : undefined;
+  hasSystem(request) && aboutSystem.test(said) ? addedPart('system') : undefined;
 
 const aboutSystem = new RegExp(
   [
@@ -26,6 +26,11 @@ export function withSystemInUser(request: MessagesRequest): MessagesRequest {
     at < 0 ? [messages, undefined, []] : [messages.slice(0, at), messages[at], messages.slice(at + 1)];
   const first = { ...turn, role: 'user', content: contentWith(texts, turn?.content ?? '') } as const;
   return { ...others, messages: [...before, first, ...after] };
+}
+
+/** True for a request with system text, or with a form that may be asked for in one. */
+function hasSystem(request: MessagesRequest): boolean {
+  return textsOf(request).length > 0 || request.output_config?.format !== undefined;
 }
 
 function textsOf({ system = [] }: MessagesRequest): readonly TextBlock[] {

@@ -229,6 +229,19 @@ describe('the words of a service of the Messages API', () => {
         );
       });
 
+    it('are about the format alone beside tools that are strict', () => {
+      const request = { ...format, tools: [strict] };
+      expect(part('output_config: Extra inputs are not permitted', request)?.without).to.equal(
+        'output_format',
+      );
+    });
+
+    it('are about no strict that the service is not sent', () => {
+      const message = 'The compiled grammar is too large';
+      expect(part(message, { tools: [strict] })?.without).to.equal('strict');
+      expect(part(message, { tools: [strict] }, { features: { strictTools: false } })).to.equal(undefined);
+    });
+
     it('name an effort beside a format, which is in the same field', () => {
       const request = { output_config: { ...format.output_config, effort: 'low' } };
       const message = 'output_config.effort: Extra inputs are not permitted';
@@ -310,6 +323,8 @@ describe('the words of a service of the Messages API', () => {
         ).to.equal(undefined);
         expect(said(message, { system: 'S' })).to.equal(undefined);
         expect(said(message, {}, { isTranslated: true })).to.equal(undefined);
+        const output_config = { format: { type: 'json_schema' } } as const; // asked for in a system text
+        expect(said(message, { output_config }, { isTranslated: true })).to.deep.equal(found);
       });
 
     const moved = (request: Partial<MessagesRequest>) =>
