@@ -43,7 +43,7 @@ async function counted(
   for (let call = takenBack.begin(slot, first); ;) {
     try {
       const count = await timedCount(slot, trace, call);
-      takenBack.answered(slot, call);
+      takenBack.answered({ slot }, call);
       return count;
     } catch (thrown) {
       const again = takenBack.again(slot, call, toGatewayError(thrown));

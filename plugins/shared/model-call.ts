@@ -121,7 +121,7 @@ class Answer {
         clock,
       });
       timer.end();
-      this.#takenBack.answered(lease.slot, call);
+      this.#takenBack.answered(lease, call);
       return { reply };
     } catch (thrown) {
       const error = withHeaders(toGatewayError(thrown), provenance(id, trace.calls.length));

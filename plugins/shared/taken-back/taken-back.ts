@@ -1,4 +1,11 @@
-import { withFields, type GatewayError, type Host, type Slot, type SlotCall } from 'gw2api/plugin';
+import {
+  withFields,
+  type GatewayError,
+  type Host,
+  type Slot,
+  type SlotCall,
+  type SlotLease,
+} from 'gw2api/plugin';
 import { nameOf, RefusalMemory, withEntry } from './refusal-memory.js';
 
 /** Parts of requests that upstreams have refused, counted and remembered by slot and upstream model. */
@@ -35,6 +42,8 @@ export class TakenBack {
   #left = maxAgain;
   /** Entries of the current lease that hold for its model if the call without them answers. */
   #unproven: string[] = [];
+  /** True once the current lease has refused what its session would send again. */
+  #isOfSession = false;
 
   constructor(memory: RefusalMemory, count: CountPart) {
     this.#memory = memory;
@@ -44,6 +53,7 @@ export class TakenBack {
   /** Call on a new lease: without what its slot is known to refuse of this model. */
   begin({ id }: Slot, call: SlotCall): SlotCall {
     this.#unproven = [];
+    this.#isOfSession = false;
     const without = this.#memory.of(id, call.request.model);
     return without === call.without ? call : withFields(call, { without });
   }
@@ -57,13 +67,15 @@ export class TakenBack {
     this.#left -= 1;
     this.#count({ part: nameOf(part.without), slot: slot.id });
     if (part.isOfModel) this.#unproven.push(part.without);
+    this.#isOfSession ||= part.isOfSession === true;
     return withFields(call, { without: withEntry(call.without, part.without) });
   }
 
   /** Remembers what the answered call was without: a refusal alone may quote its caller. */
-  answered({ id }: Slot, { request }: SlotCall): void {
-    for (const entry of this.#unproven) this.#memory.keep(id, request.model, entry);
+  answered(lease: Pick<SlotLease, 'slot' | 'disown'>, { request }: SlotCall): void {
+    for (const entry of this.#unproven) this.#memory.keep(lease.slot.id, request.model, entry);
     this.#unproven = [];
+    if (this.#isOfSession) lease.disown?.();
   }
 }
 

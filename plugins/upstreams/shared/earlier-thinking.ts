@@ -9,7 +9,7 @@ const signature = 'thinking.signature';
 export const findEarlierThinking: FindPart = (said, { moved, request }) => {
   if (!moved || !aboutSignature.test(said)) return undefined;
   return turnsWith(request, moved.doubtful).length > turnsWith(request, moved.foreign).length
-    ? { without: signature, isOfModel: false, isAsked: false }
+    ? { without: signature, isOfModel: false, isOfSession: true, isAsked: false }
     : undefined;
 };
 

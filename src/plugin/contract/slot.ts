@@ -88,6 +88,8 @@ export interface RefusedPart {
   readonly without: string;
   /** True: every call of the model would be refused so; false: a value of this request is to blame. */
   readonly isOfModel: boolean;
+  /** True: later calls of the session would be refused so in that slot, since its earlier turns are of another account. */
+  readonly isOfSession?: boolean;
   /** True if the caller has asked for the part, who is then told that it is left out. */
   readonly isAsked: boolean;
 }

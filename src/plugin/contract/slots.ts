@@ -87,6 +87,11 @@ export interface SlotLease {
    */
   answered(headers: Readonly<Record<string, string>>, firstTokenMs?: number): void;
   /**
+   * Reports that the account has refused the thinking of the request's earlier turns, and answered without: later calls
+   * of the session go without it, too.
+   */
+  disown?(): void;
+  /**
    * Reports a failed call, which may change the slot's state, releases its permit, and takes one in a slot
    * that this request has not tried (in the first one again, if all were tried). After a 5xx that is about
    * this one try, the same slot is the next one, once. Undefined if no slot can help.

@@ -3,14 +3,13 @@ import {
   sleep,
   type FailoverTerms,
   type GatewayError,
-  type MessagesRequest,
   type PickedCall,
   type PickTerms,
   type SlotLease,
 } from '../../plugin/internal.js';
 import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { observedChoice } from './observed-choice.js';
-import { CallResults } from './call-results.js';
+import { CallResults, type WantedCall } from './call-results.js';
 import type { PoolContext } from './pool-context.js';
 import { Lease, type LeaseOwner } from './lease.js';
 import type { Attempt, Acquired, Waiter } from './permit-queue.js';
@@ -21,15 +20,6 @@ import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
 import type { SessionOrigin } from '../sticky/session-origin.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { RetryPlan } from './retry-plan.js';
-
-/** A call of a request, and the terms of that. */
-export interface WantedCall {
-  readonly terms: PickTerms;
-  readonly request: MessagesRequest;
-  readonly model: WantedModel;
-  /** Origin of the thinking in the request. */
-  readonly origin: SessionOrigin;
-}
 
 /** Acquisition of a lease for one call of a request, with its retries in other slots. */
 export class Acquisition implements Waiter, LeaseOwner {
@@ -51,11 +41,8 @@ export class Acquisition implements Waiter, LeaseOwner {
   #isWaiting = true;
   readonly sinceMs: number;
 
-  constructor(
-    context: PoolContext,
-    { terms, request, model, origin }: WantedCall,
-    earlier: Earlier = noEarlier,
-  ) {
+  constructor(context: PoolContext, call: WantedCall, earlier: Earlier = noEarlier) {
+    const { terms, request, model, origin } = call;
     const { entry: before } = earlier;
     const { caller, sticky } = terms;
     this.#context = context;
@@ -64,7 +51,7 @@ export class Acquisition implements Waiter, LeaseOwner {
     this.#model = model;
     this.#binding = new SessionBinding(context, sticky, model);
     this.#retries = new RetryPlan(earlier);
-    this.#results = new CallResults(context, { model, binding: this.#binding, retries: this.#retries });
+    this.#results = new CallResults(context, call, { binding: this.#binding, retries: this.#retries });
     this.#before = before;
     this.#origin = origin;
     const key = before ? undefined : sticky?.key;
@@ -117,8 +104,11 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   answered(lease: Lease, headers: Readonly<Record<string, string>>, firstTokenMs?: number): void {
     this.#results.answered(lease, headers, firstTokenMs);
-    this.#origin.answered(lease.entry, this.#call.request, this.#model);
     this.#claim?.bound();
+  }
+
+  disowned(): void {
+    this.#origin.disowned(this.#call.request, this.#model);
   }
 
   failed(lease: Lease, error: GatewayError, terms: FailoverTerms): boolean {

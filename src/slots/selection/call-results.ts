@@ -1,4 +1,10 @@
-import type { CallFailure, FailoverTerms, GatewayError } from '../../plugin/internal.js';
+import type {
+  CallFailure,
+  FailoverTerms,
+  GatewayError,
+  MessagesRequest,
+  PickTerms,
+} from '../../plugin/internal.js';
 import { announcedCause, causeOf, type FailureCause } from '../health/failure-cause.js';
 import {
   brokenSlot,
@@ -9,13 +15,22 @@ import {
   type Effect,
 } from '../health/transitions.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SessionOrigin } from '../sticky/session-origin.js';
 import type { SessionBinding } from '../sticky/session-binding.js';
 import type { Lease } from './lease.js';
 import { cool, reject, type PoolContext } from './pool-context.js';
 import type { RetryPlan } from './retry-plan.js';
 
-interface CallResultsParts {
+/** A call of a request, and the terms of that. */
+export interface WantedCall {
+  readonly terms: PickTerms;
+  readonly request: MessagesRequest;
   readonly model: WantedModel;
+  /** Origin of the thinking in the request. */
+  readonly origin: SessionOrigin;
+}
+
+interface CallResultsParts {
   readonly binding: SessionBinding;
   readonly retries: RetryPlan;
 }
@@ -23,13 +38,13 @@ interface CallResultsParts {
 /** Applies the results of a request's calls: to the slots, to its session, and to the plan of its retries. */
 export class CallResults {
   readonly #context: PoolContext;
-  readonly #model: WantedModel;
+  readonly #call: WantedCall;
   readonly #binding: SessionBinding;
   readonly #retries: RetryPlan;
 
-  constructor(context: PoolContext, { model, binding, retries }: CallResultsParts) {
+  constructor(context: PoolContext, call: WantedCall, { binding, retries }: CallResultsParts) {
     this.#context = context;
-    this.#model = model;
+    this.#call = call;
     this.#binding = binding;
     this.#retries = retries;
   }
@@ -47,6 +62,7 @@ export class CallResults {
     if (exhausted) this.#cool(lease, exhausted, announcedCause(exhausted.header, nowMs));
     entry.noteSuccess(nowMs);
     this.#binding.keep(entry);
+    this.#call.origin.answered(entry, this.#call.request, this.#call.model);
     if (isOver) changed();
   }
 
@@ -108,10 +124,11 @@ export class CallResults {
   /** True if the session is bound to the slot, or no other one can serve the request. */
   #isWorthWaiting(entry: SlotEntry, nowMs: number): boolean {
     if (this.#binding.slotId === entry.id) return true;
+    const { model } = this.#call;
     const isOther = (each: SlotEntry): boolean => each !== entry && !this.#retries.tried.has(each);
     return !this.#context
       .entries()
-      .some((each) => isOther(each) && each.serves(this.#model) && each.isSchedulable(this.#model, nowMs));
+      .some((each) => isOther(each) && each.serves(model) && each.isSchedulable(model, nowMs));
   }
 
   #cool(lease: Lease, cooling: Cooling, cause: FailureCause): void {

@@ -11,6 +11,8 @@ import type { UpstreamSlot } from '../upstream-slot.js';
 /** Owner of a lease, which receives its results. */
 export interface LeaseOwner {
   answered(lease: Lease, headers: Readonly<Record<string, string>>, firstTokenMs?: number): void;
+  /** Receives that the account has refused the thinking of the request's earlier turns. */
+  disowned(): void;
   /** Applies a failure to the slot's state; true if the request should be sent again. */
   failed(lease: Lease, error: GatewayError, terms: FailoverTerms): boolean;
   /** Acquires another lease for the request that has just failed, perhaps after a wait. */
@@ -67,6 +69,10 @@ export class Lease implements SlotLease {
     this.concludeCheck();
     this.#owner.answered(this, headers, firstTokenMs);
     this.#began = this.slot.health.coolDowns.mark;
+  }
+
+  disown(): void {
+    this.#owner.disowned();
   }
 
   /**

@@ -76,6 +76,12 @@ export class SessionOrigin {
     if (before && this.#origin.isMoved) this.keep(model);
   }
 
+  /** Takes all that a request has sent until now for that of another organisation than the origin's. */
+  disowned(request: MessagesRequest, model: WantedModel): void {
+    if (this.#origin) this.#origin = { ...this.#origin, foreign: messagesOf(request).length };
+    this.keep(model);
+  }
+
   /** Origin of a session whose request goes to a slot: what it has sent until now is older than a move there. */
   #originIn(entry: SlotEntry, request: MessagesRequest): Origin | undefined {
     const origin = this.#origin;
