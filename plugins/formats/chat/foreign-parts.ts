@@ -1,11 +1,12 @@
 import type { TProperties } from 'typebox';
 import { Type, type ContentBlock } from 'gw2api/plugin';
-import type { ChatPart } from './body.js';
+import { part, type ChatPart } from './body.js';
 import { part as responsesPart, readPart as readResponsesPart } from '../responses/content.js';
 import { parseArguments } from '../shared/arguments.js';
 import { bodyCheck, isRecord, nullable } from '../shared/body.js';
 import { markerFields } from '../shared/cache-markers.js';
 import { toolResult } from '../shared/call-ids.js';
+import { fileSource } from '../shared/media.js';
 import { plainThinking } from '../shared/reasoning.js';
 import { upstreamToolName } from '../shared/toolbox.js';
 import { unreadMembers, type MemberReport } from '../shared/unread-members.js';
@@ -52,12 +53,12 @@ const textSource = Type.Object({
 const toolUse = Type.Object({
   id: Type.String({ minLength: 1 }),
   name: Type.String({ minLength: 1 }),
-  input: Type.Unknown(),
+  input: Type.Optional(Type.Unknown()),
 });
 
 const toolResultPart = Type.Object({
   tool_use_id: Type.String({ minLength: 1 }),
-  content: nullable(Type.String(), Type.Array(Type.Object({ type: Type.String() }))),
+  content: nullable(Type.String(), Type.Array(part)),
   is_error: nullable(Type.Boolean()),
 });
 
@@ -67,6 +68,7 @@ const document = Type.Object({
   source: Type.Union([dataSource, webSource, textSource]),
   title: nullable(Type.String()),
   context: nullable(Type.String()),
+  citations: nullable(Type.Object({ enabled: nullable(Type.Boolean()) })),
 });
 
 const check = {
@@ -115,8 +117,18 @@ const readers: Readonly<Record<string, ForeignReader>> = {
   },
   image: (part, { path }) => [{ type: 'image', source: check.image(part, path).source }],
   document: (part, { path }) => {
-    const { source, title, context } = check.document(part, path);
-    return [{ type: 'document', source, ...(title && { title }), ...(context && { context }) }];
+    const { source: given, title, context, citations } = check.document(part, path);
+    const source =
+      given.type === 'base64' ? fileSource(given.media_type, given.data, title ?? undefined) : given;
+    return [
+      {
+        type: 'document',
+        source,
+        ...(title && { title }),
+        ...(context && { context }),
+        ...(citations?.enabled && { citations: { enabled: true } }),
+      },
+    ];
   },
   input_text: readResponses,
   output_text: readResponses,

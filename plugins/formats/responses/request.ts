@@ -77,6 +77,7 @@ function pathsOf(body: ResponsesBody, { thinking, toolbox, transcript, input }: 
   return {
     fields: {
       ...settingPaths(thinking),
+      messages: 'input',
       max_tokens: 'max_output_tokens',
       'output_config.format': 'text.format',
       [extraPath('verbosity')]: 'text.verbosity',

@@ -35,12 +35,15 @@ export interface RequestParams {
   readonly conversationPath: string;
 }
 
-/** Equivalent Messages request; fields that it cannot express are reported in `dropped`. */
+/**
+ * Equivalent Messages request; fields that it cannot express are reported in `dropped`. It may have system text alone,
+ * which some upstreams take.
+ */
 export function buildRequest(params: RequestParams, dropped: UnsupportedFields): MessagesRequest {
   const { transcript, conversationPath } = params;
   const messages = withUniqueCalls(transcript.messages);
   for (const path of transcript.replacedResults) dropped.add(path);
-  if (messages.length === 0)
+  if (messages.length === 0 && transcript.system.length === 0)
     throw invalidField(conversationPath, 'must hold a user or assistant message that is not empty');
   const { tools: offered = [], choice, allowed, parallel } = params.tools ?? {};
   const called = transcript.calledTools;

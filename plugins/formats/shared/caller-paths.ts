@@ -25,7 +25,7 @@ export function callerPathOf(
   return (path) => {
     const tool = /^tools\[(\d+)\](.*)$/s.exec(path);
     if (tool) return pathInTool(toolPath(request.tools?.[Number(tool[1])]?.name ?? ''), tool[2] ?? '');
-    if (/^(?:messages|system)\b/.test(path)) return contentPath(path);
+    if (/^(?:messages\[|system\b)/.test(path)) return contentPath(path);
     for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
       const name = path.slice(0, end);
       if (Object.hasOwn(fields, name)) return `${fields[name]}${path.slice(end)}`;

@@ -25,7 +25,7 @@ export function contentPaths(
     const isLast = Number(index) > 0 && Number(index) === messages.length - 1;
     const origin = found && (origins.get(found) ?? (isLast ? [...origins.values()].at(-1) : undefined));
     if (!origin) return undefined;
-    return list === 'messages' && block === undefined ? origin.path : blockPath(origin, rest);
+    return list === 'messages' && block === undefined ? origin.path + rest : blockPath(origin, rest);
   };
 }
 

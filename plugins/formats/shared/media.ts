@@ -2,6 +2,8 @@ import { invalidField, present } from './body.js';
 import { hasTextEnding, isTextFile, textOfFile } from './text-files.js';
 import type { BlockOf } from 'gw2api/plugin';
 
+type Source = BlockOf<'document'>['source'];
+
 /** Image block from a base64 `data:` or http(s) URL; throws `invalid_request` at `path` for anything else. */
 export function imageBlock(url: string, path: string): BlockOf<'image'> {
   if (isWeb(url)) return { type: 'image', source: { type: 'url', url } };
@@ -18,11 +20,17 @@ export function fileBlock(
   const title = present({ title: filename });
   if (isWeb(url)) return { type: 'document', source: { type: 'url', url }, ...title };
   const { mediaType, data } = readDataUrl(withMediaType(url, filename), path);
-  if (mediaType.startsWith('image/')) return imageBlock(url, path);
+  const source = fileSource(mediaType, data, filename);
+  if (source.type === 'base64' && mediaType.startsWith('image/')) return { type: 'image', source };
+  return { type: 'document', source, ...title };
+}
+
+/** Source of a file: text where its type or name says so, for a base64 document of text is refused. */
+export function fileSource(mediaType: string, data: string, filename?: string): Source {
   const text = isTextFile(mediaType, filename) ? textOfFile(data) : undefined;
-  if (text === undefined)
-    return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title };
-  return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
+  return text === undefined
+    ? { type: 'base64', media_type: mediaType, data }
+    : { type: 'text', media_type: 'text/plain', data: text };
 }
 
 function isWeb(url: string): boolean {

@@ -77,9 +77,9 @@ export class Transcript {
     return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
   }
 
-  /** Turns with a blank last one of the user, which would leave the answer before it to be continued. */
+  /** Turns with a blank last one of the user where it is the only one, or the answer before it would be continued. */
   #withBlankEnd(turns: readonly Turn[]): readonly Turn[] {
-    const isNeeded = this.#blankEnd && turns.at(-1)?.role === 'assistant';
+    const isNeeded = turns.length === 0 || turns.at(-1)?.role === 'assistant';
     return this.#blankEnd && isNeeded ? [...turns, this.#blankEnd] : turns;
   }
 

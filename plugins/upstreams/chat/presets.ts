@@ -50,7 +50,7 @@ const openai: ServerCapabilities = {
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
 };
 
-/** Open models served on one's own machines: more sampling parameters, and a last turn is continued. */
+/** Open models served on one's own machines: more sampling parameters. */
 const local: ServerCapabilities = { ...generic, topK: true };
 
 /** Servers by name. Facts are those of the vendor's documentation, else of the issue that is named. */
@@ -98,13 +98,17 @@ export const presets = {
     reasoningField: 'reasoning_details',
     prefill: 'plain',
   },
-  /** https://console.groq.com/docs/openai; thinking comes as `reasoning`: https://console.groq.com/docs/reasoning. */
+  /**
+   * https://console.groq.com/docs/openai; thinking comes as `reasoning`: https://console.groq.com/docs/reasoning; a
+   * last turn is continued: https://console.groq.com/docs/prefilling.
+   */
   groq: {
     ...generic,
     maxTokensField: 'max_completion_tokens',
     user: true,
     reasoning: 'effort',
     efforts: ['none', 'low', 'medium', 'high'],
+    prefill: 'plain',
   },
   /**
    * Unknown fields are a 422 (editor-code-assistant/eca#231), ids have nine characters (anomalyco/opencode#1680),
@@ -132,7 +136,10 @@ export const presets = {
     efforts: ['none', 'minimal', 'low', 'medium', 'high'],
     thoughtSignatures: true,
   },
-  /** https://docs.ollama.com/api/openai-compatibility; thinking goes back as `reasoning`: openai/openai.go. */
+  /**
+   * https://docs.ollama.com/api/openai-compatibility; thinking goes back as `reasoning`: openai/openai.go; a last turn is
+   * continued: ollama/ollama#6778.
+   */
   ollama: {
     ...generic,
     images: 'data',
@@ -140,12 +147,19 @@ export const presets = {
     parallelToolCalls: false,
     reasoning: 'effort',
     reasoningField: 'reasoning',
+    prefill: 'plain',
   },
   /**
    * https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html: extra parameters; named function calls;
    * thinking goes back as `reasoning`: vllm/entrypoints/chat_utils.py.
    */
-  vllm: { ...local, systemAnywhere: true, reasoning: 'effort', reasoningField: 'reasoning' },
+  vllm: {
+    ...local,
+    systemAnywhere: true,
+    reasoning: 'effort',
+    reasoningField: 'reasoning',
+    prefill: 'continue',
+  },
   /** tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn goes on. */
   'llama-cpp': {
     ...local,

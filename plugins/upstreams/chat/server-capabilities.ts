@@ -79,8 +79,9 @@ export const capabilityFields = {
   structuredOutput: Type.Enum(['json_schema', 'json_object', 'none'], {
     description: 'Structured output: by schema, any JSON object, or not at all.',
   }),
-  prefill: Type.Enum(['plain', 'prefix', 'none'], {
-    description: 'A last assistant message is continued: as it is, with prefix: true, or not at all.',
+  prefill: Type.Enum(['plain', 'prefix', 'continue', 'none'], {
+    description:
+      'A last assistant message is continued: as it is, with prefix: true, with continue_final_message: true beside the messages, or not at all.',
   }),
   finishReason: Type.Enum(['required', 'optional'], {
     description:

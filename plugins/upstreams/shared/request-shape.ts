@@ -52,9 +52,24 @@ const simpleParts = {
 
 const content = Type.Union([text, Type.Array(tagged(simpleParts))]);
 
+const citations = Type.Optional(Type.Object({ enabled: Type.Optional(Type.Boolean()) }));
+
 const parts = {
   ...simpleParts,
-  document: { source: tagged({ ...bytes, content: { content } }), title: Type.Optional(text) },
+  document: {
+    source: tagged({ ...bytes, content: { content } }),
+    title: Type.Optional(text),
+    context: Type.Optional(text),
+    citations,
+    cache_control: cacheControl,
+  },
+  search_result: {
+    source: text,
+    title: Type.Optional(text),
+    content: Type.Array(Type.Object({ text })),
+    citations,
+    cache_control: cacheControl,
+  },
 };
 
 const call = { id: text, name: Type.String({ minLength: 1 }) };

@@ -36,6 +36,21 @@ export interface DocumentBlock extends Block {
   readonly type: 'document';
   readonly source: Source;
   readonly title?: string | null;
+  readonly context?: string | null;
+  readonly citations?: CitationRequest | null;
+}
+
+export interface SearchResultBlock extends Block {
+  readonly type: 'search_result';
+  readonly title?: string | null;
+  readonly source: string;
+  readonly content: readonly TextBlock[];
+  readonly citations?: CitationRequest | null;
+}
+
+/** Request for citations of a document or a search result. */
+export interface CitationRequest {
+  readonly enabled?: boolean | null;
 }
 
 export interface ThinkingBlock extends Block {
@@ -81,6 +96,7 @@ export type ContentBlock =
   | TextBlock
   | ImageBlock
   | DocumentBlock
+  | SearchResultBlock
   | ThinkingBlock
   | RedactedThinkingBlock
   | ToolUseBlock

@@ -29,26 +29,35 @@ function narrowedContent(
 
 function narrowedBlock(block: ContentBlock, path: string, narrowing: Narrowing): ContentBlock {
   if (block.type === 'text' && 'phase' in block) return withoutField(block, 'phase', path, narrowing);
-  if (block.type === 'image' && 'detail' in block) return withoutField(block, 'detail', path, narrowing);
   if (block.type === 'tool_use') {
     const id = conformingName(block.id, Infinity);
     return id === block.id ? block : { ...block, id };
   }
-  if (block.type === 'document' && isUnreadable(block)) {
+  if ((block.type === 'document' || block.type === 'image') && isUnreadable(block)) {
     narrowing.lose(path, 'content');
-    return {
-      type: 'text',
-      text: `[file ${block.title ?? ''} left out: this model cannot read it]`.replace('  ', ' '),
-    };
+    return { type: 'text', text: `[${nameOf(block)} left out: this model cannot read it]` };
   }
   if (block.type === 'thinking' && reasoningEnvelope.isSealed(block.signature))
     narrowing.lose(path, block.thinking === '' ? 'mend' : 'content');
+  if (block.type === 'image' && 'detail' in block) return withoutField(block, 'detail', path, narrowing);
   return block.type === 'tool_result' ? narrowedResult(block, path, narrowing) : block;
 }
 
-/** The Messages API reads PDF and text alone. */
-function isUnreadable({ source }: Extract<ContentBlock, { type: 'document' }>): boolean {
-  return source.type === 'base64' && source.media_type !== 'application/pdf';
+type Media = Extract<ContentBlock, { type: 'document' | 'image' }>;
+
+/** Media types that the Messages API reads; documents of text have no base64. */
+const readTypes: Readonly<Record<Media['type'], RegExp>> = {
+  document: /^application\/pdf$/,
+  image: /^image\/(?:jpeg|png|gif|webp)$/,
+};
+
+function isUnreadable({ type, source }: Media): boolean {
+  return source.type === 'base64' && !readTypes[type].test(source.media_type);
+}
+
+function nameOf(block: Media): string {
+  if (block.type === 'image') return 'image';
+  return block.title ? `file ${block.title}` : 'file';
 }
 
 function narrowedResult(

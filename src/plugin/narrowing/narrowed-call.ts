@@ -1,6 +1,7 @@
 import { allowedToolsExtra, offeredTools } from '../allowed-tools.js';
 import type { Loss } from '../contract/loss.js';
 import type { SlotCall } from '../contract/slot.js';
+import { GatewayError } from '../error.js';
 import { extraLosses, extraPath } from '../extras.js';
 import { withFields } from '../raw/with-fields.js';
 import { narrowBlocks } from './blocks.js';
@@ -14,6 +15,7 @@ import { Narrowing } from './narrowing.js';
  */
 export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   if (call.isTranslated !== true) return call;
+  refuseNoTurn(call);
   refuseBlankEnd(call);
   const narrowing = new Narrowing(call);
   narrowThinking(narrowing);
@@ -39,6 +41,15 @@ function narrowTools(narrowing: Narrowing, { request, addedTools }: SlotCall): v
 /** The list of allowed tools is heeded. */
 function isLost({ path }: Loss): boolean {
   return path !== extraPath(allowedToolsExtra);
+}
+
+/** System text alone is no conversation for the Messages API. */
+function refuseNoTurn({ request: { messages } }: SlotCall): void {
+  if (messages.length > 0) return;
+  throw new GatewayError(
+    'invalid_request',
+    'messages: must hold a user or assistant message for this upstream',
+  );
 }
 
 /** A last turn of the user with nothing in it is no turn for the Messages API: the caller is told, by its own path. */

@@ -17,12 +17,12 @@ describe('words that every object knows', () => {
     it(`are no effort, and reported: ${word}`, () => {
       const request = {
         model: 'm',
-        messages: [],
+        messages: [{ role: 'user', content: 'x' }],
         thinking: { type: 'adaptive' },
         output_config: { effort: word },
       } as const;
       const { request: sent, losses } = narrowed(request);
-      expect(sent).to.deep.equal({ model: 'm', messages: [] });
+      expect(sent).to.deep.equal({ model: 'm', messages: request.messages });
       expect(losses).to.deep.equal(['output_config.effort']);
     });
   }

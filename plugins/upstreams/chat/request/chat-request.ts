@@ -25,6 +25,7 @@ import { outputOf } from './output.js';
 import { settingFields } from './settings.js';
 import { thinkingFields } from './thinking.js';
 import { toolFields } from './tools.js';
+import { prefillFields } from './turns.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;
@@ -74,6 +75,7 @@ export function chatRequest(
     ...fields,
     ...thinkingFields(request, conversion),
     ...settingFields(request, conversion),
+    ...prefillFields(messages, request, capabilities),
     stream: true,
   } as const;
   const marked = withLastMarkers(withMarker(body, request.cache_control, conversion), conversion);

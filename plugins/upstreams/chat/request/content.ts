@@ -4,9 +4,9 @@ import { dispatch, extraPath, type CacheControl, type DispatchTable } from 'gw2a
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
 import { withMarker, type Marking } from './markers.js';
-import { contentOfDocument } from '../../shared/document-content.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
+import { plainBlocks } from '../../shared/plain-blocks.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 
 /** Conversion of the parts of one request. */
@@ -28,10 +28,9 @@ export function partsOf(
 
 /** Parts of one block; none, and a report, if the server has no such part. */
 export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
-  const nested = block.type === 'document' ? contentOfDocument(block) : undefined;
-  const parts = nested
-    ? nested.flatMap((each) => plainPart(each.block, path + each.path, conversion))
-    : plainPart(block, path, conversion);
+  const parts = plainBlocks(block, path, conversion.dropped).flatMap((each) =>
+    plainPart(each.block, path + each.path, conversion),
+  );
   return named(parts, block, path, conversion);
 }
 
@@ -66,8 +65,6 @@ const writers: PartWriter = {
     return image(`data:${source.media_type};base64,${source.data}`, detail);
   },
   document: ({ source, title }, { files }) => {
-    if (source.type === 'text')
-      return { type: 'text', text: title ? `${title}\n\n${source.data}` : source.data };
     if (source.type !== 'base64' || !files || source.media_type !== 'application/pdf') return undefined;
     const file_data = `data:${source.media_type};base64,${source.data}`;
     return { type: 'file', file: { filename: title ?? 'document.pdf', file_data } };

@@ -1,5 +1,8 @@
 import type { CallReader } from '../../shared/answers-in-order.js';
-import type { ChatMessage } from './chat-body.js';
+import { extrasOf, type MessagesRequest } from 'gw2api/plugin';
+import { prefillPath } from '../../shared/prefill-path.js';
+import type { Capabilities } from '../capabilities.js';
+import type { AssistantMessage, ChatMessage } from './chat-body.js';
 import type { Conversion } from './content.js';
 
 /** Calls of an assistant message, and the one that a tool message answers. */
@@ -17,14 +20,31 @@ export function spaced(messages: readonly ChatMessage[]): readonly ChatMessage[]
   );
 }
 
-/** A last assistant message as the server continues it; a server that answers it instead is reported. */
+/** A last assistant message as the server continues it; where a server answers it instead, that is reported. */
 export function withPrefill(
   messages: readonly ChatMessage[],
   { capabilities: { prefill }, dropped }: Conversion,
   path: string,
 ): readonly ChatMessage[] {
   const last = messages.at(-1);
-  if (last?.role !== 'assistant' || last.tool_calls) return messages;
-  if (prefill === 'none') dropped.add(path);
+  if (!last || !isPrefill(last)) return messages;
+  if (prefill === 'none') dropped.add(prefillPath(path));
   return prefill === 'prefix' ? [...messages.slice(0, -1), { ...last, prefix: true }] : messages;
+}
+
+/** Fields of a request that make vLLM continue the last message, unless the caller says of itself what to do. */
+export function prefillFields(
+  messages: readonly ChatMessage[],
+  request: MessagesRequest,
+  { prefill }: Capabilities,
+): Readonly<Record<string, unknown>> {
+  const last = messages.at(-1);
+  if (prefill !== 'continue' || !last || !isPrefill(last)) return {};
+  const extras = extrasOf(request);
+  if ('continue_final_message' in extras || 'add_generation_prompt' in extras) return {};
+  return { continue_final_message: true, add_generation_prompt: false };
+}
+
+function isPrefill(message: ChatMessage): message is AssistantMessage {
+  return message.role === 'assistant' && !message.tool_calls;
 }

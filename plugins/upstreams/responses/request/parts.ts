@@ -1,9 +1,9 @@
 import type { ContentBlock } from 'gw2api/plugin';
 import type { LastResults } from 'gw2api/plugin/format';
 import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
-import { contentOfDocument } from '../../shared/document-content.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
+import { plainBlocks } from '../../shared/plain-blocks.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 import type { ResponsesSettings } from '../options.js';
 import type { InputPart } from './input-items.js';
@@ -18,9 +18,9 @@ export interface Conversion extends AddedTools, SchemaReceiver {
 
 /** Parts of one block; none, and a report, if there is no such part. */
 export function partOf(block: ContentBlock, path: string, conversion: Conversion): readonly InputPart[] {
-  const nested = block.type === 'document' ? contentOfDocument(block) : undefined;
-  if (nested) return nested.flatMap((each) => plainPart(each.block, path + each.path, conversion));
-  return plainPart(block, path, conversion);
+  return plainBlocks(block, path, conversion.dropped).flatMap((each) =>
+    plainPart(each.block, path + each.path, conversion),
+  );
 }
 
 function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly InputPart[] {
@@ -37,8 +37,6 @@ const writers: Partial<DispatchTable<ContentBlock, ResponsesSettings, InputPart 
     return image(`data:${source.media_type};base64,${source.data}`, detail);
   },
   document: ({ source, title }, { files }) => {
-    if (source.type === 'text')
-      return { type: 'input_text', text: title ? `${title}\n\n${source.data}` : source.data };
     if (files && source.type === 'url') return { type: 'input_file', file_url: source.url };
     if (!files || source.type !== 'base64') return undefined;
     const file_data = `data:${source.media_type};base64,${source.data}`;

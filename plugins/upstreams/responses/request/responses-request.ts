@@ -22,7 +22,7 @@ import { withSystemInUser } from '../../shared/system-in-user.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { ResponsesSettings } from '../options.js';
 import { settingsFor, withoutFields } from '../taken-back.js';
-import { inputItems } from './input.js';
+import { conversationOf } from './conversation.js';
 import type { InputItem } from './input-items.js';
 import type { Conversion } from './parts.js';
 import { toolFields } from './tools.js';
@@ -71,8 +71,7 @@ export function responsesRequest(
   const request = settings.takesSystem === false ? withSystemInUser(told) : told;
   const body = {
     model: request.model,
-    ...instructionsOf(request),
-    input: inputItems(request.messages, conversion),
+    ...conversationOf(request, conversion),
     ...toolFields(request, conversion),
     ...reasoningFields(request, settings, dropped),
     ...outputFields(request, conversion),
@@ -99,11 +98,6 @@ export function responsesRequest(
 const extraFields = extraPaths(
   'verbosity:text.verbosity reasoning.summary metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
 );
-
-function instructionsOf({ system = '' }: MessagesRequest): Fields {
-  const instructions = typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n');
-  return instructions === '' ? {} : { instructions };
-}
 
 /** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */
 function reasoningFields(

@@ -32,8 +32,8 @@ export function toolFields(request: MessagesRequest, conversion: Conversion): Fi
 }
 
 /**
- * Function; `strict` is said unless its caller has left it to the server, where it is on by default. Tools that a
- * vendor runs itself are reported.
+ * Function; `strict` is said unless a Responses caller has left it to the server, where it is on by default. Tools
+ * that a vendor runs itself are reported.
  */
 function functionOf(tool: Tool, path: string, conversion: Conversion): readonly Fields[] {
   const { name, type = 'custom', description, strict } = tool;
@@ -50,7 +50,7 @@ function functionOf(tool: Tool, path: string, conversion: Conversion): readonly 
       name: names.short(name),
       ...(description !== undefined && { description }),
       parameters: schema,
-      ...(strict !== null && { strict: isStrict }),
+      ...((strict !== null || !conversion.isTranslated) && { strict: isStrict }),
     },
   ];
 }

@@ -361,7 +361,9 @@ describe('the conversation of a Chat request', () => {
       { role: 'assistant', content: '1, 2,' },
     ];
     const last = { role: 'assistant', content: '1, 2,' };
-    expect(translate({ messages }).dropped).to.deep.equal(['messages[1]']);
+    const answered = translate({ messages });
+    expect(answered.dropped).to.deep.equal(['messages[1].prefix']);
+    expect((answered.body['messages'] as object[])[1]).to.deep.equal(last);
     const plain = translate({ messages }, { prefill: 'plain' });
     expect([plain.dropped, (plain.body['messages'] as object[])[1]]).to.deep.equal([[], last]);
     expect(translated(messages, { prefill: 'prefix' })[1]).to.deep.equal({ ...last, prefix: true });

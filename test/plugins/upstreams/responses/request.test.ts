@@ -23,9 +23,13 @@ const defaults: ResponsesSettings = {
   unsupported: 'report',
 };
 
-function translate(fields: Partial<MessagesRequest>, settings: Partial<ResponsesSettings> = {}) {
+function translate(
+  fields: Partial<MessagesRequest>,
+  settings: Partial<ResponsesSettings> = {},
+  isTranslated = false,
+) {
   const request = frozen({ model: 'gpt', messages: [{ role: 'user', content: 'hi' } as const], ...fields });
-  const translation = responsesRequest(request, { ...defaults, ...settings });
+  const translation = responsesRequest(request, { ...defaults, ...settings }, { isTranslated });
   reportTo({}, translation.losses, settings.unsupported);
   return { ...translation, dropped: translation.losses.map(({ path }) => path) };
 }
@@ -282,7 +286,7 @@ describe('a Responses request', () => {
       { ...look, strict: null },
       { ...look, name: 'open', input_schema: { type: 'object' } },
     ];
-    const { body, losses } = translate({ tools });
+    const { body, losses } = translate({ tools }, {}, true);
     expect(body['tools']).not.to.have.nested.property('[0].strict');
     expect(body['tools']).to.have.nested.property('[1].strict', false);
     expect(losses).to.deep.equal([
