@@ -18,7 +18,7 @@ import {
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 import { isHeaderValue } from 'gw2api/plugin/upstream';
-import { countTokens } from './shared/count-tokens.js';
+import { countTokens, type CallersError } from './shared/count-tokens.js';
 import { failoverCounter } from './shared/failovers.js';
 import { modelCall, type Calling } from './shared/model-call.js';
 import { RefusedParts } from './shared/taken-back/taken-back.js';
@@ -66,20 +66,22 @@ export default definePlugin({
       const { state } = ctx;
       const prepare = preparation(ctx, host, timeouts);
       const setHeaders = callHeaders(ctx);
+      const losses = lossReport(ctx.response);
+      const callersError: CallersError = (error, request) => losses.callersError(error, request);
       if (state.operation === 'count-tokens') {
         const lease = await state.picker.lease(state.request);
         const { id } = lease.slot;
         setHeaders(id, 1);
         const call = prepare(state.request, lease);
-        state.count = await countTokens(lease, state.trace, call, refusedParts.forAnswer());
+        const own = { callersError, takenBack: refusedParts.forAnswer() };
+        state.count = await countTokens(lease, state, call, own);
         setHeaders(id, Math.max(1, state.trace.calls.length));
       } else {
-        const losses = lossReport(ctx.response);
         const onCall = (slot: string, attempts: number): void => {
           losses.beginCall();
           setHeaders(slot, attempts);
         };
-        const call = wrapCall(ctx, modelCall(state, { ...calling, prepare, onCall }));
+        const call = wrapCall(ctx, modelCall(state, { ...calling, prepare, onCall, callersError }));
         const reply = await call(state.request);
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));

@@ -4,7 +4,9 @@ import {
   withFields,
   withHeaders,
   type Count,
+  type GatewayError,
   type GatewayState,
+  type MessagesRequest,
   type Slot,
   type SlotCall,
   type SlotLease,
@@ -12,12 +14,15 @@ import {
 } from 'gw2api/plugin';
 import type { TakenBack } from './taken-back/taken-back.js';
 
+/** Error of a call by the caller's own path of what is at fault. */
+export type CallersError = (error: GatewayError, request: MessagesRequest) => GatewayError;
+
 /** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
 export async function countTokens(
   lease: SlotLease,
-  trace: GatewayState['trace'],
+  { trace, request: asked }: Pick<GatewayState, 'request' | 'trace'>,
   call: SlotCall,
-  takenBack: TakenBack,
+  { callersError, takenBack }: { readonly callersError: CallersError; readonly takenBack: TakenBack },
 ): Promise<Count> {
   const { slot } = lease;
   const { stream: _, ...request } = call.request;
@@ -27,7 +32,8 @@ export async function countTokens(
     const count = await counted(slot, trace, withFields(call, { request }), takenBack);
     return { ...count, slot: slot.id, windows: undefined };
   } catch (error) {
-    throw withHeaders(toGatewayError(error), provenance(slot.id, trace.calls.length));
+    const own = callersError(toGatewayError(error), asked);
+    throw withHeaders(own, provenance(slot.id, trace.calls.length));
   } finally {
     lease.release();
   }

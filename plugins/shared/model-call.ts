@@ -16,7 +16,7 @@ import {
 } from 'gw2api/plugin';
 import { callSignal } from 'gw2api/plugin/raw';
 import { ask } from './ask-upstream.js';
-import { provenance } from './count-tokens.js';
+import { provenance, type CallersError } from './count-tokens.js';
 import type { CountFailover } from './failovers.js';
 import type { RefusedParts, TakenBack } from './taken-back/taken-back.js';
 
@@ -29,6 +29,7 @@ export interface Calling extends Pick<Host, 'clock'> {
   readonly waitIfWithinMs: number;
   /** Call of a request on a new lease. */
   readonly prepare: (request: MessagesRequest, lease: SlotLease) => SlotCall;
+  readonly callersError: CallersError;
   /** Called as each call begins, with its number. */
   readonly onCall: (slot: string, attempts: number) => void;
   readonly countFailover: CountFailover;
@@ -101,7 +102,7 @@ class Answer {
   async #ask({ lease, call }: Attempt): Promise<Asking> {
     const { trace, request: first, delivery } = this.#state;
     const { request, budgets, through, meter } = this.#asked;
-    const { onCall, firstContentMs, clock } = this.#calling;
+    const { callersError, onCall, firstContentMs, clock } = this.#calling;
     const { id } = lease.slot;
     onCall(id, trace.calls.length + 1);
     for (const budget of budgets) budget.left -= 1;
@@ -124,7 +125,8 @@ class Answer {
       this.#takenBack.answered(lease, call);
       return { reply };
     } catch (thrown) {
-      const error = withHeaders(toGatewayError(thrown), provenance(id, trace.calls.length));
+      const own = callersError(toGatewayError(thrown), request);
+      const error = withHeaders(own, provenance(id, trace.calls.length));
       timer.fail(error);
       return { error };
     }

@@ -69,6 +69,7 @@ const custom = Type.Object({
       grammar: nullable(Type.Object({ syntax: Type.String(), definition: Type.String() })),
     }),
   ),
+  cache_control: markerFields.cache_control,
 });
 
 const flatFormat = Type.Object({

@@ -4,11 +4,13 @@ import { chatBody, type ChatBody } from './body.js';
 import type { ChatRequest } from './choice.js';
 import { textFunctions } from './flat-tools.js';
 import { inputBody, inputTools } from './input-body.js';
+import { withInputPaths } from './input-paths.js';
 import { chatReply } from './reply.js';
 import { decodeChat } from './request.js';
 import { chatStream } from './stream.js';
 import { toolNames } from './tools.js';
 import { decodeResponses } from '../responses/request.js';
+import { isRecord } from '../shared/body.js';
 import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
 import { sseComment } from '../shared/sse.js';
@@ -37,8 +39,9 @@ export default defineFormat({
   body: chatBody,
   decode(body, context) {
     const input = inputBody(body);
-    if (!input) return withPrivateUser(decodeChat(body, context), context);
-    return decodeResponses(input, context).then((decoded) => withPrivateUser(decoded, context));
+    if (!input || !isRecord(body)) return withPrivateUser(decodeChat(body, context), context);
+    const decoded = withInputPaths(body, () => decodeResponses(input, context));
+    return decoded.then((own) => withPrivateUser(own, context));
   },
   encoder(body, context) {
     const asked = body as ChatBody; // checked by `decode`

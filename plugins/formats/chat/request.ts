@@ -7,6 +7,7 @@ import { chatBlockPath } from './paths.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck } from '../shared/body.js';
+import { markerOf } from '../shared/cache-markers.js';
 import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
 import { contentPaths } from '../shared/content-paths.js';
 import { fanOut } from '../shared/fan-out.js';
@@ -49,7 +50,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
       thinking,
       output: outputParams(body, dropped),
       user: body.user,
-      marker: body.cache_control,
+      marker: markerOf({ cache_control: body.cache_control ?? null }).cache_control,
       conversationPath: 'messages',
     },
     dropped,

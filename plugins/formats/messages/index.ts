@@ -73,5 +73,12 @@ const check = bodyCheck(messagesBody);
  */
 export function decodeMessages(body: unknown): Decoded {
   const request = check(withoutNoLimits(body)) as MessagesRequest; // only the fields that the gateway reads are checked
-  return { request, stream: request.stream === true, dropped: [] };
+  const { output_format: format } = request as { readonly output_format?: unknown };
+  const hasOwnName = format !== undefined && format !== null;
+  return { request, stream: request.stream === true, dropped: [], ...(hasOwnName && { pathOf: betaPath }) };
+}
+
+/** Path of the output format as the beta of structured outputs has it. */
+function betaPath(path: string): string {
+  return path.replace(/^output_config\.format\b/, 'output_format');
 }

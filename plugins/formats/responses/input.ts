@@ -75,6 +75,11 @@ export function ownItems(input: ResponsesBody['input']): readonly InputItem[] {
 
 /** A reference may leave its type out: it has an id and nothing else to say. */
 function isReference(item: InputItem): boolean {
-  const { type, id } = item;
-  return type === 'item_reference' || (!type && !('role' in item) && typeof id === 'string');
+  const { type, id, ...others } = item;
+  if (type === 'item_reference') return true;
+  return !type && typeof id === 'string' && Object.values(others).every(isNothing);
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
 }

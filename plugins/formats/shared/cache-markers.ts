@@ -5,21 +5,26 @@ import { nullable } from './body.js';
 
 const cacheControl = Type.Object({
   type: Type.Literal('ephemeral'),
-  ttl: Type.Optional(Type.Enum(['5m', '1h'])),
+  ttl: nullable(Type.Enum(['5m', '1h'])),
 });
 
 /** Fields of a content part that mark the end of a cacheable prefix: ours, and the other vendor's. */
 export const markerFields = {
   cache_control: nullable(cacheControl),
-  prompt_cache_breakpoint: nullable(Type.Object({ mode: Type.Optional(Type.String()) })),
+  prompt_cache_breakpoint: nullable(Type.Object({ mode: nullable(Type.String()) })),
 };
 
-const marked = Type.Object(markerFields);
+export const marked = Type.Object(markerFields);
+
+/** Part, tool or message of a caller that may have a marker. */
+export type Marked = Static<typeof marked>;
 
 /** `cache_control` of a part, to be spread into its block; empty where the part has no marker. */
-export function markerOf(part: Static<typeof marked>): { readonly cache_control?: CacheControl } {
-  if (part.cache_control) return { cache_control: part.cache_control };
-  return part.prompt_cache_breakpoint ? { cache_control: { type: 'ephemeral' } } : {};
+export function markerOf(part: Marked): { readonly cache_control?: CacheControl } {
+  const { cache_control: marker, prompt_cache_breakpoint: breakpoint } = part;
+  if (!marker) return breakpoint ? { cache_control: { type: 'ephemeral' } } : {};
+  const { ttl, ...rest } = marker;
+  return { cache_control: ttl ? { ...rest, ttl } : rest };
 }
 
 /**

@@ -1,27 +1,26 @@
 import type { Tool } from 'gw2api/plugin';
-import { conformingName, type CacheControl } from 'gw2api/plugin/format';
+import { conformingName } from 'gw2api/plugin/format';
 import { present } from './body.js';
+import { markerOf, type Marked } from './cache-markers.js';
 import type { ToolPath } from './caller-paths.js';
 import type { CallerTool } from './tools.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
-export interface FunctionDefinition {
+export interface FunctionDefinition extends Pick<Marked, 'cache_control'> {
   readonly name: string;
   readonly description?: string | null;
   readonly parameters?: Readonly<Record<string, unknown>> | null;
   /** Null: left to the receiver; absent: not strict. */
   readonly strict?: boolean | null | undefined;
-  readonly cache_control?: CacheControl | null;
   readonly output_schema?: unknown;
   readonly allowed_callers?: unknown;
 }
 
-export interface CustomDefinition {
+export interface CustomDefinition extends Pick<Marked, 'cache_control'> {
   readonly name: string;
   readonly description?: string | null;
   /** Grammar that the text must follow; the upstream is informed of it but cannot enforce it. */
   readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
-  readonly cache_control?: CacheControl | null;
   readonly allowed_callers?: unknown;
 }
 
@@ -43,19 +42,19 @@ export class Toolbox {
 
   /** `path` is where the definition stands in the caller's body. */
   addFunction(definition: FunctionDefinition, path: string, namespace?: string): void {
-    const { description, cache_control, name } = definition;
+    const { description, name } = definition;
     const tool = { kind: 'function', name, ...present({ namespace }) } as const;
     if (!this.#isNew(tool, path)) return;
     this.reportUnsupported(definition, path);
     this.#add(tool, path, {
       ...(description && { description }),
       ...parametersOf(definition),
-      ...(cache_control && { cache_control }),
+      ...markerOf(definition),
     });
   }
 
   addCustom(definition: CustomDefinition, path: string, namespace?: string): void {
-    const { name, description, grammar, cache_control } = definition;
+    const { name, description, grammar } = definition;
     const tool = { kind: 'custom', name, ...present({ namespace }) } as const;
     if (!this.#isNew(tool, path)) return;
     this.reportUnsupported(definition, path);
@@ -63,7 +62,7 @@ export class Toolbox {
     this.#add(tool, path, {
       ...(description && { description }),
       input_schema: textSchema(grammar),
-      ...(cache_control && { cache_control }),
+      ...markerOf(definition),
     });
   }
 

@@ -28,7 +28,11 @@ const defaults: Readonly<Record<string, readonly unknown[]>> = {
 /** True for a value that says the same as none. */
 export function asksForNothing(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;
-  if (Array.isArray(value)) return value.length === 0 || (name === 'modalities' && value.join() === 'text');
+  if (Array.isArray(value)) return value.length === 0 || (name === 'modalities' && isTextAlone(value));
   if (isRecord(value)) return Object.keys(value).length === 0;
   return Object.hasOwn(defaults, name) && (defaults[name]?.includes(value) ?? false);
+}
+
+function isTextAlone([first, ...others]: readonly unknown[]): boolean {
+  return first === 'text' && others.length === 0;
 }

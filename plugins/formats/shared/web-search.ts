@@ -1,6 +1,7 @@
 import type { Tool } from 'gw2api/plugin';
 import type { Citation } from 'gw2api/plugin/format';
-import { isRecord, present } from './body.js';
+import { bodyCheck, isRecord, present } from './body.js';
+import { marked, markerOf } from './cache-markers.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** Web search as Chat and Responses ask for it; `path` is where that stands in the body. */
@@ -10,9 +11,11 @@ export interface WebSearchParams {
   readonly maxUses?: number | null | undefined;
 }
 
+const checkMarked = bodyCheck(marked);
+
 /** Upstream web_search tool with domains, location and max uses; other options are reported. */
 export function webSearchTool({ path, options, maxUses }: WebSearchParams, dropped: UnsupportedFields): Tool {
-  const { filters, user_location, search_context_size, type: _, cache_control, ...others } = options;
+  const { filters, user_location, search_context_size, type: _, cache_control: __, ...others } = options;
   if (search_context_size && search_context_size !== 'medium') dropped.add(`${path}.search_context_size`);
   for (const [name, value] of Object.entries(others)) {
     if (value !== null && value !== undefined) dropped.add(`${path}.${name}`);
@@ -22,7 +25,7 @@ export function webSearchTool({ path, options, maxUses }: WebSearchParams, dropp
     name: 'web_search',
     ...present({ max_uses: maxUses ?? undefined, user_location: placeOf(user_location) }),
     ...domainsOf(filters),
-    ...(isRecord(cache_control) && { cache_control: { type: 'ephemeral', ...cache_control } }),
+    ...markerOf(checkMarked(options, path)),
   };
 }
 

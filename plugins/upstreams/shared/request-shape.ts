@@ -43,11 +43,11 @@ const bytes = {
   file: { file_id: text },
 };
 
-const cacheControl = Type.Optional(Type.Object({ type: text }));
+const marker = { cache_control: Type.Optional(Type.Object({ type: text })) };
 
 const simpleParts = {
-  text: { text, cache_control: cacheControl },
-  image: { source: tagged(bytes) },
+  text: { text, ...marker },
+  image: { source: tagged(bytes), ...marker },
 };
 
 const content = Type.Union([text, Type.Array(tagged(simpleParts))]);
@@ -61,14 +61,14 @@ const parts = {
     title: Type.Optional(text),
     context: Type.Optional(text),
     citations,
-    cache_control: cacheControl,
+    ...marker,
   },
   search_result: {
     source: text,
     title: Type.Optional(text),
-    content: Type.Array(Type.Object({ text })),
+    content: Type.Array(Type.Object({ type: text, text })),
     citations,
-    cache_control: cacheControl,
+    ...marker,
   },
 };
 
@@ -78,12 +78,13 @@ const block = tagged({
   ...parts,
   thinking: { thinking: text, signature: Type.Optional(text) },
   redacted_thinking: { data: text },
-  tool_use: { ...call, input: Type.Optional(Type.Record(text, Type.Unknown())) },
+  tool_use: { ...call, input: Type.Optional(Type.Record(text, Type.Unknown())), ...marker },
   server_tool_use: call,
   tool_result: {
     tool_use_id: text,
     content: Type.Optional(Type.Union([text, Type.Array(tagged(parts))])),
     is_error: Type.Optional(Type.Boolean()),
+    ...marker,
   },
 });
 
@@ -98,10 +99,12 @@ const tool = Type.Object({
   description: Type.Optional(text),
   input_schema: Type.Optional(Type.Record(text, Type.Unknown())),
   strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  ...marker,
 });
 
 const requestShape = Type.Object({
   model: text,
+  ...marker,
   messages: Type.Array(message),
   system: Type.Optional(Type.Union([text, Type.Array(tagged({ text: parts.text }))])),
   tools: Type.Optional(Type.Array(tool)),

@@ -48,11 +48,15 @@ const settings: readonly (readonly [string, Names])[] = [
 const formatFields = names('type schema name strict description');
 const messageFields = names('role content');
 
-/** Fields that are translated, by the type of the block; `caller` and `citations` of answers say nothing in a request. */
+/**
+ * Fields that are translated, by the type of the block; `caller` and `citations` of answers say nothing in a request, and
+ * those of documents are reported where they are written.
+ */
 const blockFields: Readonly<Record<string, Names>> = {
   text: names('type text cache_control phase citations'),
   image: names('type source detail cache_control'),
-  document: names('type source title cache_control'),
+  document: names('type source title context citations cache_control'),
+  search_result: names('type source title content citations cache_control'),
   tool_use: names('type id name input caller cache_control'),
   tool_result: names('type tool_use_id content is_error cache_control'),
   thinking: names('type thinking signature'),

@@ -1,6 +1,6 @@
 import type { Loss, LossOptions } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
-import { GatewayError } from '../error.js';
+import { changedError, GatewayError } from '../error.js';
 import { extraOfPath } from '../extras.js';
 import { droppedHeader } from './dropped-header.js';
 import { originalPath } from './original-path.js';
@@ -28,6 +28,8 @@ export class LossReport {
   readonly #ofStages: Loss[] = [];
   #ofCall: Loss[] = [];
   #decoded: DecodedPaths | undefined;
+  /** Errors that name the caller's own paths. */
+  readonly #refusals = new WeakSet<GatewayError>();
 
   constructor(answer: Answer) {
     this.#answer = answer;
@@ -74,6 +76,16 @@ export class LossReport {
     this.#write();
   }
 
+  /** Error of a call that begins with a path of its request, by the caller's own path. */
+  callersError(error: GatewayError, request: MessagesRequest): GatewayError {
+    const { code, failure, message, param = '' } = error;
+    const isOurs = code === 'invalid_request' && !failure && !this.#refusals.has(error);
+    if (!isOurs || param === '' || !message.startsWith(`${param}: `)) return error;
+    const [loss] = this.#named([{ path: param, kind: 'setting' }], request);
+    if (!loss || loss.path === param) return error;
+    return changedError(error, { message: loss.path + message.slice(param.length), param: loss.path });
+  }
+
   #named(losses: readonly Loss[], sent: MessagesRequest): readonly Loss[] {
     const { request = sent, pathOf = same } = this.#decoded ?? {};
     return inOrder(losses)
@@ -89,10 +101,12 @@ export class LossReport {
     const lost = losses.filter(({ kind }) => kind !== 'mend');
     if (!reject || lost.length === 0) return;
     const paths = [...new Set(lost.map(({ path }) => path))];
-    throw new GatewayError(
+    const error = new GatewayError(
       'invalid_request',
       `${droppedHeader(paths)}: cannot be expressed upstream. Leave it out, or set "unsupported: report".`,
     );
+    this.#refusals.add(error);
+    throw error;
   }
 
   #write(): void {

@@ -26,7 +26,18 @@ function isWithin(error: ErrorObject, outer: ErrorObject): boolean {
 function furthest(outer: ErrorObject, within: readonly ErrorObject[]): ErrorObject {
   const below = within.filter(({ instancePath }) => instancePath.length > outer.instancePath.length);
   const depth = Math.max(...below.map(depthOf));
-  return below.find((error) => depthOf(error) === depth) ?? unionError(outer, within);
+  const deepest = below.filter((error) => depthOf(error) === depth);
+  // A branch whose tag has another value was not meant.
+  const others = new Set(
+    below.filter(({ keyword }) => keyword === 'const').map((error) => branchOf(error, outer)),
+  );
+  const meant = deepest.find((error) => !others.has(branchOf(error, outer)));
+  return meant ?? deepest[0] ?? unionError(outer, within);
+}
+
+/** Index of the union's branch that an error is of. */
+function branchOf({ schemaPath }: ErrorObject, outer: ErrorObject): string {
+  return schemaPath.slice(outer.schemaPath.length + 1).split('/', 1)[0] ?? '';
 }
 
 function depthOf({ instancePath }: ErrorObject): number {
