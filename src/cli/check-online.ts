@@ -1,9 +1,16 @@
 import { lookup } from 'node:dns/promises';
 import type { Config, SlotConfig } from '../config/config.js';
-import { partsOf, shortName } from '../models/names.js';
-import { untilAborted, didYouMean, globMatcher, type CatalogModel } from '../plugin/internal.js';
+import {
+  untilAborted,
+  didYouMean,
+  globMatcher,
+  partsOf,
+  shortName,
+  type CatalogModel,
+} from '../plugin/internal.js';
 import type { Probe } from '../pipeline/pipeline.js';
-import { ModelNames } from '../slots/model-names.js';
+import type { DiscoveredModels } from '../slots/discovered-models.js';
+import { isNamed, ModelNames } from '../slots/model-names.js';
 import type { SlotPool } from '../slots/pool.js';
 import { messageWithout, runProbes, secretsOf, slotProbes } from './probes.js';
 import type { UpstreamSlot } from '../slots/upstream-slot.js';
@@ -34,7 +41,7 @@ export async function checkOnline(
   const ofSlots = slots.flatMap((slot) => slotProbes(slot, pool, signal));
   const probed = await runProbes([...stages, ...ofSlots], signal, slotMs);
   const unknown = models.flatMap((model) => unknownModel(model, results));
-  const rows = slots.flatMap(({ id }) => results.filter(({ slot }) => slot.id === id)).map(lineOf);
+  const rows = slots.flatMap(({ id }) => results.filter(({ slot }) => slot.id === id)).flatMap(linesOf);
   const text = [
     '',
     'online',
@@ -55,6 +62,8 @@ interface SlotResult {
   readonly addresses?: string;
   /** Names of the slot's models; undefined if none were requested or the request failed. */
   readonly names?: readonly string[];
+  /** Models that a slot with `models: discover` serves. */
+  readonly discovered?: DiscoveredModels | undefined;
   /** The reason why no list of models was requested. */
   readonly note?: string;
   readonly problem?: string;
@@ -65,6 +74,16 @@ const slotMs = 10_000;
 const atATime = 8;
 
 async function ask(
+  slot: SlotConfig,
+  opened: UpstreamSlot | undefined,
+  until: AbortSignal,
+): Promise<SlotResult> {
+  const result = await answerOf(slot, opened, until);
+  const isKnown = result.names !== undefined || (opened && !opened.listsModels);
+  return slot.discovers && isKnown ? { ...result, discovered: opened?.discovered } : result;
+}
+
+async function answerOf(
   slot: SlotConfig,
   opened: UpstreamSlot | undefined,
   until: AbortSignal,
@@ -110,11 +129,23 @@ function inWords(error: unknown, slot: SlotConfig): string {
   return messageWithout(secretsOf(slot), error, slotMs);
 }
 
-function lineOf({ slot, addresses, names, note, problem }: SlotResult): string {
+function linesOf({ slot, addresses, names, discovered, note, problem }: SlotResult): readonly string[] {
   const models = names && `${names.length} model${names.length === 1 ? '' : 's'}`;
   const what = problem === undefined ? (note ?? models) : `FAILED: ${problem}`;
-  return `  ${[slot.id, addresses, what].filter(Boolean).join('  ')}`;
+  const served = discovered && problem === undefined ? listOf(discovered) : undefined;
+  return [[slot.id, addresses, what], ...(served === undefined ? [] : [['', served]])].map(
+    (parts) => `  ${parts.filter((part) => part !== undefined).join('  ')}`,
+  );
 }
+
+/** Models that a slot serves because they are listed, the first of them. */
+function listOf({ list }: DiscoveredModels): string {
+  const ids = list.slice(0, maxShown).map(({ id }) => id);
+  const others = list.length > maxShown ? [`and ${list.length - maxShown} more`] : [];
+  return `serves ${[...ids, ...others].join(', ') || 'none of them'}`;
+}
+
+const maxShown = 50;
 
 /**
  * Report line for a model that no slot serves or none of the serving slots knows; none if one of those slots
@@ -122,10 +153,11 @@ function lineOf({ slot, addresses, names, note, problem }: SlotResult): string {
  */
 function unknownModel(model: CatalogModel, results: readonly SlotResult[]): readonly string[] {
   const { id } = model;
-  const serving = results.filter(({ slot }) => globMatcher(slot.models)(id));
+  const serving = results.filter((result) => isServedBy(model, result));
   const [first] = serving;
   if (!first) return [`  ${id}: no slot serves it`];
-  const wanted = ({ slot }: SlotResult): string => new ModelNames(slot).of(model);
+  const wanted = ({ slot, discovered }: SlotResult): string =>
+    discovered?.idOf(model) ?? new ModelNames(slot).of(model);
   if (serving.some((each) => !each.names || each.names.some((name) => isName(wanted(each), name)))) return [];
   const upstreamModel = wanted(first);
   const names = serving.flatMap(({ names: listed = [] }) => listed);
@@ -133,6 +165,11 @@ function unknownModel(model: CatalogModel, results: readonly SlotResult[]): read
     names.find((name) => shortName(name) === shortName(upstreamModel)) ?? didYouMean(upstreamModel, names);
   const cure = meant === undefined ? '' : `; did you mean "${meant}" as its upstreamModel?`;
   return [`  ${id}: no slot has "${upstreamModel}"${cure}`];
+}
+
+function isServedBy(model: CatalogModel, { slot, discovered }: SlotResult): boolean {
+  if (slot.discovers) return discovered?.serves(model) ?? true;
+  return isNamed(model, globMatcher(slot.models));
 }
 
 /** True if the name matches, also without its date: the vendor accepts a dated model by its undated name. */

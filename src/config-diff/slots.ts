@@ -45,6 +45,7 @@ function slotValue(
     ),
     organization: plain('organization', organization),
     models: plain('models', servedValue(slot)),
+    filter: plain('filter', slot.filter),
     maxConcurrent: plain('maxConcurrent', maxConcurrent),
     weight: plain('weight', weight),
     price: plain('price', prices && pricesValue(prices)),

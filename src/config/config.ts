@@ -133,6 +133,8 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly upstreamModels?: Readonly<Record<string, string>>;
   /** Serves the models that its upstream lists, and any model as long as the list is not known. */
   readonly discovers?: boolean;
+  /** Globs over the names of those models; absent: all. */
+  readonly filter?: readonly string[];
   readonly maxConcurrent: number;
   readonly weight: number;
   /** Own prices by catalog id; `*`: of all other models. */

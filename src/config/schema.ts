@@ -141,6 +141,7 @@ export const SlotSchema = Closed({
   account: Type.Optional(Account),
   organization: Type.Optional(Text),
   models: Served,
+  filter: Type.Optional(Texts),
   maxConcurrent: Type.Integer({ minimum: 1, default: 32 }),
   weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   price: Type.Optional(SlotPrice),

@@ -3,13 +3,16 @@ import type { SlotConfig } from './config.js';
 import type { RawSlot } from './schema.js';
 
 /** Models that a slot serves, and the upstream's names of those that have one of their own. */
-export function servedModels(
-  models: RawSlot['models'],
-): Pick<SlotConfig, 'models' | 'discovers' | 'upstreamModels'> {
-  if (!isMap(models)) {
-    const names = [models].flat();
-    return names.join() === discover ? { models: [], discovers: true } : { models: names };
-  }
+export function servedModels({
+  models,
+  filter,
+}: Pick<RawSlot, 'models' | 'filter'>): Pick<
+  SlotConfig,
+  'models' | 'discovers' | 'filter' | 'upstreamModels'
+> {
+  if (isDiscovery(models))
+    return { models: [], discovers: true, ...(filter !== undefined && { filter: [filter].flat() }) };
+  if (!isMap(models)) return { models: [models].flat() };
   const named = Object.entries(models).filter((entry): entry is [string, string] => entry[1] !== true);
   return {
     models: Object.keys(models),
@@ -24,6 +27,16 @@ export function servedModelErrors(models: RawSlot['models']): readonly SchemaErr
   return Object.entries(isMap(models) ? models : {})
     .filter(([, name]) => (name as unknown) === false) // booleans pass the schema
     .map(([model]) => ({ path: ['models', model], message }));
+}
+
+/** Error of a filter over models that are not discovered. */
+export function filterErrors({ models, filter }: Pick<RawSlot, 'models' | 'filter'>): readonly SchemaError[] {
+  if (filter === undefined || isDiscovery(models)) return [];
+  return [{ path: ['filter'], message: 'goes with `models: discover`; name the models under `models`' }];
+}
+
+function isDiscovery(models: RawSlot['models']): boolean {
+  return !isMap(models) && [models].flat().join() === discover;
 }
 
 /** Value of `models` for what the upstream lists. */

@@ -4,7 +4,7 @@ import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './c
 import type { Path, Source } from './document.js';
 import { slotPriceErrors, slotPrices } from './prices.js';
 import type { RawSlot } from './schema.js';
-import { servedModels, servedModelErrors } from './served-models.js';
+import { filterErrors, servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
@@ -13,7 +13,7 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
     ...toSlotPlugins(raw, index, source, () => true),
     id,
     ...(organization !== undefined && { organization }),
-    ...servedModels(raw.models),
+    ...servedModels(raw),
     maxConcurrent,
     weight,
     ...slotPrices(raw),
@@ -133,6 +133,7 @@ const rules: readonly Rule[] = [
   { of: ['proxy'], errors: ({ proxy }) => (proxy === undefined ? [] : proxyErrors(proxy)) },
   { of: ['headers'], errors: headerErrors },
   { of: ['models'], errors: ({ models }) => servedModelErrors(models) },
+  { of: ['models', 'filter'], errors: filterErrors },
   { of: ['price'], errors: slotPriceErrors },
   { of: ['cooldown'], errors: cooldownErrors },
 ];

@@ -116,7 +116,7 @@ function listModels(
   { log, clock }: Pick<Services, 'log' | 'clock'>,
 ): () => Promise<void> {
   const lists = new ModelLists({ log, clock, known, sources: () => slots.modelSources() });
-  known.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered));
+  known.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered.list));
   known.servedBy(slots.served);
   return () => lists.close();
 }

@@ -1,5 +1,11 @@
-import { growingCache, type CacheStats, type ListedModel, type ModelProfile } from '../plugin/internal.js';
-import { maxNameLength, shortName } from './names.js';
+import {
+  growingCache,
+  maxNameLength,
+  shortName,
+  type CacheStats,
+  type ListedModel,
+  type ModelProfile,
+} from '../plugin/internal.js';
 import { corrected, inBoth } from './profile.js';
 
 /** The slots, as far as names of models need them. */
@@ -95,7 +101,7 @@ function merged(
   nameOf: (model: ListedModel) => string,
 ): ReadonlyMap<string, ModelProfile> {
   const profiles = new Map<string, ModelProfile>();
-  for (const { id, ...profile } of lists.flat()) {
+  for (const { id, aliases: _, ...profile } of lists.flat()) {
     const name = nameOf({ id });
     const known = profiles.get(name);
     profiles.set(name, known ? inBoth(known, profile) : profile);

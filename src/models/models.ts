@@ -1,8 +1,14 @@
-import type { CatalogModel, ModelProfile, Models } from '../plugin/internal.js';
+import {
+  maxNameLength,
+  partsOf,
+  shorterForms,
+  type CatalogModel,
+  type ModelProfile,
+  type Models,
+} from '../plugin/internal.js';
 import { discoveredModel } from './discovered-model.js';
 import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';
-import { maxNameLength, partsOf, shorterForms } from './names.js';
 
 /** Model catalog with profiles reported by upstreams; ids and aliases are unique (`loadConfig`). */
 export class CatalogModels implements Models {

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.js';
+import type { Config, SlotConfig } from '../config/config.js';
 import { stepsOf } from './alternatives.js';
 import type { StageInfo } from './stage-info.js';
 
@@ -17,16 +17,21 @@ export function describePipeline(
     '',
     'slots',
     ...align(
-      slots.map(({ id, upstream, baseUrl, account, models: served, upstreamModels }) => [
-        id,
-        upstream,
-        account?.kind ?? 'none',
-        served.map((model) => withName(model, upstreamModels?.[model])).join(' '),
-        baseUrl ?? '',
+      slots.map((slot) => [
+        slot.id,
+        slot.upstream,
+        slot.account?.kind ?? 'none',
+        modelsOf(slot),
+        slot.baseUrl ?? '',
       ]),
     ),
     '',
   ].join('\n');
+}
+
+function modelsOf({ models, upstreamModels, discovers, filter = [] }: SlotConfig): string {
+  if (discovers) return ['discover', ...filter].join(' ');
+  return models.map((model) => withName(model, upstreamModels?.[model])).join(' ');
 }
 
 function withName(model: string, name: string | undefined): string {

@@ -103,6 +103,7 @@ export { defaultMaxBodyBytes } from './format-context.js';
 export { ownSignal } from './http/call-signal.js';
 export { maxTags, tagNamePattern } from './usage-tags.js';
 export { modelRefusal, namesIn } from './model-access.js';
+export { maxNameLength, partsOf, shorterForms, shortName } from './name-parts.js';
 export { defaultStickyFrom, sessionName } from './sticky.js';
 export { perOutputTokenMs } from './per-output-token.js';
 export { pluginStorage } from './plugin-storage.js';

@@ -29,7 +29,8 @@ export class ModelNames {
   }
 }
 
-type NamedModel = Pick<CatalogModel, 'id' | 'upstreamModel'> & {
+/** A model by its names in the catalog, or by the name that was asked for. */
+export type NamedModel = Pick<CatalogModel, 'id' | 'upstreamModel'> & {
   readonly aliases?: readonly string[] | undefined;
 };
 

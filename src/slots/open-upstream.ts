@@ -41,6 +41,7 @@ export interface UpstreamParts {
 /** Upstream of a slot with its HTTP client; does by itself what its kind leaves out. */
 export class OpenUpstream implements Upstream {
   readonly models: Upstream['models'];
+  readonly knownModels: Upstream['knownModels'];
   readonly probe: Upstream['probe'];
   readonly refused: Upstream['refused'];
   /** False: `countTokens` estimates. */
@@ -56,6 +57,7 @@ export class OpenUpstream implements Upstream {
     this.#http = http;
     this.counts = upstream.countTokens !== undefined;
     this.models = upstream.models?.bind(upstream);
+    this.knownModels = upstream.knownModels;
     this.probe = upstream.probe?.bind(upstream);
     this.refused = upstream.refused?.bind(upstream);
   }

@@ -70,7 +70,7 @@ export class SlotEntry {
     this.#config = config;
     this.#slot = slot;
     this.organization = organizationOf(config, slot);
-    slot.discovers = config.discovers ?? false;
+    slot.discovered.configure(config);
     slot.prices = config;
     this.#matches = globMatcher(config.models);
     this.#names = new ModelNames(config);
@@ -142,13 +142,14 @@ export class SlotEntry {
   }
 
   serves(model: WantedModel): boolean {
-    if (this.#slot.discovers) return this.#slot.listed?.has(model.upstreamModel) ?? true;
+    const { discovered } = this.#slot;
+    if (discovered.isOn) return discovered.serves(model);
     return model.isInCatalog ? isNamed(model, this.#matches) : this.#config.models.includes('*');
   }
 
   /** Name of a model at the slot's upstream. */
   upstreamModel(model: Pick<WantedModel, 'id' | 'upstreamModel' | 'aliases'>): string {
-    return this.#names.of(model);
+    return this.#slot.discovered.idOf(model) ?? this.#names.of(model);
   }
 
   state(nowMs: number): SlotState {
@@ -186,7 +187,7 @@ export class SlotEntry {
     this.order = order;
     if (slot) this.#slot = slot;
     this.organization = organizationOf(config, this.#slot);
-    this.#slot.discovers = config.discovers ?? false;
+    this.#slot.discovered.configure(config);
     this.#slot.prices = config;
   }
 

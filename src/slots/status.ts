@@ -28,7 +28,7 @@ export function statusOf(
     inFlight: entry.inFlight,
     maxConcurrent: config.maxConcurrent,
     weight: config.weight,
-    serves: slot.discovers ? slot.discovered.map(({ id }) => id) : config.models,
+    serves: slot.discovered.isOn ? slot.discovered.list.map(({ id }) => id) : config.models,
     upstreamModels: config.upstreamModels ?? {},
     windows: slot.windows,
     lastError: entry.lastError?.message ?? null,

@@ -22,6 +22,7 @@ import {
 } from '../plugin/internal.js';
 import type { SlotAccount } from './accounts/slot-account.js';
 import type { SlotConfig } from '../config/config.js';
+import { DiscoveredModels } from './discovered-models.js';
 import type { AccountHealth } from './health/account-health.js';
 import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
 import { exhaustion } from './health/transitions.js';
@@ -50,12 +51,9 @@ export class UpstreamSlot implements Slot {
   readonly #upstream: OpenUpstream;
   readonly #log: Logger;
   readonly #now: () => number;
-  /** True while its slot serves the models that its upstream lists. */
-  discovers = false;
+  readonly discovered: DiscoveredModels;
   /** Prices of its slot. */
   prices: Pick<SlotConfig, 'prices' | 'discount'> = {};
-  /** Models as listed last, by id; undefined before the first list. */
-  listed: ReadonlyMap<string, ListedModel> | undefined;
   readonly #secrets: SlotSecrets;
   #held = 0;
   #keepsAccount = false;
@@ -71,6 +69,7 @@ export class UpstreamSlot implements Slot {
     this.plugins = plugins;
     this.refused = upstream.refused;
     this.#upstream = upstream;
+    this.discovered = new DiscoveredModels(upstream.knownModels);
     this.#log = log;
     this.#now = now;
   }
@@ -147,13 +146,15 @@ export class UpstreamSlot implements Slot {
   /** Lists the models of the account, newest first, and keeps the list. Throws as a call does. */
   async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
     const models = (await this.#upstream.models?.(this.#query(signal))) ?? [];
-    this.listed = new Map(models.map((model) => [model.id, model]));
+    if (this.discovered.take(models) && this.discovered.isOn) this.#logDiscovered();
     return models;
   }
 
-  /** Models that its slot serves because they are listed. */
-  get discovered(): readonly ListedModel[] {
-    return this.discovers ? [...(this.listed?.values() ?? [])] : [];
+  /** Logs the models that its slot serves, once they are known. */
+  #logDiscovered(): void {
+    const { list } = this.discovered;
+    const models = list.slice(0, maxLogged).map(({ id }) => id);
+    this.#log.info({ slot: this.id, count: list.length, models }, 'The models of a slot are listed.');
   }
 
   /** True if the upstream accepts the account; undefined if it cannot be asked for nothing. */
@@ -295,3 +296,5 @@ function asRefusal(error: GatewayError, headers: RefusedAnswer['headers']): Gate
     cause: error,
   });
 }
+
+const maxLogged = 50;

@@ -45,6 +45,33 @@ describe('check --online', () => {
     expect(code).to.equal(1);
   });
 
+  it('shows what a slot with `models: discover` serves', async () => {
+    const account = { kind: 'bearer', token: 'token' };
+    const { code, stdout } = await check(
+      [
+        slotAt(simulator.url, { models: 'discover', filter: ['claude-*'] }),
+        {
+          id: 'b',
+          upstream: 'vertex',
+          with: { project: 'p' },
+          account,
+          baseUrl: simulator.url,
+          models: 'discover',
+        },
+      ],
+      [{ id: 'sonnet-5', upstreamModel: 'claude-sonnet-5' }, { id: 'new-7' }, { id: 'gpt-9' }],
+    );
+    expect(stdout).to.include('discover claude-*');
+    expect(stdout).to.match(
+      /\n {2}a {2}127\.0\.0\.1 {2}7 models\n {4}serves claude-sonnet-5, [^\n]*claude-new-7-20260101\n/,
+    );
+    expect(stdout).to.match(/\n {4}serves claude-haiku-5-5, [^\n]*claude-sonnet-4-5@20250929\n/);
+    expect(stdout).to.include(
+      'models that no slot knows\n  new-7: no slot serves it\n  gpt-9: no slot serves it\n',
+    );
+    expect(code).to.equal(1);
+  });
+
   it('exits with 0 where all is well, and says nothing of models that a slot could not list', async () => {
     const none = await startSimulator({ lists: false });
     const { code, stdout } = await check(

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
 import { Kit } from '../transport/upstream-kit.js';
@@ -10,23 +11,34 @@ const chunk = (delta: object, finish: string | null = null) =>
 describe('a slot with `models: discover`', () => {
   const kit = new Kit();
   let under: GatewayUnderTest | undefined;
+  /** Models of the calls. */
+  const asked: string[] = [];
   afterEach(async () => {
     await under?.close();
     await kit.close();
   });
 
   /** A gateway over a Chat server with these models; 500 for its list without them. */
-  async function start(models?: readonly object[]): Promise<GatewayUnderTest> {
-    const url = await kit.serve((request, response) => {
-      request.resume();
-      if (request.url === '/v1/chat/completions')
+  async function start(models?: readonly object[], settings: object = {}): Promise<GatewayUnderTest> {
+    asked.length = 0;
+    const url = await kit.serve(async (request, response) => {
+      const body = await text(request);
+      if (request.url === '/v1/chat/completions') {
+        asked.push((JSON.parse(body) as { model: string }).model);
         response
           .writeHead(200, { 'content-type': 'text/event-stream' })
           .end(`${chunk({ content: 'Hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
-      else response.writeHead(models ? 200 : 500).end(JSON.stringify({ object: 'list', data: models }));
+      } else response.writeHead(models ? 200 : 500).end(JSON.stringify({ object: 'list', data: models }));
     });
     const account = { kind: 'api-key', key: 'upstream-key' };
-    const slot = { id: 'local', upstream: 'chat', baseUrl: `${url}/v1`, account, models: 'discover' };
+    const slot = {
+      id: 'local',
+      upstream: 'chat',
+      baseUrl: `${url}/v1`,
+      account,
+      models: 'discover',
+      ...settings,
+    };
     under = await startGateway({ slots: [slot] });
     return under;
   }
@@ -68,4 +80,57 @@ describe('a slot with `models: discover`', () => {
     expect((await ask(gateway, 'llama-9')).status).to.equal(200);
     expect(await idsIn(gateway)).to.not.include('llama-9');
   });
+
+  it('serves listed models by their names without a date and without `:latest`', async () => {
+    const gateway = await start([{ id: 'llama-9:latest' }, { id: 'claude-haiku-5-20260601' }]);
+    await eventually(async () => (await idsIn(gateway)).includes('llama-9:latest'));
+    for (const model of ['llama-9', 'llama-9:latest', 'haiku-5', 'claude-haiku-5'])
+      expect((await ask(gateway, model)).status, model).to.equal(200);
+    expect(asked).to.deep.equal([
+      'llama-9:latest',
+      'llama-9:latest',
+      'claude-haiku-5-20260601',
+      'claude-haiku-5-20260601',
+    ]);
+    expect((await ask(gateway, 'claude-haiku-5-20250101')).status).to.equal(404);
+  });
+
+  it('serves what its filter lets through, before the first list too', async () => {
+    const filter = ['llama-*', 'qwen-3'];
+    const gateway = await start([{ id: 'llama-9' }, { id: 'qwen-3' }, { id: 'qwen-4' }], { filter });
+    await eventually(async () => (await idsIn(gateway)).includes('llama-9'));
+    expect((await idsIn(gateway)).slice(-2)).to.deep.equal(['llama-9', 'qwen-3']);
+    expect((await ask(gateway, 'qwen-3')).status).to.equal(200);
+    expect((await ask(gateway, 'qwen-4')).status).to.equal(404);
+    await gateway.close();
+    const unlisted = await start(undefined, { filter });
+    expect((await ask(unlisted, 'llama-10')).status).to.equal(200);
+    expect((await ask(unlisted, 'qwen-4')).status).to.equal(404);
+  });
+
+  it('logs the first list, so after a restart too', async () => {
+    const gateway = await start([{ id: 'llama-9' }, { id: 'qwen-4' }], { filter: 'llama-*' });
+    await eventually(() => gateway.logged.some(({ msg }) => msg === 'The models of a slot are listed.'));
+    const line = gateway.logged.find(({ msg }) => msg === 'The models of a slot are listed.');
+    expect(line).to.deep.include({ level: 'info', slot: 'local', count: 1, models: ['llama-9'] });
+  });
+
+  for (const [kind, settings, ids] of [
+    [
+      'bedrock',
+      { with: { region: 'eu-central-1' } },
+      ['eu.anthropic.claude-sonnet-5-5', 'global.anthropic.claude-fable-5-1'],
+    ],
+    ['vertex', { with: { project: 'p' } }, ['claude-sonnet-5', 'claude-haiku-4-5@20251001']],
+  ] as const)
+    it(`serves the models that are known of a kind without a list (${kind})`, async () => {
+      const account = { kind: 'bearer', token: 'cloud-token' };
+      const gateway = await start([], { upstream: kind, account, ...settings });
+      const listed = await idsIn(gateway);
+      expect(listed).to.include.members([...ids].filter((id) => id !== 'claude-sonnet-5'));
+      for (const model of [...ids, 'claude-haiku-4-5', 'claude-haiku-4-5-20251001', 'claude-opus-4-6'])
+        expect((await ask(gateway, model)).status, model).to.not.equal(404);
+      for (const model of ['claude-opus-9', 'us.anthropic.claude-sonnet-5-5'])
+        expect(await errorIn(await ask(gateway, model)), model).to.include({ code: 'model_not_found' });
+    });
 });

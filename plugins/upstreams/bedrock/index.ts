@@ -32,6 +32,7 @@ import { serverToolsOption } from '../shared/server-tools.js';
 import { betaNames, flagsOf, sortBetas, type SortedBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';
+import { knownModels } from './known-models.js';
 import { baseModel, modelPath } from './model-path.js';
 import { bedrockParts } from './refused.js';
 import { bedrockRefusal, isAuthenticated } from './refusals.js';
@@ -74,6 +75,7 @@ const maxErrorBytes = 64 * 1024;
 const probeTimeoutMs = 10_000;
 
 class BedrockUpstream implements Upstream {
+  readonly knownModels: Upstream['knownModels'];
   readonly #slot: string;
   readonly #http: HttpClient;
   readonly #now: () => number;
@@ -82,9 +84,10 @@ class BedrockUpstream implements Upstream {
   readonly #parts: readonly FindPart[];
 
   constructor(
-    { betas, serverTools, strictTools, structuredOutput }: BedrockOptions,
+    { region, betas, serverTools, strictTools, structuredOutput }: BedrockOptions,
     { slot, http, now }: UpstreamHost,
   ) {
+    this.knownModels = knownModels(region);
     this.#slot = slot.id;
     this.#http = http;
     this.#now = now;

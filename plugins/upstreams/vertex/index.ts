@@ -24,6 +24,7 @@ import { messagesParts } from '../shared/messages-refused.js';
 import { refusedIn, type FindPart } from '../shared/refused-part.js';
 import { schemaOptions } from '../shared/schema-options.js';
 import { serverToolsOption } from '../shared/server-tools.js';
+import { knownModels } from './known-models.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
 
 const options = Type.Object(
@@ -55,6 +56,7 @@ const maxErrorBytes = 64 * 1024;
 const probeTimeoutMs = 10_000;
 
 class VertexUpstream implements Upstream {
+  readonly knownModels = knownModels;
   readonly #slot: string;
   readonly #now: UpstreamHost['now'];
   readonly #http: HttpClient;

@@ -23,6 +23,8 @@ export interface UpstreamQuery {
 /** A model as an upstream lists it. */
 export interface ListedModel extends ModelProfile {
   readonly id: string;
+  /** Further names by which callers may mean it, such as the one without a region; absent: none. */
+  readonly aliases?: readonly string[];
 }
 
 /** Open upstream of a slot. Calls throw a `GatewayError` whose `failure` says what happened. */
@@ -38,6 +40,8 @@ export interface Upstream {
   refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
   /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
   models?: ((query: UpstreamQuery) => Promise<readonly ListedModel[]>) | undefined;
+  /** Models that `models: discover` serves in place of a list, of a kind that has none; newest first. */
+  readonly knownModels?: readonly ListedModel[] | undefined;
   /**
    * Connects, once all slots and stages are set up and before the slot takes calls; what it throws is a problem
    * of the config. `check` does not call it.

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maxNameLength, partsOf, shortName } from '#src/models/names.js';
+import { maxNameLength, partsOf, shortName } from '#src/plugin/name-parts.js';
 
 describe('the name of a model', () => {
   for (const name of ['sonnet-5', 'gpt-x', 'claude-', 'sonnet-5-5', 'x@latest2', '', 'a-19990101'])
