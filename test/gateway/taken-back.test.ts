@@ -144,3 +144,13 @@ describe('what a Messages service does not take', () => {
     expect(JSON.stringify(messages)).to.match(/careful and helpful assistant.*Hi\./);
   });
 });
+
+describe('what the built-in simulator refuses', () => {
+  it('is taken back, too', async () => {
+    const gateway = await startGateway({ slots: [{ id: 'a', upstream: 'simulator' }] });
+    const refusing = '[[sim:400 message="max_tokens: 128000 > 64"]]';
+    const response = await gateway.post('/v1/messages', ask(refusing, { max_tokens: undefined }));
+    expect([response.status, response.headers.get('x-gw-attempts')]).to.deep.equal([400, '2']);
+    await gateway.close();
+  });
+});

@@ -1,7 +1,8 @@
-import { Type, type TokenCount } from 'gw2api/plugin';
+import { Type, type GatewayError, type SlotCall, type TokenCount } from 'gw2api/plugin';
 import {
   defineUpstream,
   type DiagnosisStep,
+  type RefusedPart,
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
@@ -30,6 +31,8 @@ interface Opened {
 class SimulatedUpstream implements Upstream {
   readonly #host: UpstreamHost;
   #opened: Promise<Opened> | undefined;
+  /** Present once a call has opened it. */
+  #upstream: Upstream | undefined;
 
   constructor(host: UpstreamHost) {
     this.#host = host;
@@ -45,6 +48,10 @@ class SimulatedUpstream implements Upstream {
     const count = await upstream.countTokens?.(withCredential(call));
     if (count) return count;
     throw new Error('The simulator counts tokens.');
+  }
+
+  refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
+    return this.#upstream?.refused?.(error, call);
   }
 
   async diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
@@ -63,8 +70,14 @@ class SimulatedUpstream implements Upstream {
     return (this.#opened ??= this.#start());
   }
 
-  /** The slot's own way out does not lead to this process. */
   async #start(): Promise<Opened> {
+    const opened = await this.#startSimulator();
+    this.#upstream = opened.upstream;
+    return opened;
+  }
+
+  /** The slot's own way out does not lead to this process. */
+  async #startSimulator(): Promise<Opened> {
     const { upstreams, dry } = this.#host;
     if (dry) return { simulator: undefined, upstream: await upstreams.open('messages', { baseUrl: dryUrl }) };
     const { startSimulator } = await import('./server.js');
