@@ -2,13 +2,20 @@ import type { FormatContext } from 'gw2api/plugin/format';
 import type { ResponsesBody } from '../responses/body.js';
 import { inputItems } from '../responses/input.js';
 import { toolNames } from '../responses/tools.js';
+import { responsesItems } from './input-items.js';
 import { isRecord } from '../shared/body.js';
 import type { CallerTools } from '../shared/tools.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+interface InputBody {
+  readonly body: Fields;
+  /** Index in the caller's `input` of each item. */
+  readonly origins: readonly number[];
+}
+
 /** Responses bodies by the Chat bodies that they were made of. */
-const bodies = new WeakMap<object, Fields>();
+const bodies = new WeakMap<object, InputBody>();
 
 /**
  * The Responses body of a client that sends `input` to the Chat route (Cursor's agent mode); undefined for a
@@ -18,7 +25,12 @@ export function inputBody(body: unknown): Fields | undefined {
   if (!isRecord(body) || !isNothing(body['messages']) || isNothing(body['input'])) return undefined;
   const known = bodies.get(body) ?? toResponses(body);
   bodies.set(body, known);
-  return known;
+  return known.body;
+}
+
+/** Index in the caller's `input` of each item of its Responses body. */
+export function inputOrigins(body: Fields): readonly number[] {
+  return bodies.get(body)?.origins ?? [];
 }
 
 export interface InputTools {
@@ -38,11 +50,12 @@ export async function inputTools(body: Fields, context: FormatContext): Promise<
   return { tools, textFunctions: new Set(custom), calledIds };
 }
 
-function toResponses(body: Fields): Fields {
+function toResponses(body: Fields): InputBody {
   const { messages: _, max_tokens, max_completion_tokens, tools, tool_choice, input, ...rest } = body;
   const { reasoning_effort: effort, response_format: format, ...asked } = rest;
   const flat = Array.isArray(tools) ? tools.map(flatTool) : tools;
-  return {
+  const { items, origins } = responsesItems(Array.isArray(input) ? input : [], customTools(flat));
+  const made = {
     ...asked,
     store: false,
     max_output_tokens: body['max_output_tokens'] ?? max_completion_tokens ?? max_tokens,
@@ -50,8 +63,9 @@ function toResponses(body: Fields): Fields {
     ...(tool_choice !== undefined && { tool_choice: flatChoice(tool_choice) }),
     ...(isNothing(asked['reasoning']) && !isNothing(effort) && { reasoning: { effort } }),
     ...(isNothing(asked['text']) && !isNothing(format) && { text: { format: flatFormat(format) } }),
-    input: Array.isArray(input) ? withTextCalls(input, flat) : input,
+    input: Array.isArray(input) ? items : input,
   };
+  return { body: made, origins };
 }
 
 /** A tool as Responses has it, of one in the shape of Chat or Messages. */
@@ -84,16 +98,10 @@ function flatFormat(format: unknown): unknown {
   return { ...format['json_schema'], type: format['type'] };
 }
 
-/** Calls of custom tools come back as functions, as they went out. */
-function withTextCalls(items: readonly unknown[], tools: unknown): readonly unknown[] {
+/** Names of the custom tools that are declared. */
+function customTools(tools: unknown): ReadonlySet<unknown> {
   const declared = Array.isArray(tools) ? tools.filter(isRecord) : [];
-  const custom = new Set(declared.filter(({ type }) => type === 'custom').map(({ name }) => name));
-  if (custom.size === 0) return items;
-  return items.map((item) => {
-    if (!isRecord(item) || item['type'] !== 'function_call' || !custom.has(item['name'])) return item;
-    const { arguments: input, ...call } = item;
-    return { ...call, type: 'custom_tool_call', input };
-  });
+  return new Set(declared.filter(({ type }) => type === 'custom').map(({ name }) => name));
 }
 
 function isNothing(value: unknown): boolean {

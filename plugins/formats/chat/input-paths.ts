@@ -1,5 +1,6 @@
 import { changedError, isGatewayError } from 'gw2api/plugin';
 import type { Decoded } from 'gw2api/plugin/format';
+import { inputOrigins } from './input-body.js';
 import { isRecord } from '../shared/body.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,6 +29,8 @@ export async function withInputPaths(body: Fields, decode: () => Promise<Decoded
 
 /** Path in a body of `input` of a part that Responses has under another name. */
 function inputPath(path: string, body: Fields): string {
+  const item = /^input\[(\d+)\](.*)$/s.exec(path);
+  if (item) return itemPath(Number(item[1]), item[2] ?? '', inputOrigins(body));
   const tool = /^tools\[(\d+)\](\..*)$/s.exec(path);
   if (tool) return `tools[${tool[1]}]${definitionPath(toolAt(body, Number(tool[1])), tool[2] ?? '')}`;
   const limit = body['max_completion_tokens'] === undefined ? 'max_tokens' : 'max_completion_tokens';
@@ -37,6 +40,13 @@ function inputPath(path: string, body: Fields): string {
   const rest = path.slice('text.format'.length);
   const isNested = isRecord(body['response_format']) && isRecord(body['response_format']['json_schema']);
   return `response_format${isNested && rest !== '' && rest !== '.type' ? '.json_schema' : ''}${rest}`;
+}
+
+/** Path of an item: of all of its message, where that has become several. */
+function itemPath(at: number, rest: string, origins: readonly number[]): string {
+  const origin = origins[at] ?? at;
+  const isPart = origins[at - 1] === origin || origins[at + 1] === origin;
+  return `input[${origin}]${isPart ? '' : rest}`;
 }
 
 function toolAt({ tools }: Fields, at: number): Fields {

@@ -61,6 +61,8 @@ const callOutput = Type.Object({
   call_id: Type.String(),
   name: nullable(Type.String()),
   output: content,
+  /** Of a result in the shape of Messages. */
+  is_error: nullable(Type.Boolean()),
 });
 
 const reasoning = Type.Object({
@@ -167,10 +169,11 @@ function addCall(
 }
 
 function addResult(item: InputItem, path: string, { transcript, dropped, called }: Reading): void {
-  const { call_id, name, output } = check.callOutput(item, path);
+  const { call_id, name, output, is_error: isError } = check.callOutput(item, path);
   reportMembers.callOutput(item, path, dropped);
   const result = typeof output === 'string' ? output : readParts(output, `${path}.output`, dropped);
-  if (called.has(call_id)) return transcript.add('user', [toolResult(call_id, result)]);
+  const failure = isError ? { is_error: true } : {};
+  if (called.has(call_id)) return transcript.add('user', [{ ...toolResult(call_id, result), ...failure }]);
   dropped.add(path);
   transcript.add('user', orphan(name || call_id, result));
 }
