@@ -3,7 +3,7 @@ import type { Decoded, FormatContext } from 'gw2api/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import { readConversation } from './conversation.js';
 import { withTextCalls } from './flat-tools.js';
-import { chatBlockPath } from './paths.js';
+import { chatBlockPath, chatToolPath } from './paths.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck } from '../shared/body.js';
@@ -102,7 +102,7 @@ function pathsOf(
       'output_config.format.strict': `${form}.strict`,
       'output_config.format.name': `${form}.name`,
     },
-    toolPath: (name) => toolbox.placeOf(name),
+    toolPath: (name) => chatToolPath(body, toolbox.placeOf(name)),
     contentPath: contentPaths(transcript, chatBlockPath(body)),
   };
 }

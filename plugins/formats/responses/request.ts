@@ -5,8 +5,9 @@ import { itemPath, readInput, type ResponsesInput } from './input.js';
 import { answeredCalls, readItem } from './items.js';
 import { addWebSearchTool, readChoice, readTools, type DeclaredTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
-import { bodyCheck, invalidField } from '../shared/body.js';
+import { bodyCheck, invalidField, isRecord } from '../shared/body.js';
 import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
+import { markerField } from '../shared/cache-markers.js';
 import { contentPaths, type BlockPath } from '../shared/content-paths.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
@@ -97,7 +98,11 @@ function itemBlockPath({ items, carried }: ResponsesInput): BlockPath {
     if (!item) return path;
     if (rest === '.phase') return `${path}.phase`;
     if (item['output'] !== undefined) return `${path}${rest.replace(/^\.content\b/, '.output')}`;
-    if (Array.isArray(item['content'])) return `${path}.content[${index}]${rest}`;
+    if (Array.isArray(item['content'])) {
+      const part: unknown = item['content'][index];
+      const field = rest === '.cache_control' && isRecord(part) ? markerField(part) : undefined;
+      return `${path}.content[${index}]${field ? `.${field}` : rest}`;
+    }
     return typeof item['content'] === 'string' ? `${path}.content` : `${path}${rest}`;
   };
 }

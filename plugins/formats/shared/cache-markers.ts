@@ -27,6 +27,12 @@ export function markerOf(part: Marked): { readonly cache_control?: CacheControl 
   return { cache_control: ttl ? { ...rest, ttl } : rest };
 }
 
+/** Field in which a part has its marker; undefined without one. */
+export function markerField(part: Static<typeof marked>): keyof typeof markerFields | undefined {
+  if (part.cache_control) return 'cache_control';
+  return part.prompt_cache_breakpoint ? 'prompt_cache_breakpoint' : undefined;
+}
+
 /**
  * Keeps only as many cache markers as the upstream takes, the latest ones, as other vendors do. Those of
  * tools and system, and those within blocks, are never dropped.

@@ -11,10 +11,11 @@ export interface CallerPaths {
   readonly contentPath: (path: string) => string | undefined;
 }
 
-/** Places of a tool: of all of it, and of what describes it (`tools[0].function`). */
+/** Places of a tool: of all of it, of what describes it (`tools[0].function`), and of a marker beside that. */
 export interface ToolPath {
   readonly tool: string;
   readonly definition: string;
+  readonly marker?: string;
 }
 
 /** Translation of paths in a decoded request to those of the caller's body. */
@@ -40,6 +41,7 @@ export function settingPaths({ path }: ThinkingParams): Readonly<Record<string, 
     stop_sequences: 'stop',
     thinking: path,
     'thinking.budget_tokens': path,
+    'thinking.display': path.startsWith('thinking.') ? 'thinking.display' : path,
     'output_config.effort': path,
     'tool_choice.disable_parallel_tool_use': 'parallel_tool_calls',
     metadata: 'user',
@@ -50,5 +52,6 @@ export function settingPaths({ path }: ThinkingParams): Readonly<Record<string, 
 function pathInTool(at: ToolPath | undefined, rest: string): string | undefined {
   if (!at) return undefined;
   if (rest === '') return at.tool;
+  if (rest === '.cache_control' && at.marker !== undefined) return at.marker;
   return `${at.definition}${rest.replace(/^\.input_schema\b/, '.parameters')}`;
 }

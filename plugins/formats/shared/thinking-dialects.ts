@@ -37,7 +37,8 @@ function withThinking(
   const agrees = isSwitch && (own.effort === 'none') === (params.effort === 'none');
   if (!agrees) dropped.add('thinking');
   else if (own.budget !== undefined) dropped.add('thinking.budget_tokens'); // the effort says how much
-  return { ...params, isShown: params.isShown || (agrees && own.isShown) };
+  const { isOmitted = false } = own;
+  return { ...params, isShown: params.isShown || (agrees && own.isShown), isOmitted: agrees && isOmitted };
 }
 
 /**
@@ -89,7 +90,8 @@ function readOwnThinking(
 ): ThinkingParams {
   const { type, budget_tokens: budget, display } = checkThinking(given, 'thinking');
   reportOthers(given, 'thinking', dropped);
-  const params = { path: 'thinking.type', isShown: display === 'summarized' };
+  const shown = { isShown: display === 'summarized', isOmitted: display === 'omitted' };
+  const params = { path: 'thinking.type', ...shown };
   if (type === 'disabled') return { ...params, effort: 'none' };
   if (type === 'adaptive') return { ...params, effort: 'auto' };
   if (type !== 'enabled') dropped.add(params.path);

@@ -10,6 +10,8 @@ export interface ThinkingParams {
   readonly path: string;
   /** The caller wants to read what the model thinks. */
   readonly isShown: boolean;
+  /** The caller does not want it, and has said so. */
+  readonly isOmitted?: boolean;
 }
 
 /** Fields of a Messages request that ask for thinking, as the caller asked; each upstream narrows them. */
@@ -17,8 +19,9 @@ export function thinkingFields({
   effort,
   budget,
   isShown,
+  isOmitted = false,
 }: ThinkingParams): Pick<MessagesRequest, 'thinking'> & { readonly effort?: string } {
-  const display = isShown ? { display: 'summarized' } : {};
+  const display = isShown ? { display: 'summarized' } : isOmitted ? { display: 'omitted' } : {};
   const named = effort && effort !== 'auto' && effort !== 'none' ? { effort } : {};
   if (effort === 'none') return { thinking: { type: 'disabled' } };
   if (budget !== undefined)

@@ -49,8 +49,8 @@ const formatFields = names('type schema name strict description');
 const messageFields = names('role content');
 
 /**
- * Fields that are translated, by the type of the block; `caller` and `citations` of answers say nothing in a request, and
- * those of documents are reported where they are written.
+ * Fields that are translated, by the type of the block; `caller` of answers says nothing in a request, and citations of
+ * documents are reported where they are written.
  */
 const blockFields: Readonly<Record<string, Names>> = {
   text: names('type text cache_control phase citations'),
@@ -76,6 +76,8 @@ function reportBlock(block: ContentBlock, known: Names, path: string, report: Re
   reportMembers(block, known, path, report);
   reportMarker(block, `${path}.`, report);
   if ('phase' in block && !report.phase) report.dropped.add(`${path}.phase`, 'mend');
+  if (block.type === 'text' && !asksForNothing(block.citations))
+    report.dropped.add(`${path}.citations`, 'mend');
   const source = fieldsOf(block['source']);
   reportMembers(source, sourceFields, `${path}.source`, report);
   reportInner(source['content'], `${path}.source.content`, report);

@@ -100,6 +100,7 @@ describe('reasoning effort', () => {
   for (const [thinking, dropped] of [
     [{ type: 'enabled' }, []],
     [{ type: 'adaptive', display: 'summarized' }, []],
+    [{ type: 'adaptive', display: 'omitted' }, []],
     [{ type: 'enabled', budget_tokens: 2000 }, ['thinking.budget_tokens']],
     [{ type: 'disabled' }, ['thinking']],
   ] as const)
@@ -107,7 +108,7 @@ describe('reasoning effort', () => {
       const plan = decode({ thinking: 'adaptive' }, { reasoning_effort: 'high', thinking });
       expect(plan).to.deep.include({ output_config: { effort: 'high' }, dropped });
       expect(plan.thinking).to.include({ type: 'adaptive' });
-      expect(plan.thinking?.['display']).to.equal('display' in thinking ? 'summarized' : undefined);
+      expect(plan.thinking?.['display']).to.equal('display' in thinking ? thinking.display : undefined);
     });
 
   it('none beside thinking that is off agrees with it', () => {

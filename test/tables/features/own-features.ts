@@ -33,7 +33,13 @@ function part(format: 'chat' | 'responses', name: string, fields: object, at = '
   return { name, format, body, path: `${list}[0].content[1]${at}`, mark: 'PARTMARK' };
 }
 
-/** Tools that a vendor runs, objects of an account, sound, and names of those who speak. */
+const cache_control = { type: 'ephemeral' };
+
+function marked(name: string, body: MarkedFeature['body'], path: string): MarkedFeature {
+  return { name, format: 'chat', body, path, mark: 'ephemeral' };
+}
+
+/** Tools that a vendor runs, objects of an account, sound, markers, and names of those who speak. */
 export const ownFeatures: readonly MarkedFeature[] = [
   tool('mcp', { server_label: 'a', server_url: 'http://127.0.0.1:9/mcp' }),
   tool('file_search', { vector_store_ids: ['vs_1'] }),
@@ -62,6 +68,24 @@ export const ownFeatures: readonly MarkedFeature[] = [
   part('chat', 'the id of a file', { type: 'file', file: { file_id: 'PARTMARK' } }),
   part('chat', 'sound', { type: 'input_audio', input_audio: { data: 'PARTMARK', format: 'wav' } }),
   part('chat', 'a video', { type: 'video_url', video_url: { url: 'http://127.0.0.1:9/PARTMARK' } }),
+  marked('a marker of a message', { messages: [{ ...user, cache_control }] }, 'messages[0].cache_control'),
+  marked(
+    'a marker of a tool',
+    { messages: [user], tools: [{ type: 'function', function: { name: 'f' }, cache_control }] },
+    'tools[0].cache_control',
+  ),
+  marked(
+    'a marker by its name in Chat',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit' } }],
+        },
+      ],
+    },
+    'messages[0].content[0].prompt_cache_breakpoint',
+  ),
   {
     name: 'the suffix of a completion',
     format: 'completions',
