@@ -16,6 +16,7 @@ const usage = `${name} ${version}: an LLM gateway
      --port N                    default 8787
      --folder FOLDER             default: the working directory
      --force                     write over a config; never over a key in .env
+     --online                    also check it and ask the provider for its models
   gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog

@@ -154,7 +154,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   init: {
-    options: ['provider', 'key-env', 'port', 'folder', 'force'],
+    options: ['provider', 'key-env', 'port', 'folder', 'force', 'online'],
     words: 0,
     async run(values) {
       const { stdin: input, stdout: output } = process;

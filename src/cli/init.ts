@@ -19,6 +19,8 @@ export interface InitArguments {
   readonly port?: string | undefined;
   readonly folder?: string | undefined;
   readonly force?: boolean | undefined;
+  /** Also asks the provider for its models, as `check --online` does. */
+  readonly online?: boolean | undefined;
 }
 
 /** Input and output of a person; undefined where nobody can be asked. */
@@ -46,7 +48,15 @@ export async function init(
   if (taken !== undefined && !given.force)
     throw new UsageError(`${taken} is there already; take another --folder, or --force to write over it.`);
   const staying = await write(choice, files);
-  return { text: report(choice, Object.keys(files), staying), exitCode: 0 };
+  const text = report(choice, Object.keys(files), staying);
+  return { text: given.online ? `${text}\n${await checked(choice, env)}` : text, exitCode: 0 };
+}
+
+/** Result of `check --online` for the config that was written. */
+async function checked({ folder, keys }: Choice, env: Environment): Promise<string> {
+  const { check } = await import('./check.js');
+  const { text } = await check(path.join(folder, 'config/gateway.yaml'), { ...env, ...keys }, true);
+  return text;
 }
 
 async function write(choice: Choice, files: Readonly<Record<string, string>>): Promise<readonly string[]> {
@@ -154,7 +164,7 @@ function report(
     ...(provider === simulator
       ? []
       : [
-          `${command} check --online   reach the provider, and say which models of config/models.yaml it lacks: set their upstreamModel`,
+          `${command} check --online   reach the provider, show its models, and say which of config/models.yaml it lacks: set their upstreamModel`,
         ]),
     `${command} doctor           look for what would keep it from serving`,
     `${command}                  serve; the console is http://127.0.0.1:${port}/panel, its password GW2API_API_KEY of .env`,

@@ -68,18 +68,19 @@ describe('the first requests after gw2api init', function () {
   }
 
   for (const [what, model, isOld] of [
-    ['Bedrock', 'us.anthropic.claude-sonnet-5-v1:0', false],
+    ['Bedrock', undefined, false],
     ['an older model of Bedrock', 'us.anthropic.claude-3-7-sonnet-20250219-v1:0', true],
   ] as const)
     it(`are taken by ${what}`, async () => {
       const bedrock = await startBedrock();
       servers.push(bedrock);
       bedrock.intercept = (request) => refusalOfBedrock(request, isOld);
-      const sonnet = 'us.anthropic.claude-sonnet-5-v1:0';
       await answered('bedrock', 'sonnet-5', [
         ['with: { region: us-east-1 }', `with: { region: us-east-1 }\n    baseUrl: ${bedrock.url}`],
-        [sonnet, model],
+        ['models: discover', model === undefined ? 'models: discover' : `models: { sonnet-5: '${model}' }`],
       ]);
+      const paths = new Set(bedrock.requests.map(({ path: target }) => decodeURIComponent(target)));
+      expect([...paths].join()).to.include(model ?? '/model/us.anthropic.claude-sonnet-5/invoke');
     });
 
   it('are taken by Vertex AI', async () => {

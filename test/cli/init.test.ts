@@ -65,6 +65,16 @@ describe('gw2api init', function () {
     expect(await readFile(path.join(folder, 'config/gateway.yaml'), 'utf8')).to.include('preset: openai');
   });
 
+  it('shows the models of the provider with --online', async () => {
+    const folder = await workshop.folder();
+    const { text } = await init({ provider: 'simulator', folder, online: true }, {}, undefined);
+    expect(text).to.match(/\nonline\n {2}simulator {2}answers without a network\n/);
+    const offline = await init({ provider: 'bedrock', folder, force: true }, {}, undefined);
+    expect(offline.text).to.include('check --online');
+    expect(offline.text).to.not.include('\nonline\n');
+    expect(await readFile(path.join(folder, 'config/gateway.yaml'), 'utf8')).to.include('models: discover');
+  });
+
   it('says what is wrong with a flag, and writes nothing', async () => {
     const folder = await workshop.folder();
     const refused: readonly (readonly [InitArguments, RegExp])[] = [

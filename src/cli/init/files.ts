@@ -38,8 +38,8 @@ function shipped(name: string): Promise<string> {
 }
 
 function testsFor(provider: Provider): string {
-  const { models } = parse(provider.slot) as { models?: object }; // one of our own
-  const model = Object.keys(models ?? {})[0] ?? 'sonnet-5';
+  const { models } = parse(provider.slot) as { models?: unknown }; // one of our own
+  const [model = 'sonnet-5'] = typeof models === 'object' ? Object.keys(models ?? {}) : [];
   return `# Tests of gateway.yaml: \`gw2api test\`. Nothing leaves the machine: simulators answer in place of accounts.
 config: ./gateway.yaml
 

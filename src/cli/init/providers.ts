@@ -38,7 +38,7 @@ account:
   region: us-east-1
   accessKeyId: "\${AWS_ACCESS_KEY_ID}"
   secretAccessKey: "\${AWS_SECRET_ACCESS_KEY}"
-models: { sonnet-5: us.anthropic.claude-sonnet-5-v1:0 }`,
+models: discover`,
     note:
       'With an API key of Bedrock: `account: { kind: bearer, token: … }`. Beta flags that Bedrock does not know are left out and named in `x-gw-dropped`. ' +
       'The Converse API is not supported: InvokeModel takes a Messages request as it is, with signatures, cache markers and betas, for which Converse has shapes of its own; ' +
@@ -75,7 +75,7 @@ id: vertex
 upstream: vertex
 with: { project: my-project, region: global }
 account: { kind: google, keyFile: /run/secrets/vertex.json }
-models: { sonnet-5: claude-sonnet-5@20260601 }`,
+models: discover`,
     note: 'The file is the key of a service account. With `applicationDefault: true` in its place the credentials of the machine are used.',
   },
   {
