@@ -1,5 +1,4 @@
 import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
-import { isBlank } from './transcript.js';
 
 /** Ids of tool calls, each given out once. */
 export class CallIds {
@@ -74,10 +73,5 @@ export function toolResult(
   callId: string,
   content: string | readonly ContentBlock[],
 ): BlockOf<'tool_result'> {
-  const result = typeof content === 'string' ? content : content.filter((block) => !isBlank(block));
-  return {
-    type: 'tool_result',
-    tool_use_id: callId,
-    ...(result.length > 0 && { content: result }),
-  };
+  return { type: 'tool_result', tool_use_id: callId, ...(content.length > 0 && { content }) };
 }

@@ -21,9 +21,7 @@ export function contentPaths(
     const blocks = list === 'system' ? system : contentOf(messages, Number(index));
     const at = list === 'system' ? index : block;
     const found = blocks[Number(at ?? 0)];
-    // A text that was trimmed at its end is a copy, and the last one.
-    const isLast = Number(index) > 0 && Number(index) === messages.length - 1;
-    const origin = found && (origins.get(found) ?? (isLast ? [...origins.values()].at(-1) : undefined));
+    const origin = found && origins.get(found);
     if (!origin) return undefined;
     return list === 'messages' && block === undefined ? origin.path + rest : blockPath(origin, rest);
   };

@@ -1,5 +1,5 @@
 import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
-import { LastResults, reasoningEnvelope } from 'gw2api/plugin/format';
+import { LastResults } from 'gw2api/plugin/format';
 
 type Role = Message['role'];
 
@@ -18,15 +18,14 @@ export interface Origin {
 
 /**
  * A conversation on its way into Messages form: roles take turns, each tool result follows its call, and late
- * system text stays in place, since a prompt cache would lose all that comes after a changed beginning.
+ * system text stays in place, since a prompt cache would lose all that comes after a changed beginning. Blank texts
+ * and other turns that only some receivers refuse are left to the upstream kinds.
  */
 export class Transcript {
   readonly #system: TextBlock[] = [];
   readonly #turns: Turn[] = [];
   readonly #sources: { readonly path: string; readonly blocks: readonly ContentBlock[] }[] = [];
   #path = '';
-  /** Turn of the user with nothing in it, where it is the last one. */
-  #blankEnd: Turn | undefined;
 
   /** Sets the place in the caller's body of what is added next: `messages[2]`, `input[0]`. */
   from(path: string): void {
@@ -40,47 +39,40 @@ export class Transcript {
     );
   }
 
-  /** Adds to the system text at the front. */
+  /** Adds to the system text at the front; blank texts say nothing there. */
   addInstructions(blocks: readonly TextBlock[]): void {
     this.#sources.push({ path: this.#path, blocks });
-    for (const block of blocks) this.#system.push(block);
+    for (const block of blocks) if (!isBlank(block)) this.#system.push(block);
   }
 
   /** Adds system text where it stands: at the front before the first turn, else as a system turn. */
   addSystem(blocks: readonly TextBlock[]): void {
     if (this.#turns.length === 0) this.addInstructions(blocks);
-    else this.#add('system', blocks);
+    else
+      this.#add(
+        'system',
+        blocks,
+        blocks.filter((block) => !isBlank(block)),
+      );
   }
 
-  /** Adds a turn of `role`; blank texts are left out. */
+  /** Adds a turn of `role`; one with nothing in it has an empty text. */
   add(role: Exclude<Role, 'system'>, blocks: readonly ContentBlock[]): void {
-    this.#add(role, blocks);
+    this.#add(role, blocks.length > 0 ? blocks : [{ type: 'text', text: '' }]);
   }
 
-  #add(role: Role, blocks: readonly ContentBlock[]): void {
-    const kept = blocks.filter((block) => !isBlank(block));
-    const blank = role === 'user' && kept.length === 0 ? blankTurn(blocks) : undefined;
-    this.#sources.push({ path: this.#path, blocks: blank?.blocks ?? blocks });
+  #add(role: Role, blocks: readonly ContentBlock[], kept = blocks): void {
+    this.#sources.push({ path: this.#path, blocks });
     if (kept.length > 0) this.#turns.push({ role, blocks: kept });
-    if (role !== 'system') this.#blankEnd = blank;
   }
 
   get system(): readonly TextBlock[] {
-    return this.#system.filter((block) => !isBlank(block));
+    return this.#system;
   }
 
   get messages(): readonly Message[] {
-    const answered = answerCalls(mergeNeighbours(this.#withLastResults()));
-    const last = answered.findLastIndex(({ blocks }) => blocks.length > 0);
-    const turns = answered.map((turn, at) => withoutLastThoughts(turn, at === last));
-    const merged = fromUser(trimPrefill(this.#withBlankEnd(mergeNeighbours(turns))));
-    return merged.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
-  }
-
-  /** Turns with a blank last one of the user where it is the only one, or the answer before it would be continued. */
-  #withBlankEnd(turns: readonly Turn[]): readonly Turn[] {
-    const isNeeded = turns.length === 0 || turns.at(-1)?.role === 'assistant';
-    return this.#blankEnd && isNeeded ? [...turns, this.#blankEnd] : turns;
+    const turns = answerCalls(mergeNeighbours(this.#withLastResults()));
+    return mergeNeighbours(turns).map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
   }
 
   /** Places of results that are left out, since a later one of the same call is sent. */
@@ -114,20 +106,9 @@ export class Transcript {
   }
 }
 
-function blankTurn(blocks: readonly ContentBlock[]): Turn {
-  return { role: 'user', blocks: blocks.length > 0 ? blocks.slice(0, 1) : [{ type: 'text', text: '' }] };
-}
-
-/** The upstream wants a user to speak first. */
-function fromUser(turns: readonly Turn[]): readonly Turn[] {
-  if (turns[0]?.role !== 'assistant') return turns;
-  const opening: TextBlock = { type: 'text', text: '(The conversation begins with your answer.)' };
-  return [{ role: 'user', blocks: [opening] }, ...turns];
-}
-
-/** A text of nothing but white space, which the upstream refuses. */
-export function isBlank(block: ContentBlock): boolean {
-  return block.type === 'text' && block.text.trim() === '';
+/** A text of nothing but white space. */
+function isBlank({ text }: TextBlock): boolean {
+  return text.trim() === '';
 }
 
 function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
@@ -184,34 +165,6 @@ class Unclaimed {
     this.#next += 1;
     return claimed ? [claimed.block] : [];
   }
-}
-
-/**
- * Drops thinking at the end of an assistant message (left by an answer cut there): the upstream refuses it. Thinking in
- * an envelope is left to each upstream, but for a last answer, which would be continued.
- */
-function withoutLastThoughts({ role, blocks }: Turn, isLast: boolean): Turn {
-  if (role !== 'assistant') return { role, blocks };
-  const end = blocks.findLastIndex((block) => !isThinking(block) || (!isLast && isSealed(block)));
-  return { role, blocks: blocks.slice(0, end + 1) };
-}
-
-function isThinking({ type }: ContentBlock): boolean {
-  return type === 'thinking' || type === 'redacted_thinking';
-}
-
-function isSealed({ signature }: ContentBlock): boolean {
-  return reasoningEnvelope.isSealed(signature);
-}
-
-/** The upstream refuses to go on from an assistant text that ends in white space. */
-function trimPrefill(turns: readonly Turn[]): readonly Turn[] {
-  const last = turns.at(-1);
-  const block = last?.blocks.at(-1);
-  if (last?.role !== 'assistant' || block?.type !== 'text' || block.text.trimEnd() === block.text)
-    return turns;
-  const blocks = [...last.blocks.slice(0, -1), { ...block, text: block.text.trimEnd() }];
-  return [...turns.slice(0, -1), { ...last, blocks }];
 }
 
 function resultsFirst(blocks: readonly ContentBlock[]): readonly ContentBlock[] {

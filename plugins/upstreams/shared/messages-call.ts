@@ -54,13 +54,13 @@ export interface FittedCall {
  */
 export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedCall {
   const { without } = given;
-  const earlier = withoutEarlierThinking(given);
+  const objects = withObjectInputs(given.request);
+  const earlier = withoutEarlierThinking(callWith(given, objects.request));
   const asked = callWith(given, withinLimit(earlier.request, without));
   const narrowed = narrowedForMessages(asked);
   const fitted = withFittedSchemas(narrowed, heldTo(features, without));
   const { call, keys } = fitted;
-  const objects = withObjectInputs(call.request);
-  const tools = withRunTools(objects.request, call, features);
+  const tools = withRunTools(call.request, call, features);
   const translated = withoutTranslated(tools.request, call);
   const marked = fittedMarkers(translated.request, call, features);
   const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);

@@ -8,6 +8,7 @@ import { narrowBlocks } from './blocks.js';
 import { narrowSampling } from './sampling.js';
 import { narrowThinking } from './thinking.js';
 import { Narrowing } from './narrowing.js';
+import { narrowTurns } from './turns.js';
 
 /**
  * Call whose translated request a service of the Messages API takes; what is left out or lowered is reported. The
@@ -23,6 +24,7 @@ export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   narrowStops(narrowing);
   narrowBlocks(narrowing);
   narrowTools(narrowing, call);
+  narrowTurns(narrowing); // last, as it moves what paths are of
   const { request } = narrowing;
   const losses = [...narrowing.losses, ...extraLosses(call).filter(isLost)];
   if (losses.length > 0) call.report?.(losses);

@@ -34,6 +34,7 @@ describe('narrowedForMessages', () => {
     const { request, losses } = narrowed({
       ...hello,
       messages: [
+        ...hello.messages,
         { role: 'assistant', content: [{ type: 'text', text: 'a', phase: 'commentary' }, call] },
         {
           role: 'user',
@@ -44,7 +45,7 @@ describe('narrowedForMessages', () => {
         },
       ],
     });
-    const [calls, results] = request.messages;
+    const [, calls, results] = request.messages;
     expect(calls!.content)
       .to.have.nested.property('[1].id')
       .that.matches(/^functions_f_0_\w{8}$/);
@@ -57,8 +58,8 @@ describe('narrowedForMessages', () => {
       image,
     ]);
     expect(losses).to.deep.equal([
-      'messages[0].content[0].phase',
-      'messages[1].content[0].content[0].detail',
+      'messages[1].content[0].phase',
+      'messages[2].content[0].content[0].detail',
     ]);
   });
 

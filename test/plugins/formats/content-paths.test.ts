@@ -68,8 +68,8 @@ describe("the caller's path", () => {
   it('does not exist for what the gateway put into the conversation', () => {
     const messages = [{ role: 'assistant', content: 'I begin.' }];
     const { pathOf } = decodeChat({ model: 'm', messages }, contextWith());
-    expect(pathOf!('messages[0].content[0]')).to.equal(undefined);
-    expect(pathOf!('messages[1].content[0]')).to.equal('messages[0].content');
+    expect(pathOf!('messages[0].content[0]')).to.equal('messages[0].content');
+    expect(pathOf!('messages[1].content[0]')).to.equal(undefined);
   });
 
   it('of a part in Responses is that of its item', async () => {

@@ -43,7 +43,7 @@ function assistantMessage(
   if (blocks.length === 0) return undefined;
   const reasoning = reasoningFields(blocks, conversion);
   reportThoughts(blocks, pathOf, conversion);
-  const isCall = said.length === 0 && calls.length > 0;
+  const isCall = calls.length > 0 && said.every((part) => part.type === 'text' && part.text === '');
   return {
     role: 'assistant',
     content: isCall

@@ -11,7 +11,7 @@ import { joined } from './joined.js';
 import { withMarker } from './markers.js';
 import { withoutSystem } from './late-system.js';
 import { bySpeaker } from './speakers.js';
-import { chatCalls, spaced, withPrefill } from './turns.js';
+import { chatCalls, fromUser, spaced, withPrefill } from './turns.js';
 
 /**
  * Messages of a request: system text first, each tool message right after its call. Late system text stays
@@ -34,7 +34,9 @@ export function chatMessages(request: MessagesRequest, conversion: Conversion): 
     chatCalls,
   );
   const placed = capabilities.systemAnywhere ? turns : withoutSystem(turns, capabilities);
-  const taken = capabilities.rolesAlternate ? joined(placed, capabilities) : placed;
+  const taken = capabilities.rolesAlternate
+    ? joined(conversion.isTranslated ? fromUser(placed) : placed, capabilities)
+    : placed;
   return [
     ...systemMessage(system, conversion),
     ...withPrefill(

@@ -11,6 +11,12 @@ export const chatCalls: CallReader<ChatMessage> = {
   answeredBy: (message) => (message.role === 'tool' ? message.tool_call_id : undefined),
 };
 
+/** Messages of which a user's is the first, as templates demand in which roles alternate. */
+export function fromUser(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  if (messages[0]?.role !== 'assistant') return messages;
+  return [{ role: 'user', content: '(The conversation begins with your answer.)' }, ...messages];
+}
+
 /** Puts a short assistant message between a tool message and a user's, for servers that refuse the two in a row. */
 export function spaced(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.flatMap((message, at) =>

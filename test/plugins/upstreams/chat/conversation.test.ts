@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { ContentBlock, Message } from '#src/plugin/internal.js';
+import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
+import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { translate, translated } from './translate.js';
 
@@ -44,6 +46,8 @@ describe('a turn of tool calls alone', () => {
     expect(translated(messages)[0]).to.have.property('content', null);
     expect(translated(messages, { preset: 'llama-cpp' })[0]).to.have.property('content', '');
     expect(translated(messages, { contentBesideCalls: 'empty' })[0]).to.have.property('content', '');
+    const beside = [{ role: 'assistant', content: [text(''), call('a')] } as const];
+    expect(translated(beside)[0]).to.have.property('content', null);
   });
 });
 
@@ -74,6 +78,17 @@ describe('the conversation of a Chat request', () => {
         JSON.stringify(joined),
       );
     expect(translated(messages, { preset: 'openai' })).to.have.length(5);
+  });
+
+  it('begins with a user where roles must alternate, for callers of formats in which a model may begin', () => {
+    const begun = { model: 'm', messages: [{ role: 'assistant', content: 'Welcome!' } as const] };
+    const roles = (preset: 'vllm' | 'openai', isTranslated: boolean) => {
+      const capabilities = capabilitiesOf({ preset, unsupported: 'report' }, 's');
+      return chatRequest(begun, capabilities, { isTranslated }).body.messages.map(({ role }) => role);
+    };
+    expect(roles('vllm', true)).to.deep.equal(['user', 'assistant']);
+    expect(roles('vllm', false)).to.deep.equal(['assistant']);
+    expect(roles('openai', true)).to.deep.equal(['assistant']);
   });
 
   it('has the last of several results of a call, in the place of the first, which is reported', () => {
