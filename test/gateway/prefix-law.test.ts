@@ -8,7 +8,13 @@ import { expectPrefix } from './prefix-law/law.js';
 import { RecordingUpstream, type Body } from './prefix-law/recording-upstream.js';
 
 const formats = Object.keys(callers);
-const slotIds = ['messages', 'bedrock', 'vertex', 'responses', ...presetNames];
+/** Chat servers with capabilities that no preset has. */
+const unusual: Readonly<Record<string, object>> = {
+  'no-system': { systemRole: 'user', textParts: false, reasoningField: 'reasoning' },
+  'marked-parts': { userAfterTool: false, cacheControl: true, names: true, toolCallIds: 'nine' },
+};
+
+const slotIds = ['messages', 'bedrock', 'vertex', 'responses', ...presetNames, ...Object.keys(unusual)];
 
 function slotsAt(upstream: RecordingUpstream): readonly object[] {
   const account = { kind: 'bearer', token: 'k' };
@@ -22,7 +28,7 @@ function slotsAt(upstream: RecordingUpstream): readonly object[] {
     id,
     account,
     baseUrl: upstream.urlOf(id),
-    ...(kinds[id] ?? { upstream: 'chat', with: { preset: id } }),
+    ...(kinds[id] ?? { upstream: 'chat', with: unusual[id] ?? { preset: id } }),
   }));
 }
 

@@ -119,15 +119,21 @@ function idOf({ hasOwnIds }: Round, nth: number, at: number): string {
   return hasOwnIds ? `call_${at}` : `call.${nth}_${at}`;
 }
 
+/** True for a step that says nothing, as no format sends it on. */
+function isSilent(step: Step): boolean {
+  return 'text' in step && step.role !== 'assistant' && step.text?.trim() === '';
+}
+
 /**
  * Places at which a request may end: someone has spoken, all calls are answered, and the last turn is not of the
  * assistant, which the answer would continue, and so change.
  */
 function requestEnds(steps: readonly Step[]): readonly number[] {
-  return steps.flatMap((step, at) => {
-    const last = steps.slice(0, at + 1).findLast(({ role }) => role === 'assistant' || role === 'results');
+  return steps.flatMap((_, at) => {
+    const said = steps.slice(0, at + 1).filter((each) => !isSilent(each));
+    const last = said.findLast(({ role }) => role === 'assistant' || role === 'results');
     const isOpen = last?.role === 'assistant' && last.calls.length > 0;
-    const isBegun = steps.slice(0, at + 1).some(({ role }) => role === 'user' || role === 'assistant');
-    return step.role === 'assistant' || isOpen || !isBegun ? [] : [at + 1];
+    const isBegun = said.some(({ role }) => role === 'user' || role === 'assistant');
+    return said.at(-1)?.role === 'assistant' || isOpen || !isBegun ? [] : [at + 1];
   });
 }
