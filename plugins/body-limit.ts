@@ -41,7 +41,7 @@ export default definePlugin({
       const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
       const body = isPlain
         ? parseBytes(await readBytes(ctx.req, maxBytes, signal), keepsBytes, maxValues)
-        : parseText(await unlessLeft(signal, decoding(ctx)), keepsBytes, maxValues);
+        : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
       ctx.state.body = pathModel === undefined ? body : withModel(body, pathModel);
       await next();
     };
@@ -128,15 +128,15 @@ async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): P
 function parseBytes(bytes: Buffer, keepsBytes: boolean, maxValues: number): unknown {
   if (mayHaveMore(bytes.length, maxValues)) checkValues(bytes, maxValues);
   const body = parseInPieces(bytes, keepsBytes) ?? parseBody(withoutMark(bytes.toString()));
-  if (keepsBytes) keepRequestInputs(body, bytes);
+  keepRequestInputs(body, bytes);
   return body;
 }
 
-function parseText(text: unknown, keepsBytes: boolean, maxValues: number): unknown {
+function parseText(text: unknown, maxValues: number): unknown {
   if (typeof text === 'string' && mayHaveMore(text.length, maxValues))
     checkValues(Buffer.from(text), maxValues);
   const body = parseBody(text);
-  if (keepsBytes && typeof text === 'string') keepRequestInputs(body, text);
+  if (typeof text === 'string') keepRequestInputs(body, text);
   return body;
 }
 

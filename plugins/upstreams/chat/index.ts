@@ -2,7 +2,6 @@ import { Type, type EventStream, type GatewayError, type SlotCall, type TokenCou
 import {
   defineUpstream,
   foreign,
-  jsonFields,
   type DiagnosisStep,
   type HttpAnswer,
   type HttpClient,
@@ -141,7 +140,7 @@ class ChatUpstream implements Upstream {
     const { status, mediaType } = answer;
     const text = await (status === 200 ? answer.text() : answer.text(maxErrorBytes));
     if (status >= 400) throw openaiRefusal(answer, text, this.#now());
-    const events = status === 200 ? wholeAnswer(jsonFields(text), translator) : undefined;
+    const events = status === 200 ? wholeAnswer(text, translator) : undefined;
     if (!events) throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'chat' });
     return oneBatch(nativeEvents(events));
   }

@@ -126,7 +126,7 @@ class ResponsesUpstream implements Upstream {
     if (!Array.isArray(response['output']) && !isErrorBody(response))
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'responses' });
     const events: ModelEvent[] = [];
-    translator.readWhole(response, events);
+    translator.readWhole(response, events, text);
     return oneBatch(nativeEvents(events));
   }
 }

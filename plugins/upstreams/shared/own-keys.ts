@@ -6,7 +6,7 @@ import {
   type Message,
   type MessagesRequest,
 } from 'gw2api/plugin';
-import { KeyScanner, type FittedSchema } from 'gw2api/plugin/upstream';
+import { inputJson, keepInput, KeyScanner, type FittedSchema } from 'gw2api/plugin/upstream';
 
 type KeyNames = FittedSchema['keys'];
 
@@ -44,9 +44,11 @@ function withKeys(block: ContentBlock, names: ReadonlyMap<string, KeyNames>): Co
   const keys = names.get(name);
   if (!keys || typeof input !== 'object' || input === null || Array.isArray(input)) return block;
   const entries = Object.entries(input).map(([key, value]) => [keys.get(key) ?? key, value] as const);
-  return entries.some(([key]) => !Object.hasOwn(input, key))
-    ? { ...block, input: Object.fromEntries(entries) }
-    : block;
+  if (entries.every(([key]) => Object.hasOwn(input, key))) return block;
+  const renamed = Object.fromEntries(entries);
+  const scanner = new KeyScanner(keys);
+  keepInput(renamed, scanner.push(inputJson(input)) + scanner.end());
+  return { ...block, input: renamed };
 }
 
 function answerKeys(sent: ReadonlyMap<string, KeyNames>): EventMap {

@@ -1,18 +1,42 @@
+import { keepArguments } from './argument-objects.js';
 import { forgetInput, hasNumber, keepInput, searchInput } from './kept-inputs.js';
 import { JsonCursor } from './json-cursor.js';
 
 /**
- * Keeps the numbers in the tool inputs of a Messages body: their text is searched in `bytes` when one of them
- * is serialized. `body`: the value of these bytes, or of this text, not nested too deeply.
+ * Keeps the numbers in the tool inputs of a body: their text is searched in `bytes` when one of them is serialized.
+ * `body`: the value of these bytes, or of this text, not nested too deeply.
  */
 export function keepRequestInputs(body: unknown, bytes: Buffer | string): void {
   const messages = listOf(memberOf(body, 'messages'));
+  keepCallArguments([...messages, ...listOf(memberOf(body, 'input'))], bytes);
   const inputs = messages.flatMap((message, at) => placedIn(message, String(at)));
   if (inputs.length === 0) return;
   const search = {
     run: () => keepTexts(inputs, inputTexts(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)),
   };
   for (const { input } of inputs) searchInput(input, search);
+}
+
+/** Keeps the arguments of calls of other formats that are objects; nearly all are texts. */
+function keepCallArguments(holders: readonly unknown[], bytes: Buffer | string): void {
+  const objects = holders.flatMap(callArguments);
+  if (objects.length === 0) return;
+  const search = {
+    run: () => {
+      for (const object of objects) forgetInput(object);
+      keepArguments(holders, bytes.toString());
+    },
+  };
+  for (const object of objects) searchInput(object, search);
+}
+
+/** Arguments with numbers that are objects, of the calls in a message, or of an item. */
+function callArguments(holder: unknown): readonly object[] {
+  const calls = [holder, memberOf(holder, 'function_call'), ...listOf(memberOf(holder, 'tool_calls'))];
+  return calls.flatMap((call) => {
+    const given = memberOf(memberOf(call, 'function') ?? call, 'arguments');
+    return typeof given === 'object' && given !== null && hasNumber(given) ? [given] : [];
+  });
 }
 
 interface PlacedInput {

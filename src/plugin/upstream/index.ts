@@ -40,5 +40,6 @@ export { withinStrictLimits } from '../schema/fit/strict-limits.js';
 export { narrowedForMessages } from '../narrowing/narrowed-call.js';
 export { refusedThinking } from '../narrowing/refused-thinking.js';
 export type { SchemaError } from '../schema/schema-error.js';
-export { inputJson } from '../inputs/kept-inputs.js';
+export { keepArguments } from '../inputs/argument-objects.js';
+export { inputJson, keepInput } from '../inputs/kept-inputs.js';
 export { untilAborted } from '../limits/within.js';

@@ -1,3 +1,4 @@
+import { inputJson, keepArguments } from 'gw2api/plugin/upstream';
 import { fieldsOf, textOf } from '../../shared/fields.js';
 
 /** Piece of a tool call. */
@@ -10,14 +11,19 @@ export interface CallDelta {
   readonly thought: string;
 }
 
-/** Pieces in `tool_calls`: a list, one call, or calls by their index; those that say nothing are left out. */
-export function callDeltas(calls: unknown): readonly CallDelta[] {
-  return entriesOf(calls).map(callDelta).filter(saysSomething);
+/**
+ * Pieces in `tool_calls`: a list, one call, or calls by their index; those that say nothing are left out. `json`: text
+ * that they were parsed of.
+ */
+export function callDeltas(calls: unknown, json: string): readonly CallDelta[] {
+  return entriesOf(calls)
+    .map((entry) => callDelta(entry, calls, json))
+    .filter(saysSomething);
 }
 
 /** Pieces in the legacy `function_call`, which has no id. */
-export function legacyDeltas(called: unknown): readonly CallDelta[] {
-  return callDeltas([{ index: 0, function: called }]);
+export function legacyDeltas(called: unknown, json: string): readonly CallDelta[] {
+  return callDeltas([{ index: 0, function: called }], json);
 }
 
 function entriesOf(calls: unknown): readonly unknown[] {
@@ -26,7 +32,7 @@ function entriesOf(calls: unknown): readonly unknown[] {
   return 'function' in fields || 'id' in fields || 'name' in fields ? [fields] : Object.values(fields);
 }
 
-function callDelta(entry: unknown): CallDelta {
+function callDelta(entry: unknown, calls: unknown, json: string): CallDelta {
   const fields = fieldsOf(entry);
   const { id, index } = fields;
   const { name, arguments: given } = fieldsOf(fields['function'] ?? fields);
@@ -34,9 +40,15 @@ function callDelta(entry: unknown): CallDelta {
     id: noIds.has(textOf(id)) ? '' : textOf(id),
     index: typeof index === 'number' ? index : undefined,
     name: textOf(name),
-    arguments: typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given),
+    arguments: typeof given === 'object' && given !== null ? objectText(given, calls, json) : textOf(given),
     thought: textOf(fieldsOf(fieldsOf(fields['extra_content'])['google'])['thought_signature']),
   };
+}
+
+/** Text of arguments that are an object, its numbers as they came. */
+function objectText(given: object, calls: unknown, json: string): string {
+  keepArguments(calls, json);
+  return inputJson(given);
 }
 
 /** Words that servers write for a missing id. */

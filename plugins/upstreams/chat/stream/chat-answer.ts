@@ -47,6 +47,8 @@ export class ChatAnswer implements SseTranslator {
   readonly #counts = new TokenCounts();
   readonly #ending = new AnswerEnd();
   readonly #tags: ThinkTags | undefined;
+  /** Text of the chunk, or of the whole answer, that is being read. */
+  #json = '';
   #isStarted = false;
   #isOver = false;
   #hasLeftOut = false;
@@ -72,6 +74,7 @@ export class ChatAnswer implements SseTranslator {
     if (data === '[DONE]') return this.#finishDone();
     if (name === 'error' && !/^\s*[{[]/.test(data)) return this.#fail(data); // some servers send a plain text
     const chunk = this.#parse(data);
+    this.#json = data;
     if (chunk) this.#readChunk(chunk, name === 'error');
   }
 
@@ -83,8 +86,9 @@ export class ChatAnswer implements SseTranslator {
   }
 
   /** Reads a whole answer, as if it were one chunk. */
-  readWhole(answer: Fields, events: ModelEvent[]): void {
+  readWhole(answer: Fields, events: ModelEvent[], json: string): void {
     this.#blocks.events = events;
+    this.#json = json;
     this.#readChunk(answer, false);
     this.#complete();
   }
@@ -164,8 +168,8 @@ export class ChatAnswer implements SseTranslator {
     const { refusal, annotations, tool_calls: calls, function_call: called } = delta;
     if (typeof refusal === 'string' && refusal !== '') this.#refuse(refusal);
     if (annotations !== undefined) this.#cite(annotations);
-    if (calls !== undefined && calls !== null) this.#call(callDeltas(calls));
-    if (called !== undefined && called !== null) this.#call(legacyDeltas(called));
+    if (calls !== undefined && calls !== null) this.#call(callDeltas(calls, this.#json));
+    if (called !== undefined && called !== null) this.#call(legacyDeltas(called, this.#json));
   }
 
   #readParts(content: unknown): void {

@@ -1,4 +1,4 @@
-import { isCutInput } from 'gw2api/plugin/upstream';
+import { inputJson, isCutInput } from 'gw2api/plugin/upstream';
 import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';
@@ -174,7 +174,7 @@ function callIdOf({ call_id, id }: Fields): string {
 
 /** Arguments as a text; some servers send the object. */
 function argumentsOf({ arguments: given }: Fields): string {
-  return typeof given === 'object' && given !== null ? JSON.stringify(given) : textOf(given);
+  return typeof given === 'object' && given !== null ? inputJson(given) : textOf(given);
 }
 
 const maxJsonLength = 32 * 1024 * 1024;

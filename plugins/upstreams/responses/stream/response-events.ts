@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
-import { interruptedError, isErrorBody, jsonFields, type SseTranslator } from 'gw2api/plugin/upstream';
+import {
+  interruptedError,
+  isErrorBody,
+  jsonFields,
+  keepArguments,
+  type SseTranslator,
+} from 'gw2api/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
@@ -41,12 +47,14 @@ export class ResponseEvents implements SseTranslator {
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
     const event = fieldsOf(name === 'error' ? parsedError(data) : parse(data));
+    keepCalls(event, data);
     this.#handle(textOf(event['type']) || (name ?? ''), event, data.length);
   }
 
   /** Adds a whole answer that was not streamed. */
-  readWhole(response: Fields, events: ModelEvent[]): void {
+  readWhole(response: Fields, events: ModelEvent[], json: string): void {
     this.#blocks.events = events;
+    keepCalls({ response }, json);
     if (isErrorBody(response)) throw streamError(response['error'] ?? response);
     this.#start(response);
     this.#end(response);
@@ -198,4 +206,13 @@ function parse(data: string): unknown {
   } catch (error) {
     throw malformed('an event that is not JSON', error);
   }
+}
+
+/** Keeps the numbers in the arguments of calls that some servers send as objects. */
+function keepCalls({ item, response }: Fields, json: string): void {
+  if (item === undefined && response === undefined) return;
+  const calls = [item, ...listOf(fieldsOf(response)['output'])].filter(
+    (call) => typeof fieldsOf(call)['arguments'] === 'object',
+  );
+  if (calls.length > 0) keepArguments(calls, json);
 }

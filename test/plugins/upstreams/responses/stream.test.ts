@@ -224,7 +224,7 @@ describe('a Responses stream as Messages events', () => {
       vendor: 'slot-a',
       names: new ToolNames(),
       requestBytes: 400,
-    }).readWhole({ id: 'resp_2', output }, whole);
+    }).readWhole({ id: 'resp_2', output }, whole, JSON.stringify({ id: 'resp_2', output }));
     expect((await messageOf(whole)).content).to.deep.equal(message.content);
   });
 
