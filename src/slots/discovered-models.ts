@@ -32,10 +32,10 @@ export class DiscoveredModels {
     this.#index();
   }
 
-  /** Takes a list; true if it is the first one. */
+  /** Takes a list, an empty one for none; true if it is the first one. */
   take(listed: readonly ListedModel[]): boolean {
-    const isFirst = this.#listed === undefined;
-    this.#listed = listed;
+    const isFirst = this.#listed === undefined && listed.length > 0;
+    this.#listed = listed.length > 0 ? listed : undefined;
     this.#index();
     return isFirst;
   }
@@ -47,6 +47,7 @@ export class DiscoveredModels {
 
   /** Listed id of a model, which goes up; undefined: it is not listed, or no list is known. */
   idOf({ id, upstreamModel }: NamedModel): string | undefined {
+    if (!this.#isOn) return undefined;
     const found = this.#ids.get(upstreamModel);
     return found ?? (partsOf(upstreamModel)?.isDated ? undefined : this.#ids.get(id));
   }

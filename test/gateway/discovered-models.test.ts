@@ -13,6 +13,8 @@ describe('a slot with `models: discover`', () => {
   let under: GatewayUnderTest | undefined;
   /** Models of the calls. */
   const asked: string[] = [];
+  /** Number of lists that were asked for. */
+  let listed = 0;
   afterEach(async () => {
     await under?.close();
     await kit.close();
@@ -21,6 +23,7 @@ describe('a slot with `models: discover`', () => {
   /** A gateway over a Chat server with these models; 500 for its list without them. */
   async function start(models?: readonly object[], settings: object = {}): Promise<GatewayUnderTest> {
     asked.length = 0;
+    listed = 0;
     const url = await kit.serve(async (request, response) => {
       const body = await text(request);
       if (request.url === '/v1/chat/completions') {
@@ -28,7 +31,10 @@ describe('a slot with `models: discover`', () => {
         response
           .writeHead(200, { 'content-type': 'text/event-stream' })
           .end(`${chunk({ content: 'Hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
-      } else response.writeHead(models ? 200 : 500).end(JSON.stringify({ object: 'list', data: models }));
+      } else {
+        listed += 1;
+        response.writeHead(models ? 200 : 500).end(JSON.stringify({ object: 'list', data: models }));
+      }
     });
     const account = { kind: 'api-key', key: 'upstream-key' };
     const slot = {
@@ -81,6 +87,13 @@ describe('a slot with `models: discover`', () => {
     expect(await idsIn(gateway)).to.not.include('llama-9');
   });
 
+  it('serves any model where the list of its upstream is empty', async () => {
+    const gateway = await start([]);
+    await eventually(() => listed > 0);
+    expect((await ask(gateway, 'llama-9')).status).to.equal(200);
+    expect((await ask(gateway, 'llama-9')).status).to.equal(200);
+  });
+
   it('serves listed models by their names without a date and without `:latest`', async () => {
     const gateway = await start([{ id: 'llama-9:latest' }, { id: 'claude-haiku-5-20260601' }]);
     await eventually(async () => (await idsIn(gateway)).includes('llama-9:latest'));
@@ -126,8 +139,7 @@ describe('a slot with `models: discover`', () => {
     it(`serves the models that are known of a kind without a list (${kind})`, async () => {
       const account = { kind: 'bearer', token: 'cloud-token' };
       const gateway = await start([], { upstream: kind, account, ...settings });
-      const listed = await idsIn(gateway);
-      expect(listed).to.include.members([...ids].filter((id) => id !== 'claude-sonnet-5'));
+      expect(await idsIn(gateway)).to.include.members([...ids].filter((id) => id !== 'claude-sonnet-5'));
       for (const model of [...ids, 'claude-haiku-4-5', 'claude-haiku-4-5-20251001', 'claude-opus-4-6'])
         expect((await ask(gateway, model)).status, model).to.not.equal(404);
       for (const model of ['claude-opus-9', 'us.anthropic.claude-sonnet-5-5'])
