@@ -61,8 +61,8 @@ function textInstead(blocks: readonly ContentBlock[], reasoning: Partial<Assista
   return isThought || isEmptyText ? '' : leftOutText(blocks.filter(({ type }) => type !== 'text'));
 }
 
-/** Templates of llama.cpp fail at null. */
-const noContent = { null: null, empty: '' } as const;
+/** Content of a message of calls alone; templates of llama.cpp fail at null. */
+export const noContent = { null: null, empty: '' } as const;
 
 /** Parts of a block: none of a call, nor of thinking that has a field of its own. */
 function partsIn(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {

@@ -1,13 +1,12 @@
 import type { Capabilities } from '../capabilities.js';
 import type { AssistantMessage, ChatContent, ChatMessage } from './chat-body.js';
+import { noContent } from './assistant.js';
 import { contentOf } from './content.js';
 import { partsIn } from './late-system.js';
 
 /** Messages with neighbours of one role and name as one, for servers whose templates demand that roles alternate. */
-export function joined(
-  messages: readonly ChatMessage[],
-  { textParts, cacheControl }: Capabilities,
-): readonly ChatMessage[] {
+export function joined(messages: readonly ChatMessage[], capabilities: Capabilities): readonly ChatMessage[] {
+  const { textParts, cacheControl } = capabilities;
   const turns: ChatMessage[] = [];
   for (const message of messages) {
     const last = turns.at(-1);
@@ -17,20 +16,24 @@ export function joined(
         content: both(last.content, message.content, textParts || cacheControl),
       };
     else if (message.role === 'assistant' && last?.role === 'assistant' && message.name === last.name)
-      turns[turns.length - 1] = oneAnswer(last, message, cacheControl);
+      turns[turns.length - 1] = oneAnswer(last, message, capabilities);
     else turns.push(message);
   }
   return turns;
 }
 
-function oneAnswer(first: AssistantMessage, second: AssistantMessage, asParts: boolean): AssistantMessage {
-  const content = both(first.content ?? '', second.content ?? '', asParts);
+function oneAnswer(
+  first: AssistantMessage,
+  second: AssistantMessage,
+  { cacheControl, contentBesideCalls }: Capabilities,
+): AssistantMessage {
+  const content = both(first.content ?? '', second.content ?? '', cacheControl);
   const calls = [...(first.tool_calls ?? []), ...(second.tool_calls ?? [])];
   const details = [...(first.reasoning_details ?? []), ...(second.reasoning_details ?? [])];
   return {
     ...first,
     ...second,
-    content: content === '' && calls.length > 0 ? null : content,
+    content: content === '' && calls.length > 0 ? noContent[contentBesideCalls] : content,
     ...text('reasoning_content', first, second),
     ...text('reasoning', first, second),
     ...(details.length > 0 && { reasoning_details: details }),

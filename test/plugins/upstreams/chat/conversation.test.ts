@@ -46,6 +46,8 @@ describe('a turn of tool calls alone', () => {
     expect(translated(messages)[0]).to.have.property('content', null);
     expect(translated(messages, { preset: 'llama-cpp' })[0]).to.have.property('content', '');
     expect(translated(messages, { contentBesideCalls: 'empty' })[0]).to.have.property('content', '');
+    const twice = [...messages, { role: 'assistant', content: [call('b')] } as const];
+    expect(translated(twice, { preset: 'llama-cpp' })[0]).to.have.property('content', '');
     const beside = [{ role: 'assistant', content: [text(''), call('a')] } as const];
     expect(translated(beside)[0]).to.have.property('content', null);
   });
