@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { presetNames, presets } from '#plugins/upstreams/chat/presets.js';
-import { startGateway, type GatewayUnderTest } from './harness.js';
+import { defaultStages, startGateway, type GatewayUnderTest } from './harness.js';
 import { callers, type Caller, type Choice, type Terms } from './prefix-law/callers.js';
 import { conversations, type Step } from './prefix-law/conversations.js';
 import { expectPrefix } from './prefix-law/law.js';
@@ -95,6 +95,25 @@ class Law {
     await fc.assert(property, { numRuns, seed: 25 });
   }
 
+  /** Holds the law for turns that name the response before them. */
+  async holdByIds(slot: string): Promise<void> {
+    let previous: string | undefined;
+    let before: Body | undefined;
+    for (const text of ['one', 'two', 'three']) {
+      const input = [
+        { role: 'user', content: text },
+        { role: 'developer', content: `After ${text}.` },
+      ];
+      const body = { model, input, ...(previous && { previous_response_id: previous }) };
+      const response = await this.gateway.post('/v1/responses', body, { 'x-slot': slot });
+      previous = ((await response.json()) as { id: string }).id;
+      const after = this.upstream.take(slot);
+      expect(after).to.be.an('object');
+      if (before) expectPrefix(before, after!);
+      before = after;
+    }
+  }
+
   /** Body that reaches the upstream; undefined for a request that is refused. */
   async #send(caller: Caller, slot: string, steps: readonly Step[], terms: Terms): Promise<Body | undefined> {
     const body = caller.body(steps, terms);
@@ -134,6 +153,19 @@ describe('a request that appends to the one before begins with it', () => {
     for (const slot of slotIds)
       for (const format of formats) it(`${slot}, of ${format} callers`, () => law.hold(format, slot, 20));
   });
+
+  it('where it names a response in place of its history', async () => {
+    const law = await Law.of(pipelineOf());
+    for (const slot of slotIds) await law.holdByIds(slot);
+    await law.close();
+  });
+
+  it('behind all stages of the default pipeline', async () => {
+    const law = await Law.of(pipelineOf(...defaultStages.slice(3, 9).map((use) => ({ use }))));
+    for (const slot of slotIds)
+      for (const format of formats) await law.hold(format, slot, 2, 'web-search-tool');
+    await law.close();
+  }).timeout(60_000);
 
   for (const [stage, options] of stages)
     it(`behind ${stage}`, async () => {

@@ -35,7 +35,8 @@ export class RecordingUpstream {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
     const sent = await text(request);
-    if (request.method === 'GET') return void response.writeHead(404).end();
+    // Models are listed, and additions counted, at a time of the gateway's own.
+    if (request.method === 'GET' || /count[-_]tokens/.test(path)) return void response.writeHead(404).end();
     this.#bodies.set(path.split('/')[1] ?? '', JSON.parse(sent) as Body);
     if (path.endsWith('invoke-with-response-stream')) {
       response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
