@@ -69,9 +69,9 @@ export class ChatChoice implements AnswerWriter {
   text(block: Block): Part {
     const start = this.#length;
     return {
-      write: (content, json) => {
+      write: (content, json, logprobs) => {
         this.#length += content.length;
-        this.#sink.text(this.#index, content, json);
+        this.#sink.text(this.#index, content, json, logprobs);
       },
       close: () => {
         for (const citation of urlCitations(block.citations, start, this.#length))

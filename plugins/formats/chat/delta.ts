@@ -50,7 +50,10 @@ export type ChatFinish = FinishReason | 'function_call';
 export interface ChatSink {
   start(message: MessagesResponse): void;
   delta(choice: number, delta: ChatDelta, finish: ChatFinish | null): void;
-  /** Delta with `content` alone, the common case; `json`: the content as a JSON string, if known. */
-  text(choice: number, content: string, json?: BinaryString): void;
+  /**
+   * Delta with `content` alone, the common case; `json`: the content as a JSON string, if known; `logprobs`: of its
+   * tokens.
+   */
+  text(choice: number, content: string, json?: BinaryString, logprobs?: readonly unknown[]): void;
   end(ending: Ending): void;
 }

@@ -11,6 +11,7 @@ import type {
 export class ChatMessage {
   finishReason: ChatFinish | null = null;
   #content = '';
+  readonly #logprobs: unknown[] = [];
   #refusal = '';
   #reasoning = '';
   #details: IndexedDetail[] = [];
@@ -19,8 +20,14 @@ export class ChatMessage {
   #annotations: readonly Annotation[] = [];
 
   /** Same as `add` for a delta with nothing but content. */
-  say(content: string): void {
+  say(content: string, logprobs: readonly unknown[] = []): void {
     this.#content += content;
+    for (const token of logprobs) this.#logprobs.push(token);
+  }
+
+  /** Log probabilities of the tokens of the content. */
+  get logprobs(): readonly unknown[] {
+    return this.#logprobs;
   }
 
   add(delta: ChatDelta, finish: ChatFinish | null): void {

@@ -1,6 +1,8 @@
 import type { MessagesResponse, ModelEvents, Usage } from 'gw2api/plugin';
+import type { BinaryString } from 'gw2api/plugin/raw';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
+import { contentLogprobs } from './logprobs.js';
 import { ChatMessage } from './message.js';
 import type { Ending } from '../shared/answer.js';
 import { AnswersReader } from '../shared/answers.js';
@@ -37,8 +39,8 @@ class ChatReply implements ChatSink {
     this.#messages[choice]?.add(delta, finish);
   }
 
-  text(choice: number, content: string): void {
-    this.#messages[choice]?.say(content);
+  text(choice: number, content: string, _json?: BinaryString, logprobs?: readonly unknown[]): void {
+    this.#messages[choice]?.say(content, logprobs);
   }
 
   end({ usage }: Ending): void {
@@ -56,7 +58,7 @@ class ChatReply implements ChatSink {
         index,
         message: message.body(),
         finish_reason: message.finishReason,
-        logprobs: null,
+        logprobs: contentLogprobs(message.logprobs),
       })),
       usage: chatUsage(this.#usages),
     };

@@ -1,5 +1,6 @@
 import type { GatewayError, ModelEvents } from 'gw2api/plugin';
 import { toBinaryString } from 'gw2api/plugin/raw';
+import { contentLogprobs } from './logprobs.js';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
 import { AnswersReader } from '../shared/answers.js';
@@ -29,8 +30,10 @@ class ChatStream extends ChunkStream implements ChatSink {
   }
 
   /** Fast path: writes the same chunk as a `delta` with nothing but content. */
-  text(index: number, content: string, json = jsonBytes(content)): void {
-    this.writeText(index, json);
+  text(index: number, content: string, json = jsonBytes(content), logprobs?: readonly unknown[]): void {
+    if (!logprobs) return this.writeText(index, json);
+    const choice = { index, delta: { content }, finish_reason: null, logprobs: contentLogprobs(logprobs) };
+    this.write(toBinaryString(JSON.stringify(choice)));
   }
 
   protected errorText(error: GatewayError): string {

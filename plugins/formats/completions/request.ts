@@ -39,7 +39,7 @@ export function decodeCompletions(value: unknown): Decoded {
   transcript.add('user', prompts.slice(0, 1).map(textBlock));
   const messages = prompts.map((text) => ({ role: 'user' as const, content: [textBlock(text)] }));
   const { model, max_tokens: maxTokens, stop, user } = body;
-  const { logprobs, ...extras } = unreadFields(body, read); // a number here, a switch in Chat
+  const { logprobs, top_logprobs: _, ...extras } = unreadFields(body, read); // a number here, a switch in Chat
   if (logprobs !== undefined) dropped.add('logprobs');
   const request = buildRequest(
     { model, transcript, maxTokens, stop, user, sampling: body, conversationPath: 'prompt' },

@@ -15,6 +15,7 @@ export class MessageItem {
 
   readonly #item: OpenItem;
   readonly #annotations: object[] = [];
+  readonly #logprobs: unknown[] = [];
   #text = '';
   #isClosed = false;
 
@@ -27,10 +28,14 @@ export class MessageItem {
   }
 
   /** `json` as a part is given it. */
-  write(delta: string, json = jsonBytes(delta)): void {
+  write(delta: string, json = jsonBytes(delta), logprobs?: readonly unknown[]): void {
     if (this.#text === '')
-      this.#item.emit('response.content_part.added', { content_index: 0, part: outputText('', []) });
+      this.#item.emit('response.content_part.added', { content_index: 0, part: outputText('', [], []) });
     this.#text += delta;
+    if (logprobs) {
+      for (const token of logprobs) this.#logprobs.push(token);
+      return this.#item.emit('response.output_text.delta', { content_index: 0, delta, logprobs });
+    }
     const fields = `"content_index":0,"delta":"${json}","logprobs":[]` as BinaryString; // a BinaryString and ASCII text
     this.#item.emitJson('response.output_text.delta', fields);
   }
@@ -62,8 +67,9 @@ export class MessageItem {
   }
 
   #closeText(): object {
-    const part = outputText(this.#text, this.#annotations);
-    this.#item.emit('response.output_text.done', { content_index: 0, text: this.#text, logprobs: [] });
+    const logprobs = this.#logprobs;
+    const part = outputText(this.#text, this.#annotations, logprobs);
+    this.#item.emit('response.output_text.done', { content_index: 0, text: this.#text, logprobs });
     this.#item.emit('response.content_part.done', { content_index: 0, part });
     return part;
   }
@@ -79,6 +85,6 @@ export class MessageItem {
   }
 }
 
-function outputText(text: string, annotations: readonly object[]): object {
-  return { type: 'output_text', text, annotations, logprobs: [] };
+function outputText(text: string, annotations: readonly object[], logprobs: readonly unknown[]): object {
+  return { type: 'output_text', text, annotations, logprobs };
 }

@@ -32,11 +32,11 @@ function text(block: Block<TextBlock>, answer: ResponseAnswer): Part {
   let message: MessageItem | undefined;
   let start = 0;
   return {
-    write(delta, json) {
+    write(delta, json, logprobs) {
       const current = answer.message();
       if (current !== message) start = current.text.length;
       message = current;
-      current.write(delta, json);
+      current.write(delta, json, logprobs);
     },
     close: () => message?.cite(block.citations, start),
   };

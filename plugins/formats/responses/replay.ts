@@ -106,11 +106,11 @@ const writers: Readonly<Record<string, ItemWriter>> = {
 };
 
 function* outputText(part: Item, at: object): Generator<Event, void> {
-  const { text } = part;
-  if (text !== '') yield { type: 'output_text.delta', fields: { ...at, delta: text, logprobs: [] } };
+  const { text, logprobs = [] } = part;
+  if (text !== '') yield { type: 'output_text.delta', fields: { ...at, delta: text, logprobs } };
   for (const [annotation_index, annotation] of records(part['annotations']).entries())
     yield { type: 'output_text.annotation.added', fields: { ...at, annotation_index, annotation } };
-  yield { type: 'output_text.done', fields: { ...at, text, logprobs: [] } };
+  yield { type: 'output_text.done', fields: { ...at, text, logprobs } };
 }
 
 function* refusal(part: Item, at: object): Generator<Event, void> {
@@ -119,7 +119,8 @@ function* refusal(part: Item, at: object): Generator<Event, void> {
 }
 
 function emptyPart(part: Item): Item {
-  return part['type'] === 'refusal' ? { ...part, refusal: '' } : { ...part, text: '', annotations: [] };
+  const empty = { text: '', annotations: [], ...(part['logprobs'] !== undefined && { logprobs: [] }) };
+  return part['type'] === 'refusal' ? { ...part, refusal: '' } : { ...part, ...empty };
 }
 
 function records(value: unknown): readonly Item[] {

@@ -82,12 +82,18 @@ function pathsOf(body: ResponsesBody, { thinking, toolbox, transcript, input }: 
       max_tokens: 'max_output_tokens',
       'output_config.format': 'text.format',
       [extraPath('verbosity')]: 'text.verbosity',
+      [extraPath('logprobs')]: logprobsPath(body),
       [extraPath('reasoning.summary')]:
         `reasoning.${body.reasoning?.summary ? 'summary' : 'generate_summary'}`,
     },
     toolPath: (name) => toolbox.placeOf(name),
     contentPath: contentPaths(transcript, itemBlockPath(input)),
   };
+}
+
+function logprobsPath({ include }: ResponsesBody): string {
+  const at = include?.indexOf(logprobsIncluded) ?? -1;
+  return at < 0 ? 'top_logprobs' : `include[${at}]`;
 }
 
 /** Paths of the blocks that were made of an item. */
@@ -113,12 +119,17 @@ function extrasIn(body: ResponsesBody): Extras {
   const { effort, summary, generate_summary } = body.reasoning ?? {};
   const asked = body.thinking ? undefined : (summary ?? generate_summary);
   const shown = effort && asked === 'auto' ? undefined : asked; // Messages has one kind of summary, beside an effort
+  const unread = unreadFields(body, read);
+  const hasLogprobs = body.include?.includes(logprobsIncluded) || unread['top_logprobs'] !== undefined;
   return {
-    ...unreadFields(body, read),
+    ...unread,
+    ...(hasLogprobs && { logprobs: true }),
     ...(verbosity && { verbosity }),
     ...(shown && { 'reasoning.summary': shown }),
   };
 }
+
+const logprobsIncluded = 'message.output_text.logprobs';
 
 /** Answers with nothing, and without a call. */
 const warmUp: Intercept = async () => textReply('');
@@ -172,7 +183,11 @@ function outputParams({ text }: ResponsesBody, dropped: UnsupportedFields): Outp
 }
 
 /** Values of `include` that the encoder supports. */
-const included = new Set(['reasoning.encrypted_content', 'web_search_call.action.sources']);
+const included = new Set([
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+  logprobsIncluded, // an extra
+]);
 
 function reportRest(body: ResponsesBody, isThinkingAsked: boolean, dropped: UnsupportedFields): void {
   const { summary, generate_summary } = body.reasoning ?? {};

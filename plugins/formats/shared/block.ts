@@ -18,9 +18,9 @@ export interface Block<Start extends ContentBlock = ContentBlock> {
 export interface Part {
   /**
    * Appends text, never with half a surrogate pair. `json`: the same text as `JSON.stringify` writes it,
-   * without quotes, if available.
+   * without quotes, if available; `logprobs`: log probabilities of its tokens, where the caller asked for them.
    */
-  write?(text: string, json?: BinaryString): void;
+  write?(text: string, json?: BinaryString, logprobs?: readonly unknown[]): void;
   /** The block is complete, or is cut. */
   close?(): void;
 }
@@ -36,6 +36,8 @@ export class OpenBlock implements Block {
   isCutCall = false;
   #part: Part | undefined;
   #half = '';
+  /** Of a text that is not written yet. */
+  readonly #logprobs: unknown[] = [];
 
   constructor(start: ContentBlock) {
     this.start = start;
@@ -50,6 +52,8 @@ export class OpenBlock implements Block {
   }
 
   extend(delta: Delta): void {
+    if (delta.type === 'text_delta' && delta.logprobs)
+      for (const token of delta.logprobs) this.#logprobs.push(token);
     this.#write(dispatch(deltas, delta, this) ?? '');
   }
 
@@ -68,6 +72,10 @@ export class OpenBlock implements Block {
     this.#part?.close?.();
   }
 
+  #takeLogprobs(): readonly unknown[] | undefined {
+    return this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
+  }
+
   /** A first half of a surrogate pair waits for its second half. */
   #write(text: string): void {
     if (text === '') return;
@@ -75,7 +83,7 @@ export class OpenBlock implements Block {
     const whole = this.#half + text;
     this.#half = endsInHalf(whole) ? whole.slice(-1) : '';
     const ready = this.#half === '' ? whole : whole.slice(0, -1);
-    if (ready !== '') this.#part?.write?.(ready);
+    if (ready !== '') this.#part?.write?.(ready, undefined, this.#takeLogprobs());
   }
 }
 

@@ -90,7 +90,7 @@ class ChatUpstream implements Upstream {
     const onLeftOut = call.isWhole === false ? this.#reportLeftOut : undefined;
     const isReasonOptional = finishReason === 'optional';
     const requestBytes = promptBytes(body, sent.length, prompt);
-    const asked = { model, names, requestBytes, onLeftOut };
+    const asked = { model, names, requestBytes, onLeftOut, hasLogprobs: body['logprobs'] === true };
     const translator = new ChatAnswer({ ...asked, vendor, isReasonOptional, thinkTags });
     const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream

@@ -31,9 +31,9 @@ export class Blocks {
     );
   }
 
-  text(text: string): void {
+  text(text: string, logprobs?: readonly unknown[]): void {
     this.#length += text.length;
-    this.delta({ type: 'text_delta', text });
+    this.delta({ type: 'text_delta', text, ...(logprobs && { logprobs }) });
   }
 
   thinking(thinking: string): void {

@@ -234,8 +234,9 @@ export interface ContentBlockStartEvent {
   readonly content_block: ContentBlock;
 }
 
+/** `logprobs` of a text are those of Chat Completions, for callers of other formats who asked for them. */
 export type Delta =
-  | { readonly type: 'text_delta'; readonly text: string }
+  | { readonly type: 'text_delta'; readonly text: string; readonly logprobs?: readonly unknown[] }
   | { readonly type: 'input_json_delta'; readonly partial_json: string }
   | { readonly type: 'thinking_delta'; readonly thinking: string }
   | { readonly type: 'signature_delta'; readonly signature: string }

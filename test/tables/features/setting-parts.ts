@@ -156,10 +156,13 @@ export const settingParts: Readonly<Record<string, readonly Part[]>> = {
   stop: [stop('STOPMARK')],
   'stop newline': [stop('\n')],
   'five stops': [stop('STOPFIVE')],
-  logprobs: [...extra('logprobs', true), ...extra('top_logprobs', 3)],
+  logprobs: [
+    { of: /^logprobs/, in: { chat: field('logprobs', true), responses: text('include', 'logprobs') } },
+    ...extra('top_logprobs', 3, 'top_logprobs', 'top_logprobs'),
+  ],
   top_logprobs: [
     ...extra('top_logprobs', 3, 'top_logprobs', 'top_logprobs'),
-    { of: /^include/, in: { responses: text('include', 'logprobs') } },
+    { of: /^include/, in: { chat: field('logprobs', true), responses: text('include', 'logprobs') } },
   ],
   'n 2': [{ of: /^n$/, in: everywhere((calls) => calls.length === 2) }],
   seed: extra('seed', 424242, 'seed random_seed'),

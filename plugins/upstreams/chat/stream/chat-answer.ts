@@ -8,6 +8,7 @@ import { citationsIn } from './citations.js';
 import { firstChoice, isCutBeforeText, parseChunk } from './chunk.js';
 import { contentParts } from './content-parts.js';
 import { fieldsOf, type Fields } from '../../shared/fields.js';
+import { Logprobs } from './logprobs.js';
 import { LateText, type LatePart } from './late-text.js';
 import { messageStart } from './message-start.js';
 import type { ToolNames } from '../../shared/tool-names.js';
@@ -35,6 +36,8 @@ export interface ChatAnswerOptions {
    * error would cost the caller the rest of its stream. Absent: it is an error, so that the call can be made again.
    */
   readonly onLeftOut?: (() => void) | undefined;
+  /** True where the request asks for log probabilities. */
+  readonly hasLogprobs?: boolean;
 }
 
 /** Translator of one Chat Completions answer, in chunks or whole, into Messages events. Reads choice 0 alone. */
@@ -46,6 +49,7 @@ export class ChatAnswer implements SseTranslator {
   readonly #late = new LateText();
   readonly #counts = new TokenCounts();
   readonly #ending = new AnswerEnd();
+  readonly #logprobs: Logprobs | undefined;
   readonly #tags: ThinkTags | undefined;
   /** Text of the chunk, or of the whole answer, that is being read. */
   #json = '';
@@ -56,6 +60,7 @@ export class ChatAnswer implements SseTranslator {
 
   constructor(options: ChatAnswerOptions) {
     this.#options = options;
+    this.#logprobs = options.hasLogprobs ? new Logprobs() : undefined;
     this.#calls = new ToolCalls(this.#blocks, options.names);
     this.#thinking = new Thinking(this.#blocks, options.vendor);
     this.#tags = options.thinkTags ? new ThinkTags() : undefined;
@@ -137,7 +142,9 @@ export class ChatAnswer implements SseTranslator {
 
   #readChoice(chunk: Fields, choice: Fields): void {
     if (!this.#isStarted) this.#start(chunk);
-    this.#readDelta(fieldsOf(choice['delta'] ?? this.#unread(fieldsOf(choice['message']))));
+    const delta = fieldsOf(choice['delta'] ?? this.#unread(fieldsOf(choice['message'])));
+    this.#logprobs?.read(choice, delta);
+    this.#readDelta(delta);
     this.#ending.readReason(choice);
   }
 
@@ -204,7 +211,7 @@ export class ChatAnswer implements SseTranslator {
       this.#writeLate();
       this.#beginText();
     }
-    this.#blocks.text(text);
+    this.#blocks.text(text, this.#logprobs?.take());
   }
 
   /** Opens a text block, unless one has been opened for late text. */

@@ -1,5 +1,5 @@
 import { blockExtraLosses } from 'gw2api/plugin/upstream';
-import { extrasOf, type Loss, type MessagesRequest, type Tool } from 'gw2api/plugin';
+import { extrasOf, withExtras, type Loss, type MessagesRequest, type Tool } from 'gw2api/plugin';
 import { LastResults } from 'gw2api/plugin/format';
 import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
@@ -78,13 +78,13 @@ export function responsesRequest(
     ...limitFields(request, dropped),
     store: false,
     stream: true,
-    ...(settings.encryptedReasoning && { include: ['reasoning.encrypted_content'] }),
+    ...includeFields(request, settings),
   };
   reportUnread(request, dropped, terms);
   reportUnreadParts(whole, dropped, { addedMarkers: terms.addedMarkers, phase: true });
   for (const { path, kind } of blockExtraLosses(request)) dropped.add(path, kind);
   const paths = withExtraFields(extraFields, settings.extraFields);
-  const extended = withExtraFieldsOf(body, request, paths, dropped);
+  const extended = withExtraFieldsOf(body, withoutLogprobs(request), paths, dropped);
   const keyed = settings.promptCacheKey ? withCacheKey(extended, request, terms) : extended;
   const hinted = withoutHints(keyed, request, terms, dropped);
   const sent = withoutFields(hinted, terms.without, dropped);
@@ -96,8 +96,23 @@ export function responsesRequest(
  * taken without `store`; `service_tier` chooses a price, and goes by the slot's `extraFields`.
  */
 const extraFields = extraPaths(
-  'verbosity:text.verbosity reasoning.summary metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
+  'verbosity:text.verbosity reasoning.summary top_logprobs metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
 );
+
+/** `include`, which also asks for log probabilities. */
+function includeFields(request: MessagesRequest, { encryptedReasoning }: ResponsesSettings): Fields {
+  const include = [
+    ...(encryptedReasoning ? ['reasoning.encrypted_content'] : []),
+    ...(extrasOf(request)['logprobs'] === true ? ['message.output_text.logprobs'] : []),
+  ];
+  return include.length > 0 ? { include } : {};
+}
+
+/** Request without the extra that `include` has said already. */
+function withoutLogprobs(request: MessagesRequest): MessagesRequest {
+  const { logprobs, ...others } = extrasOf(request);
+  return logprobs === true ? withExtras(request, others) : request;
+}
 
 /** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */
 function reasoningFields(

@@ -65,12 +65,13 @@ export class ItemWriter {
     return type === 'function_call' ? this.#calls.has(callIdOf(item)) : this.#types.has(type);
   }
 
-  text(open: OpenItem, text: string): void {
+  /** `logprobs`: of the text's tokens, if any. */
+  text(open: OpenItem, text: string, logprobs: readonly unknown[] = []): void {
     if (text === '') return;
     if (this.#blocks.open !== 'text') this.#blocks.begin({ type: 'text', text: '' });
     open.hasText = true;
     this.#types.add('message');
-    this.#blocks.text(text);
+    this.#blocks.text(text, logprobs.length > 0 ? logprobs : undefined);
   }
 
   cite(open: OpenItem, annotation: unknown): void {

@@ -180,7 +180,8 @@ type ItemEvent = (writer: ItemWriter, open: OpenItem, event: Fields) => void;
 /** Events of an item; those that only repeat what others have brought are not among them. */
 const itemEvents: Readonly<Record<string, ItemEvent | undefined>> = {
   'response.output_item.added': () => undefined,
-  'response.output_text.delta': (writer, open, { delta }) => writer.text(open, textOf(delta)),
+  'response.output_text.delta': (writer, open, { delta, logprobs }) =>
+    writer.text(open, textOf(delta), listOf(logprobs)),
   'response.output_text.annotation.added': (writer, open, { annotation }) => writer.cite(open, annotation),
   'response.refusal.delta': (writer, open, { delta }) => writer.refusal(open, textOf(delta)),
   'response.reasoning_summary_part.added': (writer, open) => {
