@@ -7,8 +7,12 @@ import { receivers } from './receivers.js';
 
 describe('what a request says, at every upstream kind and preset', function () {
   this.timeout(120_000);
-  const lostOf = (cells: readonly Cell[], features: readonly Feature[]): readonly string[] => {
-    expect(cells).to.have.length(features.length * receivers.length);
+  const lostOf = (
+    cells: readonly Cell[],
+    features: readonly Feature[],
+    at = receivers.length,
+  ): readonly string[] => {
+    expect(cells).to.have.length(features.length * at);
     const lost = cells.filter(({ verdict }) => verdict === 'LOST');
     return lost.map(({ feature, receiver }) => `${feature.format}: ${feature.name} at ${receiver}`);
   };
@@ -26,6 +30,8 @@ describe('what a request says, at every upstream kind and preset', function () {
   it('is not lost where it is a member that nobody knows, in any object of a body', async function () {
     const features = unknownMembers(sharedFeatures());
     if (features.length === 0) return this.skip();
-    expect(lostOf(await play(features, unknownPart), features)).to.deep.equal([]);
+    // A member is lost in a format or a kind; the presets of a kind differ in what they take.
+    const each = receivers.filter(({ id }) => ['messages', 'responses', 'openai', 'text-only'].includes(id));
+    expect(lostOf(await play(features, unknownPart, each), features, each.length)).to.deep.equal([]);
   });
 });

@@ -16,10 +16,11 @@ export interface Cell {
   readonly outcome: Outcome;
 }
 
-/** Plays features at all receivers, one feature at a time. */
+/** Plays features at receivers, one feature at a time. */
 export async function play<Played extends Feature>(
   features: readonly Played[],
   parts: (feature: Played) => readonly Part[] = partsOf,
+  at: readonly Receiver[] = receivers,
 ): Promise<readonly Cell[]> {
   const kit = new Kit();
   const recorder = await startRecorder(kit);
@@ -34,7 +35,7 @@ export async function play<Played extends Feature>(
         const verdict = verdictOf(feature.body, own, receiver.wire, outcome);
         return { feature, receiver: receiver.id, verdict, outcome };
       };
-      cells.push(...(await Promise.all(receivers.map(ask))));
+      cells.push(...(await Promise.all(at.map(ask))));
     }
     return cells;
   } finally {
