@@ -28,7 +28,8 @@ export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilit
     (said, { without }) => {
       const role = entryValue(without, 'system') ?? systemRole;
       if (role === 'user' || !aboutRole.test(said)) return undefined;
-      return addedPart(role === 'developer' && !said.includes('system') ? 'system=system' : 'system=user');
+      const isDeveloper = role === 'developer' && (said.includes(role) || !said.includes('system'));
+      return addedPart(isDeveloper ? 'system=system' : 'system=user');
     },
     findHint,
     ...[...samplingFields, allowedField, parallelField, userField].map(refusedField),
@@ -39,7 +40,7 @@ export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilit
 }
 
 const aboutRole =
-  /(?:system|developer)['"`]? ?(?:role|messages?|prompts?|instructions?)?.{0,40}(?:not (?:supported|enabled|allowed)|unsupported)|does not support ['"`]?(?:system|developer)|role.{0,40}['"`](?:system|developer)['"`].{0,40}(?:support|permitted|expected|invalid)/;
+  /(?:system|developer)['"`]? ?(?:role|messages?|prompts?|instructions?)?.{0,40}(?:not (?:supported|enabled|allowed)|unsupported)|does not support ['"`]?(?:system|developer)|role.{0,40}['"`](?:system|developer)['"`].{0,40}(?:support|permitted|expected|invalid)|\brole['"`)]{0,3}.{0,30}(?:input should be|unknown variant)/;
 
 function isUnknown(said: string, field: string): boolean {
   return (

@@ -1,4 +1,5 @@
 import type { CallTerms } from '../shared/call-terms.js';
+import { takenEfforts } from '../shared/effort.js';
 import { entryValue } from '../shared/without.js';
 import type { Capabilities } from './capabilities.js';
 
@@ -12,7 +13,7 @@ export function capabilitiesFor(capabilities: Capabilities, { without, profile }
   return {
     ...capabilities,
     ...(!isThinking && { reasoning: 'none' as const, mayThink: profile?.thinking !== 'none' }),
-    ...(efforts && { efforts: efforts.split(',') }),
+    ...(efforts && { efforts: takenEfforts(capabilities.efforts, efforts) }),
     ...(without?.has('top_k') && { topK: false }),
     ...(without?.has('user') && { user: false }),
     ...(without?.has('allowed_tools') && { toolChoice: 'named' as const }),

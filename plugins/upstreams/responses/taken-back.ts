@@ -1,5 +1,6 @@
 import type { CallTerms } from '../shared/call-terms.js';
 import type { Dropped } from '../shared/dropped.js';
+import { takenEfforts } from '../shared/effort.js';
 import { entryValue } from '../shared/without.js';
 import type { ResponsesSettings } from './options.js';
 
@@ -12,7 +13,7 @@ export function settingsFor(settings: ResponsesSettings, { without, profile }: C
     ...settings,
     reasoning,
     mayThink: profile?.thinking !== 'none',
-    ...(efforts && { efforts: efforts.split(',') }),
+    ...(efforts && { efforts: takenEfforts(settings.efforts, efforts) }),
     ...((!reasoning || without?.has('include')) && { encryptedReasoning: false }),
     ...(without?.has('allowed_tools') && { allowedTools: false }),
     ...(without?.has('strict') && { strictTools: false }),

@@ -4,6 +4,13 @@ import type { SlotCall } from 'gw2api/plugin';
 export type CallTerms = Partial<
   Pick<
     SlotCall,
-    'addedMarkers' | 'addedTools' | 'headers' | 'isTranslated' | 'profile' | 'stickyKey' | 'without'
+    | 'addedLimit'
+    | 'addedMarkers'
+    | 'addedTools'
+    | 'headers'
+    | 'isTranslated'
+    | 'profile'
+    | 'stickyKey'
+    | 'without'
   >
 >;

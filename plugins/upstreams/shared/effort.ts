@@ -69,3 +69,10 @@ function nearestEffort(wanted: string | undefined, efforts: readonly string[]): 
     .findLast((effort) => efforts.includes(effort));
   return below ?? knownEfforts.slice(1).find((effort) => efforts.includes(effort));
 }
+
+/** Efforts of a server that its refusal has left: those that it lists, where it takes none that was known of it. */
+export function takenEfforts(known: readonly string[], listed: string): string[] {
+  const left = listed.split(',');
+  const taken = known.filter((effort) => left.includes(effort));
+  return taken.length > 0 ? taken : left;
+}

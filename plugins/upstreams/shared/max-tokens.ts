@@ -1,27 +1,38 @@
-import { namedLimit, withFields, type MessagesRequest, type SlotCall } from 'gw2api/plugin';
+import { namedLimit, withFields, type Loss, type MessagesRequest } from 'gw2api/plugin';
+import type { CallTerms } from './call-terms.js';
 import type { FindPart } from './refused-part.js';
 import { entryValue } from './without.js';
 
-/** Finds a `max_tokens` of the gateway above the limit that a refusal names. */
+/** Finds a `max_tokens` above the limit that a refusal names, the gateway's own or one that it has translated. */
 export const findLimit: FindPart = (_, { addedLimit, request }, error) => {
-  const limit = addedLimit && namedLimit(error, request.max_tokens ?? Infinity);
-  if (!limit) return undefined;
-  return { without: `max_tokens=${limit.tokens}`, isOfModel: limit.isOfModel, isAsked: false };
+  const { max_tokens: wanted } = request;
+  const limit = typeof wanted === 'number' ? namedLimit(error, wanted) : undefined;
+  const isAsked = addedLimit !== true;
+  if (!limit || (isAsked && !limit.isOfModel && limit.tokens < minRoom)) return undefined;
+  return { without: `max_tokens=${limit.tokens}`, isOfModel: limit.isOfModel, isAsked };
 };
+
+/** Tokens; of a context with less left the caller is told, who then shortens the prompt. */
+const minRoom = 1024;
 
 /**
  * The request within the limit that its upstream has named. A budget for thinking that is too much then keeps its
  * share, so that the answer keeps its own.
  */
-export function withinLimit(request: MessagesRequest, without: SlotCall['without']): MessagesRequest {
+export function withinLimit(
+  request: MessagesRequest,
+  { addedLimit, without }: CallTerms,
+): { readonly request: MessagesRequest; readonly losses: readonly Loss[] } {
   const limit = Number(entryValue(without, 'max_tokens') ?? 0);
   const { max_tokens: asked, thinking } = request;
-  if (limit === 0 || typeof asked !== 'number' || asked <= limit) return request;
+  if (limit === 0 || typeof asked !== 'number' || asked <= limit) return { request, losses: [] };
+  const losses: readonly Loss[] = addedLimit ? [] : [{ path: 'max_tokens', kind: 'setting' }];
   if (thinking?.type !== 'enabled' || thinking.budget_tokens < limit)
-    return withFields(request, { max_tokens: limit });
+    return { request: withFields(request, { max_tokens: limit }), losses };
   const share = Math.floor((thinking.budget_tokens * limit) / asked);
   const budget_tokens = Math.max(minBudget, share);
-  return withFields(request, { max_tokens: limit, thinking: { ...thinking, budget_tokens } });
+  const fitted = { max_tokens: limit, thinking: { ...thinking, budget_tokens } };
+  return { request: withFields(request, fitted), losses };
 }
 
 /** Tokens; the Messages API refuses less. */

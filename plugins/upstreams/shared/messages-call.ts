@@ -56,7 +56,8 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const { without } = given;
   const objects = withObjectInputs(given.request);
   const earlier = withoutEarlierThinking(callWith(given, objects.request));
-  const asked = callWith(given, withinLimit(earlier.request, without));
+  const limited = withinLimit(earlier.request, given);
+  const asked = callWith(given, limited.request);
   const narrowed = narrowedForMessages(asked);
   const fitted = withFittedSchemas(narrowed, heldTo(features, without));
   const { call, keys } = fitted;
@@ -66,7 +67,7 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);
   const timely = withoutLateSystem(flagged.request, call);
   const request = without?.has('system') ? withSystemInUser(timely) : timely;
-  const steps = [earlier, fitted, tools, translated, flagged];
+  const steps = [earlier, limited, fitted, tools, translated, flagged];
   const found = steps.flatMap((step) => step.losses);
   const losses = [...objects.cut, ...inAsked(found, given.request, narrowed.request)];
   return { request, losses, leftOut: tools.leftOut, keys };

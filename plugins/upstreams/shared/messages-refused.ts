@@ -2,7 +2,14 @@ import { isForcedTool, type SlotCall, type Tool } from 'gw2api/plugin';
 import { refusedThinking, type RefusedPart } from 'gw2api/plugin/upstream';
 import { findEarlierThinking } from './earlier-thinking.js';
 import { findLimit } from './max-tokens.js';
-import { aboutSchema, refusedField, refuses, samplingFields, tooComplex } from './openai-refused.js';
+import {
+  aboutSchema,
+  listedEfforts,
+  refusedField,
+  refuses,
+  samplingFields,
+  tooComplex,
+} from './openai-refused.js';
 import { hasOwnMarker } from './own-markers.js';
 import { addedPart, type FindPart } from './refused-part.js';
 import type { SchemaOptions } from './schema-options.js';
@@ -12,7 +19,7 @@ import { entryValue } from './without.js';
 
 /** Words of services of the Messages API about what stages have added to a request. */
 const addedParts: readonly FindPart[] = [
-  findLimit,
+  (said, call, error) => (call.addedLimit || call.isTranslated ? findLimit(said, call, error) : undefined),
   findEarlierThinking,
   (said, call) => (isAboutTool(said, addedToolAt(call)) ? addedPart('web_search') : undefined),
   (said, call) =>
@@ -26,6 +33,12 @@ const addedParts: readonly FindPart[] = [
 
 /** Words about what translation has chosen, which a Messages caller has written itself. */
 const translatedParts: readonly FindPart[] = [
+  (said, { request: { output_config: output } }) => {
+    const efforts = /effort/.test(said) ? listedEfforts(said, output?.effort) : [];
+    return efforts.length > 0
+      ? { without: `efforts=${efforts.join(',')}`, isOfModel: true, isAsked: true }
+      : undefined;
+  },
   (said, call) => {
     const thinking = refusedThinking(said, call);
     return thinking && { ...thinking, isAsked: true };

@@ -1,4 +1,4 @@
-import { changedError, type GatewayError } from 'gw2api/plugin';
+import { changedError, namedLimit, type GatewayError } from 'gw2api/plugin';
 import { errorFields, errorType, jsonFields, refusal } from 'gw2api/plugin/upstream';
 import { fieldsOf, textOf, type Fields } from './fields.js';
 
@@ -14,7 +14,8 @@ export function openaiRefusal(answer: AnswerHead, body: string, nowMs?: number):
   const refused = refusal(answer, body, nowMs);
   const message = messageOf(error, refused.message);
   const type = typeOf(answer.status, textOf(error['type']));
-  const code = isTooLong(refused.code, message) ? 'context_length_exceeded' : refused.code;
+  const isAnswer = namedLimit(refused, Infinity)?.isOfModel === true;
+  const code = !isAnswer && isTooLong(refused.code, message) ? 'context_length_exceeded' : refused.code;
   const status = code === 'context_length_exceeded' && refused.status < 429 ? 400 : refused.status;
   return outOfCredit(
     changedError(refused, { code, message, type: status === 400 ? 'invalid_request_error' : type, status }),

@@ -25,7 +25,7 @@ export function refusedField({ without, named, isSent, isAsked = false }: Refusa
 
 /** Words about a field that is not taken, other than about a value that is out of its range. */
 export const refuses =
-  /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|unavailable|deprecated|only the default|cannot both|no longer/;
+  /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|unavailable|deprecated|only the default|only \S{1,20} (?:is|are) (?:allowed|supported)|cannot both|no longer/;
 
 /** Words of a refusal that any request of the model would meet. */
 const aboutModel =
@@ -79,11 +79,12 @@ export const findEffort: FindPart = (said, call) => {
 
 const aboutEffort = /reasoning[._ ]?effort|\beffort\b|\breasoning\b|\bthinking\b/;
 
-const badValue = /invalid|must be|should be|expected/;
+const badValue =
+  /invalid|must be|should be|expected|mandatory|cannot be (?:disabled|turned off)|only (?:be )?enabled when/;
 
 /** True for a refusal that quotes the effort beside a list of others, and names no field: OpenAI has that beside its words. */
 function isQuoted(said: string, effort: string | undefined): boolean {
-  if (effort === undefined || !badValue.test(said)) return false;
+  if (effort === undefined || !(badValue.test(said) || refuses.test(said))) return false;
   const isSaid = ["'", '"', '`'].some((quote) => said.includes(quote + effort + quote));
   return isSaid && listedEfforts(said, effort).length > 1;
 }
@@ -93,14 +94,15 @@ function effortEntry(said: string, { without, request }: SlotCall): string {
   const refused = thinkingWish(request).effort;
   const listed = listedEfforts(said, refused);
   if (listed.length > 0) return `effort=${listed.join(',')}`;
+  if (refused === 'none') return `effort=${knownEfforts.slice(1).join(',')}`;
   const isRare = refused !== undefined && !usual.includes(refused) && said.includes(refused);
   return isRare && entryValue(without, 'effort') === undefined ? `effort=${usual.join(',')}` : 'effort';
 }
 
 const usual: readonly string[] = ['low', 'medium', 'high'];
 
-/** Efforts in the list of a refusal, but for the refused one. */
-function listedEfforts(said: string, refused: string | undefined): readonly string[] {
+/** Known efforts in the list of a refusal, but for the refused one. */
+export function listedEfforts(said: string, refused: string | undefined): readonly string[] {
   const list = listIn(said);
   return knownEfforts.filter((effort) => effort !== refused && new RegExp(`\\b${effort}\\b`).test(list));
 }
@@ -135,7 +137,7 @@ export const aboutSchema = /grammar|complex|too many|schema[.:]|schema for|prope
 
 /** Words about schemas that a service cannot compile. */
 export const tooComplex =
-  /compiled grammar|schema is too complex|too many (?:states|strict)|invalid schema|(?:strict|response_format|json_schema|output_config).{0,80}(?:support|permitted|invalid|extra)/;
+  /compiled grammar|grammar compilation|compilation cost|schema is too complex|too many (?:states|strict|optional parameters|parameters with union)|invalid schema|(?:strict|response_format|json_schema|output_config).{0,80}(?:support|permitted|invalid|extra)/;
 
 /** Keywords that a grammar cannot express, where the server's own limits are unknown. */
 export const findGrammar: FindPart = (said, { request }) => {

@@ -48,9 +48,9 @@ export function chatRequest(
 ): ChatRequest {
   refuseThread(given);
   const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
-  const whole = withinLimit(checkedShape(objects), terms.without);
+  const { request: whole, losses } = withinLimit(checkedShape(objects), terms);
   const capabilities = capabilitiesFor(server, terms);
-  const dropped = new Dropped(cut);
+  const dropped = new Dropped([...cut, ...losses]);
   const sampled = withoutSampling(whole, terms.without, dropped);
   const conversion: Conversion = {
     capabilities,

@@ -29,7 +29,7 @@ const writers: Readonly<Record<Exclude<ServerCapabilities['reasoning'], 'none'>,
   },
   /** DeepSeek: a switch, and an effort beside it. */
   thinking: ({ effort: wanted, isOn }, effort) => {
-    if (wanted === 'none') return { thinking: { type: 'disabled' } };
+    if (wanted === 'none') return effort() === 'none' ? { thinking: { type: 'disabled' } } : {};
     return { ...(isOn && { thinking: { type: 'enabled' } }), ...effortField(effort()) };
   },
 };

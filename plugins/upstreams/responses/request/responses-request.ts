@@ -50,9 +50,9 @@ export function responsesRequest(
 ): ResponsesRequest {
   refuseThread(given);
   const { request: objects, cut } = withObjectInputs(withOutputConfig(given));
-  const whole = withinLimit(checkedShape(objects), terms.without);
+  const { request: whole, losses } = withinLimit(checkedShape(objects), terms);
   const settings = settingsFor(slot, terms);
-  const lost = new Dropped(cut);
+  const lost = new Dropped([...cut, ...losses]);
   const sampled = withoutSampling(whole, terms.without, lost);
   const conversion: Conversion = {
     settings,

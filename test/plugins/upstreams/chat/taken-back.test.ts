@@ -75,10 +75,33 @@ describe('the words of a Chat server', () => {
     ],
     ["Unsupported value: 'messages[0].role' does not support 'developer' with this model.", 'system=system'],
     ['max_tokens is too large: 50. This model supports at most 40 completion tokens.', 'max_tokens=40'],
+    [
+      "Unsupported value: 'max' is not supported with the 'gpt-5' model. Supported values are: 'minimal', 'low', 'medium', and 'high'.",
+      'effort=minimal,low,medium,high',
+    ],
+    ['invalid temperature: only 1 is allowed for this model', 'temperature'],
+    [
+      "[{'type': 'literal_error', 'loc': ('body', 'messages', 0, 'role'), 'msg': \"Input should be 'system', 'user', 'assistant' or 'tool'\", 'input': 'developer'}]",
+      'system=system',
+    ],
+    [
+      'messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`',
+      'system=system',
+    ],
     ['System role not supported', 'system=user'],
     ['Developer instruction is not enabled for models/gemma-3-27b-it', 'system=system'],
     ['Failed to initialize samplers: failed to parse grammar', 'grammar', false],
     ['The compiled grammar is too large', 'strict', false],
+    [
+      'Schemas contains too many optional parameters (30), which would make grammar compilation inefficient.',
+      'strict',
+      false,
+    ],
+    [
+      'Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf) which causes exponential compilation cost.',
+      'strict',
+      false,
+    ],
     ["Invalid schema for response_format 'answer': schema is too complex", 'strict', false],
   ] as const)
     it(`"${message.slice(0, 70)}" are about ${part}`, () =>
@@ -102,6 +125,26 @@ describe('the words of a Chat server', () => {
       expect(found(message, plain)).to.equal(undefined);
   });
 
+  it('name the limit of a caller as well, unless what is left of the context is too little for an answer', () => {
+    const call = slotCall({ request: { ...full, max_tokens: 32_000 } });
+    const limit =
+      '`max_completion_tokens` must be less than or equal to `8192`, which is less than the `context_window`';
+    expect(found(limit, call)).to.deep.equal({ without: 'max_tokens=8192', isOfModel: true, isAsked: true });
+    const left = (input: number) => `maximum context length is 32768 tokens (32000 > 32768 - ${input})`;
+    expect(found(left(20_000), call)).to.deep.equal({
+      without: 'max_tokens=12768',
+      isOfModel: false,
+      isAsked: true,
+    });
+    expect(found(left(32_000), call)).to.equal(undefined);
+  });
+
+  it('leave the other efforts to a model that cannot stop thinking', () => {
+    const call = callOf({ ...full, thinking: { type: 'disabled' }, output_config: {} });
+    const part = found('Reasoning is mandatory for this endpoint and cannot be disabled.', call);
+    expect(part?.without).to.equal('effort=minimal,low,medium,high,xhigh,max');
+  });
+
   it('lower an effort that the server lists, then leave it out', () => {
     const message = "reasoning_effort 'high' is not supported by this model";
     expect(found(message, callOf(full, ['effort=low,medium,high']))?.without).to.equal('effort');
@@ -116,6 +159,29 @@ describe('a Chat request', () => {
     const { body, lost } = sent(['effort']);
     expect(body).to.not.have.property('reasoning_effort');
     expect(lost).to.include('output_config.effort');
+  });
+
+  it('has an effort after thinking could not be stopped, which is reported', () => {
+    const entry = 'effort=minimal,low,medium,high,xhigh,max';
+    const off: MessagesRequest = { ...full, thinking: { type: 'disabled' }, output_config: {} };
+    for (const [preset, switchOff] of [
+      ['openrouter', { reasoning: { effort: 'none' } }],
+      ['deepseek', { thinking: { type: 'disabled' } }],
+      ['groq', { reasoning_effort: 'none' }],
+    ] as const) {
+      const fields = Object.keys(switchOff);
+      expect(sent([], preset, off).body).to.deep.include(switchOff);
+      const { body, lost } = sent([entry], preset, off);
+      expect(body).to.not.have.any.keys(...fields);
+      expect(lost).to.include('thinking');
+    }
+    expect(sent([entry], 'groq').body).to.include({ reasoning_effort: 'high' });
+  });
+
+  it('has the limit that the server has named, reported to the caller who asked for more', () => {
+    const { body, lost } = sent(['max_tokens=40']);
+    expect(body).to.include({ max_completion_tokens: 40 });
+    expect(lost).to.include('max_tokens');
   });
 
   it('has no effort for a model that does not think', () => {

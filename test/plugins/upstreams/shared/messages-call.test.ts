@@ -194,6 +194,11 @@ describe('the words of a service of the Messages API', () => {
       isOfModel: false,
     });
     expect(part(ofModel, {})).to.equal(undefined);
+    expect(part(ofModel, { isTranslated: true })).to.deep.equal({
+      without: 'max_tokens=64000',
+      isOfModel: true,
+      isAsked: true,
+    });
   });
 
   describe('about what translation has chosen', () => {
@@ -246,6 +251,22 @@ describe('the words of a service of the Messages API', () => {
       const request = { output_config: { ...format.output_config, effort: 'low' } };
       const message = 'output_config.effort: Extra inputs are not permitted';
       expect(part(message, request)?.without).to.equal('thinking=budget');
+    });
+
+    it('name the efforts that a model has', () => {
+      const message = "output_config.effort: Input should be 'low', 'medium', 'high' or 'max'";
+      expect(part(message, { output_config: { effort: 'xhigh' } })).to.deep.equal({
+        without: 'efforts=low,medium,high,max',
+        isOfModel: true,
+        isAsked: true,
+      });
+    });
+
+    it('lower a limit of the caller, reported', () => {
+      const call = callOf({ max_tokens: 128_000 }, { isTranslated: true, ...without('max_tokens=64000') });
+      const { request, losses } = fittedCall(call, {});
+      expect(request.max_tokens).to.equal(64_000);
+      expect(losses).to.deep.equal([{ path: 'max_tokens', kind: 'setting' }]);
     });
 
     it('put a refused format in words', () => {
