@@ -1,5 +1,5 @@
 import type { Static, TProperties } from 'typebox';
-import { Type, type BlockOf, type ContentBlock } from 'gw2api/plugin';
+import { Type, type BlockOf } from 'gw2api/plugin';
 import type { InputItem } from './body.js';
 import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';
@@ -7,6 +7,7 @@ import { parseArguments } from '../shared/arguments.js';
 import { bodyCheck, nullable } from '../shared/body.js';
 import { toolResult } from '../shared/call-ids.js';
 import { openReasoning, plainThinking } from '../shared/reasoning.js';
+import { orphanResult } from '../shared/orphan-results.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
 import { ofAnswers, unreadMembers, type MemberReport } from '../shared/unread-members.js';
@@ -175,16 +176,7 @@ function addResult(item: InputItem, path: string, { transcript, dropped, called 
   const failure = isError ? { is_error: true } : {};
   if (called.has(call_id)) return transcript.add('user', [{ ...toolResult(call_id, result), ...failure }]);
   dropped.add(path);
-  transcript.add('user', orphan(name || call_id, result));
-}
-
-/** Result whose call is gone, as text of the user: every upstream refuses it otherwise. */
-function orphan(name: string, result: string | readonly ContentBlock[]): readonly ContentBlock[] {
-  const blocks: readonly ContentBlock[] =
-    typeof result === 'string' ? [{ type: 'text', text: result }] : result;
-  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  const text = `Result of ${name}: ${texts.join('\n')}`;
-  return [{ type: 'text', text }, ...blocks.filter(({ type }) => type !== 'text')];
+  transcript.add('user', orphanResult(name || call_id, result));
 }
 
 function addSummary(item: InputItem, path: string, { transcript, dropped }: Reading): void {

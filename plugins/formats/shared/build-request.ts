@@ -42,7 +42,7 @@ export interface RequestParams {
 export function buildRequest(params: RequestParams, dropped: UnsupportedFields): MessagesRequest {
   const { transcript, conversationPath } = params;
   const messages = withUniqueCalls(transcript.messages);
-  for (const path of transcript.replacedResults) dropped.add(path);
+  for (const path of [...transcript.replacedResults, ...transcript.orphanResults]) dropped.add(path);
   if (messages.length === 0 && transcript.system.length === 0)
     throw invalidField(conversationPath, 'must hold a user or assistant message that is not empty');
   const { tools: offered = [], choice, allowed, parallel } = params.tools ?? {};

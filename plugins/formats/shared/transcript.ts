@@ -1,5 +1,6 @@
 import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
 import { LastResults } from 'gw2api/plugin/format';
+import { OrphanResults } from './orphan-results.js';
 
 type Role = Message['role'];
 
@@ -25,6 +26,7 @@ export class Transcript {
   readonly #system: TextBlock[] = [];
   readonly #turns: Turn[] = [];
   readonly #sources: { readonly path: string; readonly blocks: readonly ContentBlock[] }[] = [];
+  readonly #orphans = new OrphanResults();
   #path = '';
 
   /** Sets the place in the caller's body of what is added next: `messages[2]`, `input[0]`. */
@@ -56,9 +58,15 @@ export class Transcript {
       );
   }
 
-  /** Adds a turn of `role`; one with nothing in it has an empty text. */
+  /** Adds a turn of `role`; one with nothing in it has an empty text, a result without a call becomes text. */
   add(role: Exclude<Role, 'system'>, blocks: readonly ContentBlock[]): void {
-    this.#add(role, blocks.length > 0 ? blocks : [{ type: 'text', text: '' }]);
+    const known = this.#orphans.inWords(blocks, this.#path);
+    this.#add(role, known.length > 0 ? known : [{ type: 'text', text: '' }]);
+  }
+
+  /** Places of results whose calls are gone, which are sent as text. */
+  get orphanResults(): readonly string[] {
+    return this.#orphans.paths;
   }
 
   #add(role: Role, blocks: readonly ContentBlock[], kept = blocks): void {

@@ -9,11 +9,19 @@ import { withoutNulls } from './without-nulls.js';
  * wrong field: `messages[2].content[0].text: must be a string`.
  */
 export function checkedShape(given: MessagesRequest): MessagesRequest {
-  if (check()(given).length === 0) return given;
+  if (check()(given).length === 0) return withLastTurn(given);
   const request = withoutNulls(given);
   const [error] = check()(request);
   if (error) throw new GatewayError('invalid_request', `${formatPath(error.path)}: ${error.message}`);
-  return request;
+  return withLastTurn(request);
+}
+
+/** The request, unless its last turn is an empty one of the user: the answer before that would be continued. */
+function withLastTurn(request: MessagesRequest): MessagesRequest {
+  const last = request.messages.length - 1;
+  const { role, content } = request.messages[last] ?? {};
+  if (role !== 'user' || !Array.isArray(content) || content.length > 0) return request;
+  throw new GatewayError('invalid_request', `messages[${last}].content: must have at least 1 item(s)`);
 }
 
 /** Validator, compiled on first use. */

@@ -219,9 +219,10 @@ describe('a Chat request', () => {
       expect(dropped).to.deep.equal(['messages[2]']);
     });
 
-    it('keep a result that answers no call, for the upstream to judge', () => {
-      const { request } = decode({ messages: [{ role: 'tool', tool_call_id: 'x', content: '' }] });
-      expect(request.messages[0]!.content).to.deep.equal([{ type: 'tool_result', tool_use_id: 'x' }]);
+    it('have a result that answers no call as text, since every upstream refuses it otherwise', () => {
+      const { request, dropped } = decode({ messages: [{ role: 'tool', tool_call_id: 'x', content: 'r' }] });
+      expect(request.messages[0]!.content).to.deep.equal([{ type: 'text', text: 'Result of x: r' }]);
+      expect(dropped).to.deep.equal(['messages[0]']);
     });
 
     it('keep the ids of calls, of which a Messages upstream gets valid ones that agree', () => {
@@ -328,10 +329,12 @@ describe('a Chat request', () => {
       const image_url = { url: 'https://x.example/a.png' };
       const { request } = decode({
         messages: [
+          user,
+          { role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'f' } }] },
           { role: 'tool', tool_call_id: 'a', content: [said('x'), { type: 'image_url', image_url }] },
         ],
       });
-      expect(request.messages[0]!.content).to.deep.equal([
+      expect(request.messages[2]!.content).to.deep.equal([
         {
           type: 'tool_result',
           tool_use_id: 'a',
