@@ -1,5 +1,7 @@
 import { ModelEvent, type ContentBlock, type Delta } from 'gw2api/plugin';
 
+type DeltaOf = (text: string, logprobs?: readonly unknown[]) => Delta;
+
 /** Writer of content blocks, one after the other, as the events of a Messages stream. */
 export class Blocks {
   /** Destination of the events; set anew for each read. */
@@ -7,6 +9,7 @@ export class Blocks {
   #index = -1;
   #open: ContentBlock['type'] | undefined;
   #length = 0;
+  #half: { readonly text: string; readonly deltaOf: DeltaOf } | undefined;
 
   /** Type of the open block. */
   get open(): ContentBlock['type'] | undefined {
@@ -32,18 +35,27 @@ export class Blocks {
   }
 
   text(text: string, logprobs?: readonly unknown[]): void {
-    this.#length += text.length;
-    this.delta({ type: 'text_delta', text, ...(logprobs && { logprobs }) });
+    this.#write(text, textDelta, logprobs);
   }
 
   thinking(thinking: string): void {
-    this.#length += thinking.length;
-    this.delta({ type: 'thinking_delta', thinking });
+    this.#write(thinking, (whole) => ({ type: 'thinking_delta', thinking: whole }));
   }
 
   json(json: string): void {
-    this.#length += json.length;
-    this.delta({ type: 'input_json_delta', partial_json: json });
+    this.#write(json, (whole) => ({ type: 'input_json_delta', partial_json: whole }));
+  }
+
+  /** Writes a piece; a first half of a surrogate pair waits for its second half. */
+  #write(piece: string, deltaOf: DeltaOf, logprobs?: readonly unknown[]): void {
+    this.#length += piece.length;
+    const text = this.#half === undefined ? piece : this.#half.text + piece;
+    const last = text.charCodeAt(text.length - 1);
+    const isHalf = last >= 0xd800 && last <= 0xdbff;
+    this.#half = isHalf ? { text: text.slice(-1), deltaOf } : undefined;
+    const ready = isHalf ? text.slice(0, -1) : text;
+    if (ready === '' && isHalf && !logprobs) return;
+    this.delta(deltaOf(ready, logprobs));
   }
 
   delta(delta: Delta): void {
@@ -52,7 +64,11 @@ export class Blocks {
 
   end(): void {
     if (this.#open === undefined) return;
+    if (this.#half) this.delta(this.#half.deltaOf(this.#half.text));
+    this.#half = undefined;
     this.#open = undefined;
     this.events.push(ModelEvent.of({ type: 'content_block_stop', index: this.#index }));
   }
 }
+
+const textDelta: DeltaOf = (text, logprobs) => ({ type: 'text_delta', text, ...(logprobs && { logprobs }) });

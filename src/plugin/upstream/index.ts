@@ -29,6 +29,7 @@ export { mendedMessage } from '../events/mend/mended-message.js';
 export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';
 export { blockExtraLosses, extraKind, extraLosses, extraPath } from '../extras.js';
 export { abortSignal } from '../http/call-signal.js';
+export { isTooDeep } from '../http/parse-json.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
 export { errorFields, isErrorBody } from '../events/error-shapes.js';
 export { errorFromEvent, errorType, interruptedError } from '../events/upstream-error.js';

@@ -1,5 +1,6 @@
-import { inputJson, keepArguments } from 'gw2api/plugin/upstream';
+import { inputJson, isTooDeep, keepArguments } from 'gw2api/plugin/upstream';
 import { fieldsOf, textOf } from '../../shared/fields.js';
+import { malformed } from '../../shared/malformed.js';
 
 /** Piece of a tool call. */
 export interface CallDelta {
@@ -47,6 +48,7 @@ function callDelta(entry: unknown, calls: unknown, json: string): CallDelta {
 
 /** Text of arguments that are an object, its numbers as they came. */
 function objectText(given: object, calls: unknown, json: string): string {
+  if (isTooDeep(given, json)) throw malformed('too deeply nested arguments of a tool call');
   keepArguments(calls, json);
   return inputJson(given);
 }

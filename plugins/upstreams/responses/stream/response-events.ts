@@ -3,6 +3,7 @@ import { ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
 import {
   interruptedError,
   isErrorBody,
+  isTooDeep,
   jsonFields,
   keepArguments,
   type SseTranslator,
@@ -215,5 +216,7 @@ function keepCalls({ item, response }: Fields, json: string): void {
   const calls = [item, ...listOf(fieldsOf(response)['output'])].filter(
     (call) => typeof fieldsOf(call)['arguments'] === 'object',
   );
-  if (calls.length > 0) keepArguments(calls, json);
+  if (calls.length === 0) return;
+  if (isTooDeep(calls, json)) throw malformed('too deeply nested arguments of a tool call');
+  keepArguments(calls, json);
 }
