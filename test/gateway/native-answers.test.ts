@@ -163,6 +163,15 @@ describe('too long a prompt', () => {
       'prompt is too long: 1200000 tokens > 1048576 maximum. ',
     ],
     ['The prompt exceeds the context window of this model.', 'prompt is too long. '],
+    [
+      'Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
+      'prompt is too long: 40000 tokens > 32768 maximum. ',
+    ],
+    [
+      'The prompt is too long: 200000, model maximum context length: 131071',
+      'prompt is too long: 200000 tokens > 131071 maximum. ',
+    ],
+    ['prompt is too long: 200001 tokens > 200000 maximum', ''],
   ];
   for (const [message, beginning] of cases)
     it(`is told to callers of Messages in words that they understand: ${message}`, async () => {
@@ -180,6 +189,28 @@ describe('too long a prompt', () => {
         code: 'context_length_exceeded',
         message,
       });
+      await gateway.close();
+      await server.close();
+    });
+});
+
+describe('words about the length of a prompt that have no code', () => {
+  for (const message of [
+    'The input token count (1300000) exceeds the maximum number of tokens allowed (1048575).',
+    "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens and 100 `max_new_tokens`',
+  ])
+    it(`have the code that clients know: ${message}`, async () => {
+      const server = await scripted((_, response) => {
+        response
+          .writeHead(422, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ error: message }));
+      });
+      const gateway = await startGateway({ slots: [slotAt(server.url, { upstream: 'chat' })] });
+      const answer = await gateway.post('/v1/messages', { model: 'sonnet-5', max_tokens: 9, messages });
+      const { error } = (await answer.json()) as { error: { message: string } };
+      expect(answer.status).to.equal(400);
+      expect(error.message).to.match(/^prompt is too long: \d+ tokens > \d+ maximum\. /);
       await gateway.close();
       await server.close();
     });

@@ -23,9 +23,11 @@ export function messagesError(error: GatewayError): string {
  * Messages expect, who then shorten it.
  */
 function wordsOf({ code, message, capability }: GatewayError): string {
-  if (capability !== undefined) return `${message} (capability_rejected: ${capability})`;
-  if (code !== 'context_length_exceeded' || /prompt is too long/i.test(message)) return message;
-  return `prompt is too long${countsIn(message.slice(0, 2000))}. ${message}`;
+  if (code !== 'context_length_exceeded')
+    return capability === undefined ? message : `${message} (capability_rejected: ${capability})`;
+  const counts = countsIn(message.slice(0, 2000));
+  const isSaid = /prompt is too long/i.test(message) && (counts === '' || /tokens > \d/.test(message));
+  return isSaid ? message : `prompt is too long${counts}. ${message}`;
 }
 
 /** The limit and the length of a prompt, where both are named: the limit is the number beside its word. */
@@ -37,10 +39,11 @@ function countsIn(message: string): string {
 }
 
 const limits = [
-  /max(?:imum)? (?:context|prompt|input)[a-z ]{0,20} (?:is |of |to )?\(?(\d[\d,]*)/i,
+  /max(?:imum)? (?:context|prompt|input)[a-z ]{0,20}(?: is | of | to |: | )\(?(\d[\d,]*)/i,
+  /(\d[\d,]{2,14}) maximum context/i,
   /maximum (?:number of (?:input )?tokens|input tokens)[a-z ]{0,20} ?\(?(\d[\d,]*)/i,
   /context (?:size|window|length|limit)[a-z ]{0,20} ?\(?(\d[\d,]*)/i,
-  /limit (?:of|is) (\d[\d,]*)/i,
+  /(?:limit (?:of|is)|must be <=) (\d[\d,]*)/i,
 ];
 
 function numberIn(text: string | undefined): number {

@@ -34,7 +34,8 @@ function isTooLong(code: string, message: string): boolean {
   return tooLong.test(code) || tooLong.test(message.slice(0, 1000));
 }
 
-const tooLong = /context[ _](?:length|window|size)|prompt is too long/i;
+const tooLong =
+  /context[ _](?:length|window|size)|prompt is too long|maximum prompt length|input token count.{0,40}exceeds|`inputs` tokens \+ `max_new_tokens` must be/i;
 
 /** Type that the Messages API has for a status; its own where the status says less, and Messages has it, too. */
 function typeOf(status: number, own: string): string {

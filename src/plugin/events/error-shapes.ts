@@ -43,10 +43,21 @@ function wordsIn(value: unknown, depth = 0): string {
 function placedWords(value: unknown, depth: number): string {
   const words = wordsIn(value, depth);
   const loc = isRecord(value) ? value['loc'] : undefined;
-  return Array.isArray(loc) && words !== '' ? `${loc.slice(0, 20).join('.')}: ${words}` : words;
+  return Array.isArray(loc) && loc.length > 0 && words !== ''
+    ? `${loc.slice(0, 20).join('.')}: ${words}`
+    : words;
 }
 
-const names = ['message', 'msg', 'detail', 'error', 'errors', 'error_description', 'title'] as const;
+const names = [
+  'message',
+  'Message',
+  'msg',
+  'detail',
+  'error',
+  'errors',
+  'error_description',
+  'title',
+] as const;
 
 const maxDepth = 5;
 
