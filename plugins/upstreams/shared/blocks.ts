@@ -39,11 +39,11 @@ export class Blocks {
   }
 
   thinking(thinking: string): void {
-    this.#write(thinking, (whole) => ({ type: 'thinking_delta', thinking: whole }));
+    this.#write(thinking, thinkingDelta);
   }
 
   json(json: string): void {
-    this.#write(json, (whole) => ({ type: 'input_json_delta', partial_json: whole }));
+    this.#write(json, jsonDelta);
   }
 
   /** Writes a piece; a first half of a surrogate pair waits for its second half. */
@@ -72,3 +72,5 @@ export class Blocks {
 }
 
 const textDelta: DeltaOf = (text, logprobs) => ({ type: 'text_delta', text, ...(logprobs && { logprobs }) });
+const thinkingDelta: DeltaOf = (thinking) => ({ type: 'thinking_delta', thinking });
+const jsonDelta: DeltaOf = (partial_json) => ({ type: 'input_json_delta', partial_json });

@@ -5,26 +5,29 @@ type Headers = Readonly<Record<string, string>>;
 
 /**
  * Headers of a refused call with the `retry-after` that its body or its `x-ratelimit-*` headers mean, in whole
- * seconds, where it is a refusal of too much and has none; a date in `retry-after` becomes seconds.
+ * seconds, where it is a refusal of too much and has none; a date in `retry-after` becomes seconds, and what is neither is
+ * left out.
  */
 export function withNamedWait(
   { status, headers }: { readonly status: number; readonly headers: Headers },
   error: Readonly<Record<string, unknown>>,
   nowMs: number,
 ): Headers {
-  const stated = headers['retry-after'];
-  if (stated !== undefined) return withSeconds(headers, stated, nowMs);
-  if (!ofTooMuch.has(status) || headers['retry-after-ms'] !== undefined) return headers;
+  const { 'retry-after': stated, ...others } = headers;
+  const own = stated === undefined ? undefined : withSeconds(headers, stated, nowMs);
+  if (own) return own;
+  if (!ofTooMuch.has(status) || headers['retry-after-ms'] !== undefined) return others;
   const seconds = waitIn(error, nowMs) ?? (status === 429 ? usedUpSeconds(headers, nowMs) : undefined);
-  return seconds === undefined ? headers : { ...headers, 'retry-after': String(Math.ceil(seconds)) };
+  return seconds === undefined ? others : { ...others, 'retry-after': String(Math.ceil(seconds)) };
 }
 
 const ofTooMuch: ReadonlySet<number> = new Set([429, 503, 529]);
 
-function withSeconds(headers: Headers, stated: string, nowMs: number): Headers {
+/** Headers with the stated wait in whole seconds; undefined where that says nothing. */
+function withSeconds(headers: Headers, stated: string, nowMs: number): Headers | undefined {
   if (/^\s*\d+\s*$/.test(stated)) return headers;
   const seconds = secondsIn(stated, nowMs);
-  return seconds === undefined ? headers : { ...headers, 'retry-after': String(Math.ceil(seconds)) };
+  return seconds === undefined ? undefined : { ...headers, 'retry-after': String(Math.ceil(seconds)) };
 }
 
 /** Seconds of the wait in an error: Google's RetryInfo, OpenRouter's headers of the provider, and `retry_after`. */

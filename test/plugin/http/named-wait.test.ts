@@ -25,6 +25,12 @@ describe('the wait that a refusal names', () => {
     expect(waitOf(429, {}, { message: 'Slow.', metadata: { retry_after_seconds: 12 } })).to.equal('12');
   });
 
+  it('is that of the body where retry-after is neither a number nor a date, which nobody can read', () => {
+    expect(waitOf(429, { 'retry-after': 'soon' }, { message: 'Slow.', retry_after: 8 })).to.equal('8');
+    expect(waitOf(429, { 'retry-after': 'soon' }, { message: 'Slow.' })).to.equal(undefined);
+    expect(waitOf(429, { 'retry-after': '0' }, { message: 'Slow.', retry_after: 8 })).to.equal('0');
+  });
+
   it('is the reset of the limit that is used up', () => {
     const headers = {
       'x-ratelimit-remaining-requests': '0',
