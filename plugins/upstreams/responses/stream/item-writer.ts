@@ -22,7 +22,7 @@ export interface OpenItem {
   readonly item: Fields;
   /** True once a block of it has begun. */
   hasBegun: boolean;
-  /** True once some of its text has been written. */
+  /** True once some of its text, or of its refusal, has been read. */
   hasText: boolean;
   /** Arguments of a call, as far as they came. */
   json: string;
@@ -40,7 +40,8 @@ export class ItemWriter {
   readonly #calls = new Set<string>();
   /** Types of the other items of which something has been written. */
   readonly #types = new Set<unknown>();
-  isRefused = false;
+  /** Words of a refusal, which are said whole at the end. */
+  refused = '';
 
   constructor(blocks: Blocks, { vendor, names }: AnswerTerms) {
     this.#blocks = blocks;
@@ -82,8 +83,11 @@ export class ItemWriter {
   }
 
   refusal(open: OpenItem, text: string): void {
-    this.isRefused = true;
-    this.text(open, text);
+    if (text === '') return;
+    open.hasText = true;
+    this.#types.add('message');
+    this.refused += text;
+    if (this.refused.length > maxRefusalLength) throw malformed('too long a refusal');
   }
 
   thinking(open: OpenItem, text: string): void {
@@ -179,6 +183,8 @@ function argumentsOf({ arguments: given }: Fields): string {
 }
 
 const maxJsonLength = 32 * 1024 * 1024;
+
+const maxRefusalLength = 1024 * 1024;
 
 function partText(part: unknown): string {
   return textOf(fieldsOf(part)['text']);

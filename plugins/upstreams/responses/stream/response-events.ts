@@ -115,7 +115,13 @@ export class ResponseEvents implements SseTranslator {
     this.#start(response);
     this.#endItems(listOf(response['output']).map(fieldsOf));
     this.#blocks.end();
-    const delta = { stop_reason: this.#stopReason(response), stop_sequence: null };
+    const { refused } = this.#writer;
+    const details = { type: 'refusal', category: null, explanation: refused };
+    const delta = {
+      stop_reason: this.#stopReason(response),
+      stop_sequence: null,
+      ...(refused !== '' && { stop_details: details }),
+    };
     const usage = usageOf(response['usage']) ?? this.#estimatedUsage();
     this.#blocks.events.push(
       ModelEvent.of({ type: 'message_delta', delta, usage }),
@@ -152,7 +158,7 @@ export class ResponseEvents implements SseTranslator {
     const kind = finishKind(reason) ?? finishKind(status);
     if (kind === 'failed')
       throw streamError({ message: `Its answer ended with "${textOf(reason ?? status)}".` });
-    if (this.#writer.isRefused || kind === 'refused') return 'refusal';
+    if (this.#writer.refused !== '' || kind === 'refused') return 'refusal';
     if (this.#writer.isCut || kind === 'cut' || status === 'incomplete') return 'max_tokens';
     return this.#writer.hasCalls ? 'tool_use' : 'end_turn';
   }

@@ -210,8 +210,15 @@ describe('a Responses stream as Messages events', () => {
     expect(await ended('max_output_tokens')).to.equal('max_tokens');
     expect(await ended('content_filter')).to.equal('refusal');
     const refusal = { type: 'response.refusal.delta', output_index: 0, delta: 'No.' };
-    const message = await messageOf(translated(streamOf(created, refusal, completed())));
-    expect(message).to.deep.include({ stop_reason: 'refusal', content: [{ type: 'text', text: 'No.' }] });
+    const said = {
+      stop_reason: 'refusal',
+      stop_details: { type: 'refusal', category: null, explanation: 'No.' },
+      content: [],
+    };
+    expect(await messageOf(translated(streamOf(created, refusal, completed())))).to.deep.include(said);
+    const content = [{ type: 'refusal', refusal: 'No.' }];
+    const whole = completed({ output: [{ type: 'message', id: 'm', content }] });
+    expect(await messageOf(translated(streamOf(created, whole)))).to.deep.include(said);
   });
 
   it('has the items of the response where no event has brought them', async () => {
