@@ -12,12 +12,19 @@ export function originalPath(
   const [, list, index, rest = ''] = /^(messages|system|tools)\[(\d+)\](.*)$/s.exec(path) ?? [];
   if (list === undefined) return path;
   const [now, before] = [listOf(sent[list]), listOf(decoded[list])];
+  if (list === 'system' && now.some((block) => isBlockOf(block, decoded.system)))
+    return isBlockOf(now[Number(index)], decoded.system) ? list : undefined;
   const at = originalIndex(Number(index), now, before, list === 'system' ? 'front' : 'end');
   if (at === undefined) return undefined;
   if (list !== 'messages') return typeof decoded[list] === 'string' ? list : `${list}[${at}]${rest}`;
   const place = `messages[${at}]`;
   const content = contentPath(rest, contentOf(now[Number(index)]), contentOf(before[at]));
   return content === undefined ? undefined : `${place}${content}`;
+}
+
+/** True for the block that a stage has made of a text, to put another block beside it. */
+function isBlockOf(block: unknown, text: unknown): boolean {
+  return typeof text === 'string' && (block as { readonly text?: unknown } | undefined)?.text === text;
 }
 
 /** The same for what follows a message: `.content[1].source`. A content of one string has no index. */

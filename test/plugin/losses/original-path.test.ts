@@ -47,6 +47,9 @@ describe('originalPath', () => {
     const sent: MessagesRequest = { ...decoded, messages: [first, { ...second, content: [text] }] };
     expect(originalPath('messages[1].content[0]', sent, decoded)).to.equal('messages[1].content');
     expect(originalPath('system[0]', { ...decoded, system: [text] }, decoded)).to.equal('system');
+    const system = [{ type: 'text', text: 'S' } as const, { ...text, text: 'persona' }];
+    expect(originalPath('system[0]', { ...decoded, system }, decoded)).to.equal('system');
+    expect(originalPath('system[1]', { ...decoded, system }, decoded)).to.equal(undefined);
   });
 
   it('does not know a block that a stage has appended', () => {
