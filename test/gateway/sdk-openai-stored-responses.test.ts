@@ -44,13 +44,14 @@ describe('the Responses SDK, of what is stored', () => {
       expect(Object.keys(body as object)).to.have.members(['model', 'messages', 'system', 'tools']);
     });
 
-    it('counts the response before, and is a 404 where that has gone', async () => {
+    it('counts the response before, and is a 400 where that has gone', async () => {
       const { id } = await client.responses.create({ model, input: 'Once upon a time '.repeat(50) });
       const alone = await client.responses.inputTokens.count({ model, input: 'Hi' });
       const both = await client.responses.inputTokens.count({ model, input: 'Hi', previous_response_id: id });
       expect(both.input_tokens).to.be.greaterThan(alone.input_tokens + 100);
       const gone = client.responses.inputTokens.count({ model, input: 'Hi', previous_response_id: 'resp_x' });
-      await failureOf(gone, NotFoundError);
+      const { code } = await failureOf(gone, BadRequestError);
+      expect(code).to.equal('previous_response_not_found');
     });
   });
 
