@@ -121,12 +121,12 @@ export class Toolbox {
   }
 }
 
-/** Schema with an object type, and strict as the caller said it; each upstream fits them to its receiver. */
+/** Schema and strict as the caller said them; each upstream fits them to its receiver. */
 function parametersOf({ parameters, strict }: FunctionDefinition): Pick<Tool, 'input_schema' | 'strict'> {
   const isEmpty = !parameters || Object.keys(parameters).length === 0;
   const given = isEmpty ? emptySchema : parameters;
   return {
-    input_schema: 'type' in given ? given : { type: 'object', ...given },
+    input_schema: given,
     ...(strict !== undefined && { strict }),
   };
 }

@@ -407,6 +407,16 @@ describe('a Chat request', () => {
   });
 
   describe('its tools', () => {
+    it('have the parameters that the caller gave them, whoever receives them', () => {
+      for (const parameters of [
+        { properties: { a: { type: 'string' } } },
+        { $ref: '#/$defs/a', $defs: {} },
+      ]) {
+        const { request } = decode({ tools: [{ type: 'function', function: { name: 'f', parameters } }] });
+        expect(request.tools).to.deep.equal([{ name: 'f', input_schema: parameters }]);
+      }
+    });
+
     it('are functions and custom tools, which take text', () => {
       const grammar = { syntax: 'lark', definition: 'start: "x"' };
       const { request, dropped } = decode({
