@@ -53,13 +53,8 @@ const sayMore: ReadonlySet<string> = new Set([
   'rate_limit_error',
 ]);
 
-/** Error types that Messages has, too; others say no more than the status. */
-const messagesTypes: ReadonlySet<string> = new Set([
-  ...sayMore,
-  'invalid_request_error',
-  'overloaded_error',
-  'api_error',
-]);
+/** Error types that Messages has, too, and that fit more than one status; others say no more than the status. */
+const messagesTypes: ReadonlySet<string> = new Set([...sayMore, 'overloaded_error', 'api_error']);
 
 /** Error of an account without credit, whose slot cools down for longer than one that was too fast. */
 function outOfCredit(error: GatewayError, { status, headers }: AnswerHead): GatewayError {
