@@ -84,8 +84,9 @@ class StrictCopy {
   }
 
   /** A value of any type; keeps what is said of it. */
-  #anything({ description }: Schema): Schema {
+  #anything({ description, ...lost }: Schema): Schema {
     this.#isExpressible = false;
+    for (const name of Object.keys(lost)) this.#changes.lose(name);
     return typeof description === 'string' ? { description } : {};
   }
 

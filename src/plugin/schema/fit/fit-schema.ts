@@ -1,5 +1,6 @@
 import { strictCopy } from './anthropic-strict.js';
 import { Changes } from './changes.js';
+import { toDraft2020 } from './draft-2020.js';
 import { fitGrammar, fitMinimalGrammar } from './grammar.js';
 import { mendNodes } from './node-mends.js';
 import { isOpenAiStrict } from './openai-strict.js';
@@ -32,6 +33,8 @@ export interface FittedSchema {
  * Fits a schema to its receiver: what it takes stays as it is, what it would refuse is changed. Linear in the
  * size of the schema. The rules, and where they are published or were met as refusals:
  *
+ * - All: draft 2020-12 ("It must match JSON Schema draft 2020-12", "None is not of type 'array'"): no keyword that is
+ *   null (coder/coder#23538), no tuple as `items`, no boolean `exclusiveMinimum` or `required`.
  * - `openai`, functions (https://platform.openai.com/docs/guides/function-calling): a root of `type: object` with
  *   `properties` and without `anyOf`, `oneOf`, `allOf`, `not`, `enum`, `const` ("schema must have type 'object'
  *   and not have 'oneOf'/… at the top level"), `items` for each array ("array schema missing items"; Gemini
@@ -78,12 +81,12 @@ function by(mend: (schema: Schema, changes: Changes) => Schema): Rule {
   return (schema, { changes }) => mend(schema, changes);
 }
 
-const objectRoot = [by(inlineRootRef), by(mergeRootBranches), by(declareRootObject)];
+const objectRoot = [by(toDraft2020), by(inlineRootRef), by(mergeRootBranches), by(declareRootObject)];
 const openAiRoot = [...objectRoot, by(declareProperties), by(dropRootRules)];
 
 const openAi: Rules = {
   tool: [...openAiRoot, by(mendNodes)],
-  output: [by(mendNodes)],
+  output: [by(toDraft2020), by(mendNodes)],
 };
 
 const checkStrict: Rule = (schema, fit) => {
@@ -113,10 +116,10 @@ function close(use: SchemaUse): Rule {
 const dialects = {
   openai: openAi,
   'openai-strict': { tool: [...openAi.tool, checkStrict], output: [...openAi.output, checkStrict] },
-  anthropic: { tool: [by(mergeRootBranches), by(declareRootObject), rename], output: [] },
+  anthropic: { tool: [by(toDraft2020), by(mergeRootBranches), by(declareRootObject), rename], output: [] },
   'anthropic-strict': {
     tool: [...objectRoot, close('tool'), rename],
-    output: [checkKeys, close('output')],
+    output: [by(toDraft2020), checkKeys, close('output')],
   },
   grammar: { tool: [...openAi.tool, by(fitGrammar)], output: [...openAi.output, by(fitGrammar)] },
   'grammar-minimal': {

@@ -9,6 +9,43 @@ const closed = (properties: Schema, more: object = {}): Schema =>
   object(properties, { additionalProperties: false, ...more });
 
 describe('fitSchema', () => {
+  describe('for a receiver of draft 2020-12', () => {
+    const earlier = object({
+      unset: { type: 'string', enum: null, description: null, default: null, nullable: null },
+      tuple: { type: 'array', items: [text, text], additionalItems: false },
+      open: { type: 'array', items: [], additionalItems: text },
+      above: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false },
+      twice: object({ a: text }, { required: ['a', 'a'] }),
+    });
+    const current = object({
+      unset: { type: 'string', default: null, nullable: null },
+      tuple: { type: 'array', prefixItems: [text, text], items: false },
+      open: { type: 'array', items: text },
+      above: { type: 'number', exclusiveMinimum: 0, maximum: 9 },
+      twice: object({ a: text }, { required: ['a'] }),
+    });
+
+    for (const dialect of ['openai', 'anthropic', 'grammar'] as const)
+      it(`says what earlier drafts, and records without a value, mean: ${dialect}`, () => {
+        const { schema, changes, keepsMeaning } = fitSchema({ ...earlier, required: null }, dialect);
+        expect(schema).to.deep.equal(current);
+        expect(changes).to.include.members(['enum', 'items', 'exclusiveMinimum', 'required']);
+        expect(keepsMeaning).to.equal(true);
+      });
+
+    it('reports a required of one property, which was another thing than a list', () => {
+      const { schema, keepsMeaning } = fitSchema(object({ a: { ...text, required: true } }), 'anthropic');
+      expect(schema).to.deep.equal(object({ a: text }));
+      expect(keepsMeaning).to.equal(false);
+    });
+
+    it('leaves values and examples as they are', () => {
+      const schema = object({ a: { const: null, default: { items: [] }, examples: [{ required: null }] } });
+      for (const dialect of ['openai', 'anthropic', 'grammar'] as const)
+        expect(fitSchema(schema, dialect).schema).to.equal(schema);
+    });
+  });
+
   describe('for functions of OpenAI', () => {
     it('gives each array items, at any depth and of several types', () => {
       const schema = object({ a: { type: 'array' }, b: { anyOf: [{ type: ['array', 'null'] }] } });
@@ -130,6 +167,11 @@ describe('fitSchema', () => {
       );
       expect(fit(schema).schema).to.equal(schema);
       expect(fit(schema, 'tool').schema).to.equal(schema);
+    });
+
+    it('reports what it does not say of a value', () => {
+      const { changes, isExpressible } = fitSchema(object({ a: { enum: [{ b: 1 }] } }), 'anthropic-strict');
+      expect([changes.includes('enum'), isExpressible]).to.deep.equal([true, false]);
     });
 
     it('moves what stands beside branches into each of them', () => {
