@@ -257,7 +257,7 @@ function withTtl(value: unknown): unknown {
     name,
     name === 'cache_control' && part ? { ...hour, ...part } : withTtl(part),
   ]);
-  return Object.fromEntries(entries) as unknown;
+  return { ...value, ...Object.fromEntries(entries) } as unknown; // with the extras
 }
 
 /** A request whose contents are all blocks. */
