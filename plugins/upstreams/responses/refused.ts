@@ -3,6 +3,7 @@ import {
   allowedField,
   findEffort,
   findStrict,
+  outputLimitField,
   parallelField,
   refusedField,
   samplingFields,
@@ -21,7 +22,7 @@ export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {
         ? addedPart('include')
         : undefined,
     findHint,
-    ...[...samplingFields, allowedField, parallelField, userField].map(refusedField),
+    ...[...samplingFields, allowedField, outputLimitField, parallelField, userField].map(refusedField),
     findStrict,
     findEffort,
     findSystem,

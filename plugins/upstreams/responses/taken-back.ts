@@ -24,6 +24,7 @@ export function settingsFor(settings: ResponsesSettings, { without, profile }: C
 
 /** Fields of a body by their entries of `without`, with the caller's paths in the Messages request. */
 const fields: readonly (readonly [entry: string, field: string, path?: string])[] = [
+  ['max_output_tokens', 'max_output_tokens', 'max_tokens'],
   ['user', 'safety_identifier', 'metadata.user_id'],
   ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
 ];
@@ -31,12 +32,13 @@ const fields: readonly (readonly [entry: string, field: string, path?: string])[
 /** Body without the fields that the server has refused; those that the caller asked for are reported. */
 export function withoutFields<Body extends object>(
   body: Body,
-  without: CallTerms['without'],
+  { addedLimit, without }: CallTerms,
   dropped: Dropped,
 ): Body {
   const refused = without ? fields.filter(([entry, field]) => without.has(entry) && field in body) : [];
   if (refused.length === 0) return body;
-  for (const [, , path] of refused) if (path !== undefined) dropped.add(path);
+  for (const [, , path] of refused)
+    if (path !== undefined && !(path === 'max_tokens' && addedLimit)) dropped.add(path);
   const kept = Object.entries(body).filter(([name]) => !refused.some(([, field]) => field === name));
   return Object.fromEntries(kept) as Body; // only optional fields are left out
 }

@@ -123,5 +123,5 @@ export function addedToolAt(call: SlotCall): number {
 
 function isAboutTool(said: string, at: number): boolean {
   if (at < 0) return false;
-  return /web.?search|server.?tool/.test(said) || new RegExp(`tools(?:\\.|\\[)${at}\\b`).test(said);
+  return /web.?search|server.?tool/.test(said) || new RegExp(`tools[.[/]${at}\\b`).test(said);
 }

@@ -29,7 +29,7 @@ export const refuses =
 
 /** Words of a refusal that any request of the model would meet. */
 const aboutModel =
-  /\bmodel\b|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not permitted|deprecated|parameter/;
+  /\bmodel\b|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extraneous|not permitted|deprecated|parameter/;
 
 /** Sampling parameters, which models that think refuse. */
 export const samplingFields: readonly RefusableField[] = [
@@ -57,6 +57,14 @@ export const allowedField: RefusableField = {
   without: 'allowed_tools',
   named: /\ballowed_tools\b/,
   isSent: (request) => allowedTools(request) !== undefined,
+};
+
+/** Limit of an answer, which a server of subscriptions does not take. */
+export const outputLimitField: RefusableField = {
+  without: 'max_output_tokens',
+  named: /\bmax_output_tokens\b/,
+  isSent: ({ max_tokens }) => max_tokens !== undefined,
+  isAsked: true,
 };
 
 /** User of a request, under the names that vendors have for it. */
@@ -137,7 +145,7 @@ export const aboutSchema = /grammar|complex|too many|schema[.:]|schema for|prope
 
 /** Words about schemas that a service cannot compile. */
 export const tooComplex =
-  /compiled grammar|grammar compilation|compilation cost|schema is too complex|too many (?:states|strict|optional parameters|parameters with union)|invalid schema|(?:strict|response_format|json_schema|output_config).{0,80}(?:support|permitted|invalid|extra)/;
+  /compiled grammar|grammar compilation|compilation cost|schema is too complex|too many (?:states|strict|optional parameters|parameters with union)|invalid schema|when strict|(?:strict|response_format|json_schema|output_config).{0,80}(?:support|permitted|invalid|extra)/;
 
 /** Keywords that a grammar cannot express, where the server's own limits are unknown. */
 export const findGrammar: FindPart = (said, { request }) => {

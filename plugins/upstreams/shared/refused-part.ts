@@ -10,13 +10,22 @@ export function refusedIn(
   error: GatewayError,
   call: SlotCall,
 ): RefusedPart | undefined {
-  const said = error.message.slice(0, 1000).toLowerCase();
+  const said = wordsOf(error);
   for (const find of table) {
     const part = find(said, call, error);
     if (part && !call.without?.has(part.without)) return part;
   }
   return undefined;
 }
+
+/** Words of a refusal, behind the field that it names beside them. */
+function wordsOf({ message, param }: GatewayError): string {
+  const words = message.slice(0, maxWordsLength);
+  const isNamed = typeof param !== 'string' || param === '' || words.includes(param);
+  return (isNamed ? words : `${param.slice(0, 100)}: ${words}`).toLowerCase();
+}
+
+const maxWordsLength = 1000;
 
 /** Part that stages have added, and no caller misses. */
 export function addedPart(without: string): RefusedPart {

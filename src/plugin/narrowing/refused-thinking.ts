@@ -34,7 +34,7 @@ function sentThinking(call: SlotCall): { readonly kind: string | undefined } | u
 }
 
 /** Other refusals may be about what stands beside it in that request: a forced tool, the beginning of the answer. */
-const aboutModel = /\bmodel\b|expected tags|extra inputs/;
+const aboutModel = /\bmodel\b|expected tags|extra inputs|extraneous key/;
 
 interface Row {
   /** Kind of thinking that was refused. */

@@ -87,7 +87,7 @@ export function responsesRequest(
   const extended = withExtraFieldsOf(body, withoutLogprobs(request), paths, dropped);
   const keyed = settings.promptCacheKey ? withCacheKey(extended, request, terms) : extended;
   const hinted = withoutHints(keyed, request, terms, dropped);
-  const sent = withoutFields(hinted, terms.without, dropped);
+  const sent = withoutFields(hinted, terms, dropped);
   return { body: sent, losses: dropped.losses, leftOut, names };
 }
 

@@ -88,6 +88,11 @@ describe('the words of a Chat server', () => {
       'messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`',
       'system=system',
     ],
+    [
+      "tools.0.custom.input_schema: property 'propertyNames' is not supported when strict is enabled",
+      'strict',
+      false,
+    ],
     ['System role not supported', 'system=user'],
     ['Developer instruction is not enabled for models/gemma-3-27b-it', 'system=system'],
     ['Failed to initialize samplers: failed to parse grammar', 'grammar', false],
@@ -143,6 +148,23 @@ describe('the words of a Chat server', () => {
     const call = callOf({ ...full, thinking: { type: 'disabled' }, output_config: {} });
     const part = found('Reasoning is mandatory for this endpoint and cannot be disabled.', call);
     expect(part?.without).to.equal('effort=minimal,low,medium,high,xhigh,max');
+  });
+
+  it('are about the field that they name beside their message', () => {
+    const failure = { kind: 'status', status: 400, headers: {} } as const;
+    const about = (param: string) =>
+      refusedIn(
+        chatParts(capabilitiesOf({ preset: 'openai', unsupported: 'report' }, 's')),
+        new GatewayError('invalid_request_error', 'Not supported with this model.', {
+          status: 400,
+          failure,
+          param,
+        }),
+        callOf(),
+      )?.without;
+    expect(about('temperature')).to.equal('temperature');
+    expect(about('reasoning_effort')).to.equal('effort');
+    expect(about('messages[0].content')).to.equal(undefined);
   });
 
   it('lower an effort that the server lists, then leave it out', () => {

@@ -56,6 +56,7 @@ function sent(without: readonly string[], request = full) {
 
 describe('the words of a Responses server', () => {
   for (const [message, part, isOfModel = true] of [
+    ['Unsupported parameter: max_output_tokens', 'max_output_tokens'],
     [
       "Unsupported value: 'low'. Supported values are: 'medium' and 'high'. (reasoning.effort)",
       'effort=medium,high',
@@ -111,6 +112,7 @@ describe('a Responses request', () => {
     ['temperature', 'temperature', 'temperature'],
     ['top_p', 'top_p', 'top_p'],
     ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
+    ['max_output_tokens', 'max_output_tokens', 'max_tokens'],
     ['user', 'safety_identifier', 'metadata.user_id'],
     ['effort', 'reasoning', 'output_config.effort'],
     ['output_format', 'text', 'output_config.format'],

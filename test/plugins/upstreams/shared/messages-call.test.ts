@@ -174,6 +174,7 @@ describe('the words of a service of the Messages API', () => {
     ],
     ['tools[1]: missing field `input_schema` at line 1 column 412', 'web_search'],
     ['body.tools.1.input_schema: Field required', 'web_search'],
+    ['Malformed input request: #/tools/1: required key [input_schema] not found', 'web_search'],
     ['Web search is not enabled for this organization.', 'web_search'],
     ['system.0.cache_control.ephemeral.ttl: Extra inputs are not permitted', 'cache_control.ttl'],
     ['system.1.cache_control: Extra inputs are not permitted', 'cache_control'],
@@ -260,6 +261,11 @@ describe('the words of a service of the Messages API', () => {
         isOfModel: true,
         isAsked: true,
       });
+    });
+
+    it('name a field that no request of the model may have', () => {
+      const message = 'Malformed input request: #: extraneous key [output_config] is not permitted';
+      expect(part(message, { output_config: { effort: 'high' } })).to.include({ isOfModel: true });
     });
 
     it('lower a limit of the caller, reported', () => {
