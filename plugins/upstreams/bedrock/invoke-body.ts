@@ -1,7 +1,6 @@
 import { withFields, type MessagesRequest } from 'gw2api/plugin';
 import { requestBytes } from 'gw2api/plugin/raw';
 import { defaultAnthropicVersion } from 'gw2api/plugin/upstream';
-import { withoutSealed } from '../shared/reasoning-envelope.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -10,11 +9,11 @@ const betaHeader = 'anthropic-beta';
 const profileHeader = 'anthropic-user-profile-id';
 
 /**
- * Body of InvokeModel: without `model`, which is in the path, `stream`, and thinking of other vendors; with what
- * the Messages API has in headers.
+ * Body of InvokeModel: without `model`, which is in the path, and `stream`; with what the Messages API has in
+ * headers.
  */
 export function invokeBody(request: object, headers: Headers, betas: readonly string[]): object {
-  const { model: _, stream: __, ...body } = withoutSealed(request as MessagesRequest); // or one without `stream`
+  const { model: _, stream: __, ...body } = request as MessagesRequest; // or one without `stream`
   return withFields<Record<string, unknown>>(body, inBody(body, headers, betas));
 }
 

@@ -33,7 +33,6 @@ import { withCapability } from '../shared/capability.js';
 import { reportTo } from '../shared/dropped.js';
 import { messagesParts } from '../shared/messages-refused.js';
 import { oneBatch } from '../shared/one-batch.js';
-import { withoutSealed } from '../shared/reasoning-envelope.js';
 import { refusedIn, type FindPart } from '../shared/refused-part.js';
 import { messagesRequest } from './messages-request.js';
 import { listModels } from './model-list.js';
@@ -118,7 +117,7 @@ class MessagesUpstream implements Upstream {
   #post(path: string, call: UpstreamCall, request: MessagesRequest): Promise<HttpAnswer> {
     const { headers, search } = call;
     return this.#http.send(
-      { path: `${this.#prefix}${path}${search}`, headers, body: requestBytes(withoutSealed(request)) },
+      { path: `${this.#prefix}${path}${search}`, headers, body: requestBytes(request) },
       call,
     );
   }

@@ -22,6 +22,7 @@ import { withoutServerTools, type WithoutTools } from './server-tools.js';
 import { withSystemInUser } from './system-in-user.js';
 import { entryValue } from './without.js';
 import { withoutSampling } from './without-sampling.js';
+import { sealedLosses, withoutSealed } from './reasoning-envelope.js';
 
 /** Parts of the Messages API that a service has. */
 export interface MessagesFeatures {
@@ -66,10 +67,13 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const marked = fittedMarkers(translated.request, call, features);
   const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);
   const timely = withoutLateSystem(flagged.request, call);
-  const request = without?.has('system') ? withSystemInUser(timely) : timely;
+  const told = without?.has('system') ? withSystemInUser(timely) : timely;
+  const request = withoutSealed(told);
   const steps = [earlier, limited, fitted, tools, translated, flagged];
   const found = steps.flatMap((step) => step.losses);
-  const losses = [...objects.cut, ...inAsked(found, given.request, narrowed.request)];
+  const isReported = request === told || call.isTranslated === true; // by the narrowing
+  const sealed = isReported ? [] : sealedLosses(given.request, request);
+  const losses = [...objects.cut, ...inAsked(found, given.request, narrowed.request), ...sealed];
   return { request, losses, leftOut: tools.leftOut, keys };
 }
 

@@ -1,5 +1,5 @@
 import { reasoningEnvelope, type ReasoningEnvelope } from 'gw2api/plugin/format';
-import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from 'gw2api/plugin';
+import { toolLoop, type ContentBlock, type Loss, type Message, type MessagesRequest } from 'gw2api/plugin';
 import { withoutBlocks } from './left-out.js';
 
 /** Envelope of thinking without a signature, as a `signature`. */
@@ -28,6 +28,25 @@ export function withoutSealed<Request extends Pick<MessagesRequest, 'messages' |
   if (!Array.isArray(messages) || !messages.some(hasSealed)) return request;
   const sent = { ...request, messages: messages.map(unsealed) };
   return mustThink(messages) ? withoutBudget(sent) : sent;
+}
+
+/** Thinking of other vendors in a request, and what goes with it in the one that is sent. */
+export function sealedLosses(
+  { messages, thinking }: MessagesRequest,
+  sent: MessagesRequest,
+): readonly Loss[] {
+  const losses = messages.flatMap((message, at) => {
+    if (!hasSealed(message) || typeof message.content === 'string') return [];
+    return message.content.flatMap((block, index) =>
+      isSealedBlock(block) ? [mendAt(`messages[${at}].content[${index}]`)] : [],
+    );
+  });
+  const isOn = thinking !== undefined && sent.thinking === undefined;
+  return isOn ? [{ path: 'thinking', kind: 'setting' }, ...losses] : losses;
+}
+
+function mendAt(path: string): Loss {
+  return { path, kind: 'mend' };
 }
 
 /** A Messages request is checked by its upstream alone, so that its messages may be anything. */

@@ -1,6 +1,5 @@
 import { withFields, type MessagesRequest } from 'gw2api/plugin';
 import { defaultAnthropicVersion, type HttpAnswer } from 'gw2api/plugin/upstream';
-import { withoutSealed } from '../shared/reasoning-envelope.js';
 
 type Headers = HttpAnswer['headers'];
 
@@ -27,9 +26,8 @@ export function predictBody(request: MessagesRequest, headers: Headers): object 
   return withVersion(body, headers);
 }
 
-/** Body with the version of the API, which is no header here, and without thinking of other vendors. */
-export function withVersion(given: Pick<MessagesRequest, 'messages' | 'thinking'>, headers: Headers): object {
-  const body: object = withoutSealed(given);
+/** Body with the version of the API, which is no header here. */
+export function withVersion(body: object, headers: Headers): object {
   return 'anthropic_version' in body ? body : withFields(body, { anthropic_version: versionOf(headers) });
 }
 

@@ -3,7 +3,6 @@ import { betaNames, sortBetas } from '#plugins/upstreams/bedrock/betas.js';
 import bedrock from '#plugins/upstreams/bedrock/index.js';
 import { countBody, invokeBody, invokeHeaders } from '#plugins/upstreams/bedrock/invoke-body.js';
 import { baseModel, modelPath } from '#plugins/upstreams/bedrock/model-path.js';
-import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 
 const known = new Set(betaNames);
 
@@ -85,14 +84,6 @@ describe('the body of a request to Bedrock', () => {
       'anthropic-other': '1',
       accept: 'application/json',
     });
-  });
-
-  it('has no thinking that another kind of upstream has sealed for itself', () => {
-    const signature = sealReasoning({ vendor: 'deepseek' });
-    const text = { type: 'text', text: 'Hello' };
-    const content = [{ type: 'thinking', thinking: 'Hm.', signature }, text];
-    const body = invokeBody({ ...request, messages: [{ role: 'assistant', content }] }, {}, []);
-    expect(body).to.deep.include({ messages: [{ role: 'assistant', content: [text] }] });
   });
 
   it('has a later version as the caller named it', () => {

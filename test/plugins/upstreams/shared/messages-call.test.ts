@@ -4,6 +4,7 @@ import type { CacheControl } from 'gw2api/plugin/upstream';
 import { asForcedTool } from 'gw2api/plugin';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
 import { messagesParts } from '#plugins/upstreams/shared/messages-refused.js';
+import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
 import { slotCall } from '../../../slots/kit.js';
 
@@ -200,6 +201,25 @@ describe('the words of a service of the Messages API', () => {
       isOfModel: true,
       isAsked: true,
     });
+  });
+
+  it('have no thinking of other vendors, which a Messages caller is told as well', () => {
+    const signature = sealReasoning({ vendor: 'deepseek' });
+    const use = { type: 'tool_use', id: 'a', name: 'f', input: {} } as const;
+    const messages = [
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', signature }, use] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }] },
+    ] as const;
+    const thinking = { type: 'enabled', budget_tokens: 2000 } as const;
+    const { request, losses } = fittedCall(callOf({ messages, thinking }), {});
+    expect(request.messages).to.deep.equal([{ role: 'assistant', content: [use] }, messages[1]]);
+    expect(request).to.not.have.property('thinking');
+    expect(losses).to.deep.equal([
+      { path: 'thinking', kind: 'setting' },
+      { path: 'messages[0].content[0]', kind: 'mend' },
+    ]);
+    const signed = callOf({ messages: [messages[1]], thinking });
+    expect(fittedCall(signed, {})).to.deep.include({ request: signed.request, losses: [] });
   });
 
   describe('about what translation has chosen', () => {
