@@ -7,6 +7,7 @@ import {
   parallelField,
   refusedField,
   samplingFields,
+  stopField,
   userField,
 } from '../shared/openai-refused.js';
 import { findLimit } from '../shared/max-tokens.js';
@@ -32,7 +33,7 @@ export function chatParts({ maxTokensField, streamUsage, systemRole }: Capabilit
       return addedPart(isDeveloper ? 'system=system' : 'system=user');
     },
     findHint,
-    ...[...samplingFields, allowedField, parallelField, userField].map(refusedField),
+    ...[...samplingFields, stopField, allowedField, parallelField, userField].map(refusedField),
     findGrammar,
     findStrict,
     findEffort,

@@ -43,6 +43,14 @@ export const samplingFields: readonly RefusableField[] = [
   { without: 'top_k', named: /\btop_k\b/, isSent: ({ top_k }) => top_k !== undefined, isAsked: true },
 ];
 
+/** Stop sequences, which models that think refuse. */
+export const stopField: RefusableField = {
+  without: 'stop_sequences',
+  named: /['"`]stop['"`]|(?:^|: )stop\b/,
+  isSent: ({ stop_sequences: stops }) => Boolean(stops?.length),
+  isAsked: true,
+};
+
 /** True if one tool at a time is asked for, as both vendors' formats say it. */
 export const parallelField: RefusableField = {
   without: 'parallel_tool_calls',
@@ -92,7 +100,8 @@ const badValue =
 
 /** True for a refusal that quotes the effort beside a list of others, and names no field: OpenAI has that beside its words. */
 function isQuoted(said: string, effort: string | undefined): boolean {
-  if (effort === undefined || !(badValue.test(said) || refuses.test(said))) return false;
+  if (effort === undefined || /verbosity/.test(said)) return false;
+  if (!badValue.test(said) && !refuses.test(said)) return false;
   const isSaid = ["'", '"', '`'].some((quote) => said.includes(quote + effort + quote));
   return isSaid && listedEfforts(said, effort).length > 1;
 }

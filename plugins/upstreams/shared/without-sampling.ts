@@ -1,9 +1,9 @@
 import type { MessagesRequest, SlotCall } from 'gw2api/plugin';
 import type { Dropped } from './dropped.js';
 
-const names = ['temperature', 'top_p', 'top_k'] as const;
+const names = ['temperature', 'top_p', 'top_k', 'stop_sequences'] as const;
 
-/** The request without the sampling parameters that the server has refused, which are reported. */
+/** The request without the sampling parameters and stop sequences that the server has refused, which are reported. */
 export function withoutSampling(
   request: MessagesRequest,
   without: SlotCall['without'],

@@ -24,6 +24,7 @@ const full: MessagesRequest = {
   temperature: 0.2,
   top_p: 0.5,
   top_k: 4,
+  stop_sequences: ['END'],
   tools: [{ name: 'look', input_schema: schema, strict: true }],
   tool_choice: { type: 'auto', disable_parallel_tool_use: true },
   metadata: { user_id: 'u' },
@@ -93,6 +94,8 @@ describe('the words of a Chat server', () => {
       'strict',
       false,
     ],
+    ["Unsupported parameter: 'stop' is not supported with this model.", 'stop_sequences'],
+    ['Argument not supported on this model: stop', 'stop_sequences'],
     ['System role not supported', 'system=user'],
     ['Developer instruction is not enabled for models/gemma-3-27b-it', 'system=system'],
     ['Failed to initialize samplers: failed to parse grammar', 'grammar', false],
@@ -116,6 +119,7 @@ describe('the words of a Chat server', () => {
     "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 99.",
     'This model has a context length of 4096 tokens',
     "Invalid value for 'tool_choice'",
+    "Unsupported value: 'verbosity' does not support 'max'. Supported values are: 'low' and 'medium'.",
     "Invalid 'messages[0].content': string too long",
   ])
     it(`"${message}" are for the caller`, () => expect(found(message)).to.equal(undefined));
@@ -215,6 +219,7 @@ describe('a Chat request', () => {
   for (const [entry, field, path] of [
     ['temperature', 'temperature', 'temperature'],
     ['top_p', 'top_p', 'top_p'],
+    ['stop_sequences', 'stop', 'stop_sequences'],
     ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
     ['stream_options', 'stream_options', undefined],
   ] as const)
