@@ -25,7 +25,10 @@ export function readThinking(fields: ThinkingFields, dropped: UnsupportedFields)
   return params;
 }
 
-/** Parameters with those of `thinking`, which is reported where an effort says otherwise. */
+/**
+ * Parameters with those of `thinking`, which is reported where an effort says otherwise. A budget beside an effort
+ * does not: the effort says how much.
+ */
 function withThinking(
   params: ThinkingParams,
   thinking: Readonly<Record<string, unknown>>,
@@ -36,7 +39,6 @@ function withThinking(
   const isSwitch = own.effort !== undefined || own.budget !== undefined;
   const agrees = isSwitch && (own.effort === 'none') === (params.effort === 'none');
   if (!agrees) dropped.add('thinking');
-  else if (own.budget !== undefined) dropped.add('thinking.budget_tokens'); // the effort says how much
   const { isOmitted = false } = own;
   return { ...params, isShown: params.isShown || (agrees && own.isShown), isOmitted: agrees && isOmitted };
 }

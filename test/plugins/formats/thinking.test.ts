@@ -101,7 +101,7 @@ describe('reasoning effort', () => {
     [{ type: 'enabled' }, []],
     [{ type: 'adaptive', display: 'summarized' }, []],
     [{ type: 'adaptive', display: 'omitted' }, []],
-    [{ type: 'enabled', budget_tokens: 2000 }, ['thinking.budget_tokens']],
+    [{ type: 'enabled', budget_tokens: 2000 }, []],
     [{ type: 'disabled' }, ['thinking']],
   ] as const)
     it(`beside thinking ${JSON.stringify(thinking)} reports what is not honoured of that`, () => {
