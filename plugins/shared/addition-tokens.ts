@@ -42,7 +42,7 @@ export function sentByStage(
   return groups;
 }
 
-type Answering = Pick<ModelReply, 'slot' | 'upstreamModel'>;
+type Answering = Pick<ModelReply, 'addedTokens' | 'slot' | 'upstreamModel'>;
 
 /** Additions with their cache key. */
 interface Keyed {
@@ -57,7 +57,10 @@ interface Estimate {
   readonly measureAtMs: number;
 }
 
-/** Token count of the additions per model and stage: estimated first, then measured. */
+/**
+ * Token count of the additions per model and stage: what the upstream's own estimate has of them; else estimated
+ * first, then measured.
+ */
 export class AdditionTokens {
   readonly #host: Host;
   readonly #disposed = new AbortController();
@@ -76,8 +79,9 @@ export class AdditionTokens {
   estimate(
     added: readonly AddedByStage[],
     model: string,
-    { slot: slotId, upstreamModel }: Answering,
+    { addedTokens, slot: slotId, upstreamModel }: Answering,
   ): TokensByStage {
+    if (addedTokens !== undefined) return divided(addedTokens, estimated(added));
     const key = this.#keyOf(added, model);
     const known = this.#estimates.get(key);
     if (known && this.#host.now() < known.measureAtMs) return known.tokens;
@@ -146,6 +150,18 @@ function estimated(added: readonly AddedByStage[]): TokensByStage {
     return [stage, estimateTokens(parts(at + 1)) - before];
   });
   return Object.fromEntries(tokens);
+}
+
+/** Tokens divided among the stages in the ratio of `parts`; none is lost to rounding. */
+function divided(tokens: number, parts: TokensByStage): TokensByStage {
+  const all = Object.values(parts).reduce((sum, part) => sum + part, 0);
+  let before = 0;
+  const shares = Object.entries(parts).map(([stage, part]) => {
+    const start = Math.round((tokens * before) / all);
+    before += part;
+    return [stage, Math.round((tokens * before) / all) - start];
+  });
+  return Object.fromEntries(shares);
 }
 
 function withAdded(request: MessagesRequest, added: readonly AddedByStage[]): MessagesRequest {

@@ -44,14 +44,14 @@ export async function ask(
   };
   try {
     const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
-    const { status, headers, events, dropped, leftOut } = await slot.generate(sent);
+    const { status, headers, events, dropped, leftOut, addedTokens } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers, content.tookMs);
     const reply = await committed(events, { delivery, see, through, onContent, onCommit, onEnd });
     if (dropped) call.report?.(dropped);
     const upstreamModel = call.request.model;
     const answer = { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };
-    return leftOut?.length ? { ...answer, leftOut } : answer;
+    return leftOut?.length || addedTokens !== undefined ? { ...answer, leftOut, addedTokens } : answer;
   } catch (error) {
     throw withHeaders(toGatewayError(content.end(error)), answerHeaders(answered ?? {}));
   }

@@ -39,6 +39,10 @@ const fields: Readonly<Record<keyof ModelReply, Field>> = {
   events: { holds: isStream, is: 'an EventStream; EventStream.from(…) makes one of a generator' },
   calls: { holds: (value) => value === undefined || typeof value === 'function', is: 'a function' },
   leftOut: { holds: (value) => value === undefined || Array.isArray(value), is: 'a list of tools' },
+  addedTokens: {
+    holds: (value) => value === undefined || (Number.isInteger(value) && Number(value) >= 0),
+    is: 'a number of tokens',
+  },
 };
 
 function isTexts(value: unknown): boolean {

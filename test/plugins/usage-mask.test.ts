@@ -75,6 +75,19 @@ describe('usage-mask', () => {
     expect(none.state.trace.usage.masked).to.deep.equal({});
   });
 
+  it('takes as many tokens as the upstream’s own estimate has of them, and asks for no count', async () => {
+    const slot = countingSlot();
+    const events = eventsOf(messageEvents({ usage: { input_tokens: 100, output_tokens: 1 } }));
+    const tool = { name: 'search', input_schema: {} };
+    const { state, reports } = await run(
+      { reply: replyOf(events, { slot: 'a', addedTokens: 11 }), additions: { ...additions, tools: [tool] } },
+      { host: fakeHost({ slots: fakeSlots(slot) }) },
+    );
+    expect(reports[0]).to.deep.equal({ input_tokens: 89, output_tokens: 1 });
+    expect(state.trace.added.tokens).to.deep.equal({ '': 11 });
+    expect(slot.calls).to.deep.equal([]);
+  });
+
   it('masks each choice', async () => {
     const events = messageEvents({ usage: { input_tokens: 100, output_tokens: 1 } });
     const { state } = await run({ reply: replyOf(twoChoices(eventsOf(events))) });

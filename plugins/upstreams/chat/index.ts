@@ -1,4 +1,12 @@
-import { Type, type EventStream, type GatewayError, type SlotCall, type TokenCount } from 'gw2api/plugin';
+import {
+  Type,
+  type EventStream,
+  type GatewayError,
+  type MessagesRequest,
+  type SlotCall,
+  type TokenCount,
+  type Tool,
+} from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -14,20 +22,22 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import type { Static } from 'typebox';
+import { addedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';
 import { estimate } from '../shared/estimate.js';
 import { NativeAnswer, nativeEvents } from '../shared/native-answer.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
-import { promptBytes } from '../shared/prompt-bytes.js';
 import { refusedIn } from '../shared/refused-part.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
 import { chatRequest } from './request/chat-request.js';
+import { chatPromptBytes } from './request/prompt-bytes.js';
 import { chatParts } from './refused.js';
 import { standIn } from './stand-in/index.js';
 import { ChatAnswer } from './stream/chat-answer.js';
 import { wholeAnswer } from './stream/whole-answer.js';
+import { capabilitiesFor } from './taken-back.js';
 
 const options = Type.Object(
   {
@@ -51,9 +61,6 @@ export default defineUpstream({
   standIn,
   open: (given, host) => new ChatUpstream(given, host),
 });
-
-/** Parts of a request that become input tokens. */
-const prompt = ['messages', 'tools'] as const;
 
 /** Max size read of an error, or of a foreign answer. */
 const maxErrorBytes = 64 * 1024;
@@ -89,21 +96,32 @@ class ChatUpstream implements Upstream {
     const { vendor, finishReason, thinkTags } = this.#capabilities;
     const onLeftOut = call.isWhole === false ? this.#reportLeftOut : undefined;
     const isReasonOptional = finishReason === 'optional';
-    const requestBytes = promptBytes(body, sent.length, prompt);
+    const requestBytes = chatPromptBytes(body, this.#capabilities, sent.length);
     const asked = { model, names, requestBytes, onLeftOut, hasLogprobs: body['logprobs'] === true };
     const translator = new ChatAnswer({ ...asked, vendor, isReasonOptional, thinkTags });
     const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream
       ? answer.translated(new NativeAnswer(translator))
       : await this.#whole(answer, translator);
-    return { status, headers, events, leftOut };
+    return { status, headers, events, leftOut, addedTokens: this.#added(call, leftOut, requestBytes) };
+  }
+
+  /** Tokens of the gateway's additions, by the measure of the answer's estimate. */
+  #added(call: UpstreamCall, leftOut: readonly Tool[], bytes: number): number | undefined {
+    const isSystemInUser = capabilitiesFor(this.#capabilities, call).systemRole === 'user';
+    return addedTokens({ call, leftOut, bytes, isSystemInUser }, (request) =>
+      this.#promptBytes(request, call),
+    );
   }
 
   /** An estimate, by the measure of the answers' own. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
-    const { body } = chatRequest(call.request, this.#capabilities, call);
-    const bytes = Buffer.byteLength(JSON.stringify(body));
-    return { inputTokens: estimate(promptBytes(body, bytes, prompt)), estimated: true };
+    return { inputTokens: estimate(this.#promptBytes(call.request, call)), estimated: true };
+  }
+
+  #promptBytes(request: MessagesRequest, call: UpstreamCall): number {
+    const { body } = chatRequest(request, this.#capabilities, call);
+    return chatPromptBytes(body, this.#capabilities);
   }
 
   refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {

@@ -1,4 +1,12 @@
-import type { EventStream, GatewayError, ModelEvent, SlotCall, TokenCount } from 'gw2api/plugin';
+import type {
+  EventStream,
+  GatewayError,
+  MessagesRequest,
+  ModelEvent,
+  SlotCall,
+  TokenCount,
+  Tool,
+} from 'gw2api/plugin';
 import {
   defineUpstream,
   foreign,
@@ -15,6 +23,7 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
+import { addedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';
 import { estimate } from '../shared/estimate.js';
 import { NativeAnswer, nativeEvents } from '../shared/native-answer.js';
@@ -28,6 +37,7 @@ import { responsesParts } from './refused.js';
 import { responsesRequest } from './request/responses-request.js';
 import { standIn } from './stand-in/index.js';
 import { ResponseEvents } from './stream/response-events.js';
+import { settingsFor } from './taken-back.js';
 
 /** Upstreams that speak the Responses API. The base URL is that of an OpenAI SDK, with `/v1` where the server has it. */
 export default defineUpstream({
@@ -68,24 +78,31 @@ class ResponsesUpstream implements Upstream {
     const { status, headers } = answer;
     const { vendor } = this.#settings;
     const { model } = call.request;
-    const translator = new ResponseEvents({
-      model,
-      vendor,
-      names,
-      requestBytes: promptBytes(body, sent.length, prompt),
-    });
+    const requestBytes = promptBytes(body, sent.length, prompt);
+    const translator = new ResponseEvents({ model, vendor, names, requestBytes });
     const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream
       ? answer.translated(new NativeAnswer(translator))
       : await this.#whole(answer, translator);
-    return { status, headers, events, leftOut };
+    return { status, headers, events, leftOut, addedTokens: this.#added(call, leftOut, requestBytes) };
+  }
+
+  /** Tokens of the gateway's additions, by the measure of the answer's estimate. */
+  #added(call: UpstreamCall, leftOut: readonly Tool[], bytes: number): number | undefined {
+    const isSystemInUser = settingsFor(this.#settings, call).takesSystem === false;
+    return addedTokens({ call, leftOut, bytes, isSystemInUser }, (request) =>
+      this.#promptBytes(request, call),
+    );
   }
 
   /** An estimate, by the measure of the answers' own. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
-    const { body } = responsesRequest(call.request, this.#settings, call);
-    const bytes = Buffer.byteLength(JSON.stringify(body));
-    return { inputTokens: estimate(promptBytes(body, bytes, prompt)), estimated: true };
+    return { inputTokens: estimate(this.#promptBytes(call.request, call)), estimated: true };
+  }
+
+  #promptBytes(request: MessagesRequest, call: UpstreamCall): number {
+    const { body } = responsesRequest(request, this.#settings, call);
+    return promptBytes(body, Buffer.byteLength(JSON.stringify(body)), prompt);
   }
 
   refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {

@@ -106,6 +106,8 @@ export interface UpstreamReply {
   readonly dropped?: readonly string[] | undefined;
   /** Tools of `addedTools` that the upstream was not sent, since it cannot be told of them. */
   readonly leftOut?: readonly Tool[] | undefined;
+  /** Tokens of the gateway's additions in the answer's input, where the upstream estimates it; absent: unknown. */
+  readonly addedTokens?: number | undefined;
 }
 
 /** A token count; `estimated` where the upstream has no such endpoint. */
