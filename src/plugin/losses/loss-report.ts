@@ -29,7 +29,7 @@ export class LossReport {
   #ofCall: Loss[] = [];
   #decoded: DecodedPaths | undefined;
   /** Errors that name the caller's own paths. */
-  readonly #refusals = new WeakSet<GatewayError>();
+  #refusals: readonly GatewayError[] = none;
 
   constructor(answer: Answer) {
     this.#answer = answer;
@@ -79,7 +79,7 @@ export class LossReport {
   /** Error of a call that begins with a path of its request, by the caller's own path. */
   callersError(error: GatewayError, request: MessagesRequest): GatewayError {
     const { code, failure, message, param = '' } = error;
-    const isOurs = code === 'invalid_request' && !failure && !this.#refusals.has(error);
+    const isOurs = code === 'invalid_request' && !failure && !this.#refusals.includes(error);
     if (!isOurs || param === '' || !message.startsWith(`${param}: `)) return error;
     const [loss] = this.#named([{ path: param, kind: 'setting' }], request);
     if (!loss || loss.path === param) return error;
@@ -105,7 +105,7 @@ export class LossReport {
       'invalid_request',
       `${droppedHeader(paths)}: cannot be expressed upstream. Leave it out, or set "unsupported: report".`,
     );
-    this.#refusals.add(error);
+    this.#refusals = [...this.#refusals, error];
     throw error;
   }
 
@@ -152,16 +152,16 @@ const order = ['content', 'setting', 'mend'] as const satisfies readonly Loss['k
 /** Max losses of one call that are named, each of which may take a look at the whole request; the header has no room for more. */
 const maxNamed = 200;
 
-/** Reports by the response that they belong to. */
-const reports = new WeakMap<object, LossReport>();
+const none: readonly never[] = [];
+
+/** Report of a response, which keeps it: an entry in a `WeakMap` for each request costs the garbage collector more. */
+const ofAnswer = Symbol('losses');
+
+type KeptReport = Answer & { [ofAnswer]?: LossReport };
 
 /** Report of a response; the same for each call. */
-export function lossReport(answer: Answer): LossReport {
-  const known = reports.get(answer);
-  if (known) return known;
-  const report = new LossReport(answer);
-  reports.set(answer, report);
-  return report;
+export function lossReport(answer: KeptReport): LossReport {
+  return (answer[ofAnswer] ??= new LossReport(answer));
 }
 
 /** Losses with the kind of a setting for plain paths. */
