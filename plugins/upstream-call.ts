@@ -20,7 +20,7 @@ import { callSignal } from 'gw2api/plugin/raw';
 import { isHeaderValue } from 'gw2api/plugin/upstream';
 import { countTokens, type CallersError } from './shared/count-tokens.js';
 import { failoverCounter } from './shared/failovers.js';
-import { modelCall, type Calling } from './shared/model-call.js';
+import { modelCall, type CallHooks } from './shared/model-call.js';
 import { RefusedParts } from './shared/taken-back/taken-back.js';
 
 /** Calls the upstream, with failover to another slot before the commit point (design §4, contract §6). */
@@ -81,7 +81,7 @@ export default definePlugin({
           losses.beginCall();
           setHeaders(slot, attempts);
         };
-        const call = wrapCall(ctx, modelCall(state, { ...calling, prepare, onCall, callersError }));
+        const call = wrapCall(ctx, modelCall(state, calling, { prepare, onCall, callersError }));
         const reply = await call(state.request);
         state.reply = reply;
         ctx.set(answerHeaders(reply.headers));
@@ -114,12 +114,12 @@ function callHeaders(ctx: Pick<CallContext, 'set' | 'remove'>) {
 
 type CallContext = StageContext<'request' | 'delivery' | 'picker', never>;
 
-/** Makes the calls of one request. */
+/** Makes the calls of one request, all fields set: copies of a call then keep its hidden class. */
 function preparation(
   ctx: CallContext,
   host: Host,
-  timeouts: Pick<SlotCall, 'headersTimeoutMs' | 'idleTimeoutMs'>,
-): Calling['prepare'] {
+  { headersTimeoutMs, idleTimeoutMs }: Pick<SlotCall, 'headersTimeoutMs' | 'idleTimeoutMs'>,
+): CallHooks['prepare'] {
   const { state } = ctx;
   const losses = lossReport(ctx.response);
   const { keepsBytes } = host.formats.get(state.format);
@@ -129,6 +129,9 @@ function preparation(
     headers,
     search: keepsBytes ? ctx.search : '',
     signal: callSignal(state),
+    headersTimeoutMs,
+    idleTimeoutMs,
+    hasContent: undefined,
     addedSystem: state.additions.system,
     addedTools: state.additions.tools,
     addedMarkers: state.additions.markers,
@@ -141,7 +144,7 @@ function preparation(
     unsupported: losses.unsupported,
     stickyKey: state.picker.stickyKey,
     report: (found, options) => losses.addCall(found, request, options),
-    ...timeouts,
+    without: undefined,
   });
 }
 

@@ -3,7 +3,6 @@ import {
   committed,
   FirstContent,
   toGatewayError,
-  withFields,
   withHeaders,
   type CallTimer,
   type CommitOptions,
@@ -43,7 +42,7 @@ export async function ask(
     lease.release();
   };
   try {
-    const sent = withFields(call, { signal: content.signal, hasContent: content.hasCome });
+    const sent = { ...call, signal: content.signal, hasContent: content.hasCome };
     const { status, headers, events, dropped, leftOut, addedTokens } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers, content.tookMs);

@@ -27,23 +27,27 @@ export interface Calling extends Pick<Host, 'clock'> {
   readonly attempts: number;
   readonly firstContentMs: number;
   readonly waitIfWithinMs: number;
+  readonly countFailover: CountFailover;
+  readonly refusedParts: RefusedParts;
+}
+
+/** What the calls of one request have of their own. */
+export interface CallHooks {
   /** Call of a request on a new lease. */
   readonly prepare: (request: MessagesRequest, lease: SlotLease) => SlotCall;
   readonly callersError: CallersError;
   /** Called as each call begins, with its number. */
   readonly onCall: (slot: string, attempts: number) => void;
-  readonly countFailover: CountFailover;
-  readonly refusedParts: RefusedParts;
 }
 
 /**
  * Model call that all interceptors wrap. Each one is leased a slot by its own request, and holds the permit
  * until its events have ended.
  */
-export function modelCall(state: CallState, calling: Calling): ModelCall {
+export function modelCall(state: CallState, calling: Calling, hooks: CallHooks): ModelCall {
   const meter = usageMeter(state.trace);
   return (request, { budget, through } = {}) =>
-    new Answer(state, calling, { request, budgets: [budget ?? []].flat(), through, meter }).get();
+    new Answer(state, calling, { request, budgets: [budget ?? []].flat(), through, meter, hooks }).get();
 }
 
 interface Asked {
@@ -52,6 +56,7 @@ interface Asked {
   readonly budgets: readonly { left: number }[];
   readonly through: Parameters<typeof ask>[3]['through'];
   readonly meter: ReturnType<typeof usageMeter>;
+  readonly hooks: CallHooks;
 }
 
 interface Attempt {
@@ -95,16 +100,17 @@ class Answer {
 
   #begin(lease: SlotLease): Attempt {
     this.#state.onSettled(() => lease.release());
-    const call = this.#calling.prepare(this.#asked.request, lease);
+    const { request, hooks } = this.#asked;
+    const call = hooks.prepare(request, lease);
     return { lease, call: this.#takenBack.begin(lease.slot, call) };
   }
 
   async #ask({ lease, call }: Attempt): Promise<Asking> {
     const { trace, request: first, delivery } = this.#state;
-    const { request, budgets, through, meter } = this.#asked;
-    const { callersError, onCall, firstContentMs, clock } = this.#calling;
+    const { request, budgets, through, meter, hooks } = this.#asked;
+    const { firstContentMs, clock } = this.#calling;
     const { id } = lease.slot;
-    onCall(id, trace.calls.length + 1);
+    hooks.onCall(id, trace.calls.length + 1);
     for (const budget of budgets) budget.left -= 1;
     this.#made += 1;
     this.#hasContent = false;
@@ -125,7 +131,7 @@ class Answer {
       this.#takenBack.answered(lease, call);
       return { reply };
     } catch (thrown) {
-      const own = callersError(toGatewayError(thrown), request);
+      const own = hooks.callersError(toGatewayError(thrown), request);
       const error = withHeaders(own, provenance(id, trace.calls.length));
       timer.fail(error);
       return { error };

@@ -1,7 +1,6 @@
 import {
   estimateTokens,
   ModelEvent,
-  withFields,
   type GatewayError,
   type MessagesRequest,
   type MessagesResponse,
@@ -34,7 +33,7 @@ import { reportTo } from '../shared/dropped.js';
 import { messagesParts } from '../shared/messages-refused.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { refusedIn, type FindPart } from '../shared/refused-part.js';
-import { messagesRequest } from './messages-request.js';
+import { messagesRequest, type MessagesCall } from './messages-request.js';
 import { listModels } from './model-list.js';
 import { messagesOptions, type MessagesOptions } from './options.js';
 import { eventsOf } from './whole-message.js';
@@ -70,9 +69,10 @@ class MessagesUpstream implements Upstream {
 
   /** Resolves when the answer begins; throws a `GatewayError` with its `failure`, or the signal's reason. */
   async generate(call: UpstreamCall): Promise<UpstreamReply> {
-    const { request, headers: sent, losses, leftOut, keys } = messagesRequest(call, this.#options);
+    const fitted = messagesRequest(call, this.#options);
+    const { request, losses, leftOut, keys } = fitted;
     reportTo(call, losses);
-    const answer = await this.#post('/v1/messages', withFields(call, { headers: sent }), request);
+    const answer = await this.#post('/v1/messages', call, fitted);
     const { status, headers } = answer;
     const isStream = status === 200 && (await answer.isEventStream());
     const events = isStream
@@ -85,7 +85,7 @@ class MessagesUpstream implements Upstream {
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
     const { request: fitted, headers } = messagesRequest(call, this.#options);
     const request = countable(fitted);
-    const answer = await this.#post('/v1/messages/count_tokens', withFields(call, { headers }), request);
+    const answer = await this.#post('/v1/messages/count_tokens', call, { request, headers });
     const text = await textOf(answer);
     if (answer.status >= 400 && !lacksEndpoint(answer, text)) throw refusal(answer, text);
     const inputTokens = answer.status === 200 ? tokensIn(text) : undefined;
@@ -114,14 +114,15 @@ class MessagesUpstream implements Upstream {
     }
   }
 
-  #post(path: string, call: UpstreamCall, request: MessagesRequest): Promise<HttpAnswer> {
-    const { headers, search } = call;
+  #post(path: string, call: UpstreamCall, { request, headers }: Sent): Promise<HttpAnswer> {
     return this.#http.send(
-      { path: `${this.#prefix}${path}${search}`, headers, body: requestBytes(request) },
+      { path: `${this.#prefix}${path}${call.search}`, headers, body: requestBytes(request) },
       call,
     );
   }
 }
+
+type Sent = Pick<MessagesCall, 'request' | 'headers'>;
 
 /** The request without the fields that the count of the Messages API does not take. */
 function countable(request: MessagesRequest): MessagesRequest {

@@ -10,12 +10,17 @@ export interface MessagesCall extends FittedCall {
 }
 
 /** Request of a call with its headers, as far as the service of the slot takes them. */
-export function messagesRequest(call: SlotCall, { cacheScope, ...features }: MessagesOptions): MessagesCall {
-  const { [betaHeader]: betas, ...others } = call.headers;
-  const flags = betas === undefined || cacheScope ? [] : betas.split(',').map((flag) => flag.trim());
+export function messagesRequest(call: SlotCall, options: MessagesOptions): MessagesCall {
+  const { headers } = call;
+  const betas = headers[betaHeader];
+  const flags = betas === undefined || options.cacheScope ? [] : betas.split(',').map((flag) => flag.trim());
   const left = flags.filter(isScopeFlag);
-  const fitted = fittedCall(call, { ...features, leftOutFlags: left });
-  if (left.length === 0) return { ...fitted, headers: call.headers };
+  if (left.length === 0) {
+    const { request, losses, leftOut, keys } = fittedCall(call, options);
+    return { request, losses, leftOut, keys, headers };
+  }
+  const fitted = fittedCall(call, { ...options, leftOutFlags: left });
+  const { [betaHeader]: _, ...others } = headers;
   const kept = flags.filter((flag) => !isScopeFlag(flag)).join(',');
   return {
     ...fitted,

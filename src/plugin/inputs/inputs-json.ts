@@ -26,22 +26,24 @@ export function bodyWithInputs(value: unknown): unknown {
 function markedValue(value: unknown, texts: string[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return mapped(value, (message) => markedValue(message, texts));
-  const fields = value as Readonly<Record<string, unknown>>; // any object may be read by name
-  const name = Object.keys(marks).find((each) => typeof fields[each] === 'object');
-  const mark = name === undefined ? undefined : marks[name];
-  if (name === undefined || !mark) return value;
-  const marked = mark(fields[name], texts);
-  return marked === fields[name] ? value : { ...value, [name]: marked };
+  const { messages, message, content, content_block: block } = value as Holder;
+  if (typeof messages === 'object') return withMember(value, 'messages', markedValue(messages, texts));
+  if (typeof message === 'object') return withMember(value, 'message', markedValue(message, texts));
+  if (Array.isArray(content)) return withMember(value, 'content', markedBlocks(content, texts));
+  if (block === undefined) return value;
+  return withMember(value, 'content_block', markedBlock(block, texts));
 }
 
-/** Holder of inputs: a request with messages, a message with blocks, an event with either. */
-const marks: Readonly<Record<string, (value: unknown, texts: string[]) => unknown>> = {
-  messages: markedValue,
-  message: markedValue,
-  content: (blocks, texts) =>
-    Array.isArray(blocks) ? mapped(blocks, (block) => markedBlock(block, texts)) : blocks,
-  content_block: markedBlock,
-};
+/** Holder of inputs: a request with messages, a message with blocks, an event with either; any object may be read as one. */
+type Holder = Readonly<Record<'messages' | 'message' | 'content' | 'content_block', unknown>>;
+
+function withMember(holder: object, name: keyof Holder, member: unknown): object {
+  return (holder as Holder)[name] === member ? holder : { ...holder, [name]: member };
+}
+
+function markedBlocks(blocks: readonly unknown[], texts: string[]): readonly unknown[] {
+  return mapped(blocks, (block) => markedBlock(block, texts));
+}
 
 function markedBlock(block: unknown, texts: string[]): unknown {
   if (typeof block !== 'object' || block === null || !('input' in block)) return block;
@@ -54,9 +56,9 @@ function markedBlock(block: unknown, texts: string[]): unknown {
 /** The list itself if no item changes. */
 function mapped(list: readonly unknown[], map: (item: unknown) => unknown): readonly unknown[] {
   let changed: unknown[] | undefined;
-  list.forEach((item, at) => {
-    const other = map(item);
-    if (other !== item) (changed ??= [...list])[at] = other;
-  });
+  for (let at = 0; at < list.length; at += 1) {
+    const other = map(list[at]);
+    if (other !== list[at]) (changed ??= [...list])[at] = other;
+  }
   return changed ?? list;
 }
