@@ -8,8 +8,10 @@ import { JsonCursor } from './json-cursor.js';
  */
 export function keepRequestInputs(body: unknown, bytes: Buffer | string): void {
   const messages = listOf(memberOf(body, 'messages'));
-  keepCallArguments([...messages, ...listOf(memberOf(body, 'input'))], bytes);
-  const inputs = messages.flatMap((message, at) => placedIn(message, String(at)));
+  keepCallArguments(messages, bytes);
+  keepCallArguments(listOf(memberOf(body, 'input')), bytes);
+  const inputs: PlacedInput[] = [];
+  for (const [at, message] of messages.entries()) addPlaced(inputs, message, at);
   if (inputs.length === 0) return;
   const search = {
     run: () => keepTexts(inputs, inputTexts(typeof bytes === 'string' ? Buffer.from(bytes) : bytes)),
@@ -19,7 +21,8 @@ export function keepRequestInputs(body: unknown, bytes: Buffer | string): void {
 
 /** Keeps the arguments of calls of other formats that are objects; nearly all are texts. */
 function keepCallArguments(holders: readonly unknown[], bytes: Buffer | string): void {
-  const objects = holders.flatMap(callArguments);
+  const objects: object[] = [];
+  for (const holder of holders) if (mayCall(holder)) objects.push(...callArguments(holder));
   if (objects.length === 0) return;
   const search = {
     run: () => {
@@ -29,6 +32,18 @@ function keepCallArguments(holders: readonly unknown[], bytes: Buffer | string):
   };
   for (const object of objects) searchInput(object, search);
 }
+
+/** True for a message of Chat with calls, or an item of Responses that is one. */
+function mayCall(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { tool_calls: calls, function_call: call, function: named, arguments: own } = value as MaybeCalls;
+  return (calls ?? call ?? named ?? own) !== undefined;
+}
+
+/** Any object may be read as one. */
+type MaybeCalls = Readonly<
+  Partial<Record<'tool_calls' | 'function_call' | 'function' | 'arguments', unknown>>
+>;
 
 /** Arguments with numbers that are objects, of the calls in a message, or of an item. */
 function callArguments(holder: unknown): readonly object[] {
@@ -47,7 +62,8 @@ interface PlacedInput {
 
 /** Keeps the numbers in the tool inputs with which blocks begin, in an event of which `json` is the text. */
 export function keepEventInputs(event: unknown, json: string): void {
-  const inputs = placedIn(memberOf(event, 'message'), '');
+  const inputs: PlacedInput[] = [];
+  addPlaced(inputs, memberOf(event, 'message'), '');
   const input = numberedInput(memberOf(event, 'content_block'));
   if (inputs.length === 0 && !input) return;
   const cursor = new JsonCursor(Buffer.from(json));
@@ -56,13 +72,13 @@ export function keepEventInputs(event: unknown, json: string): void {
   else cursor.member('message', () => keepTexts(inputs, contentTexts(cursor, '')));
 }
 
-/** Inputs with numbers of the calls in a message. */
-function placedIn(message: unknown, path: string): readonly PlacedInput[] {
-  if (memberOf(message, 'role') !== 'assistant') return [];
-  return listOf(memberOf(message, 'content')).flatMap((block, at) => {
+/** Adds the inputs with numbers of the calls in a message. */
+function addPlaced(inputs: PlacedInput[], message: unknown, path: string | number): void {
+  if (memberOf(message, 'role') !== 'assistant') return;
+  for (const [at, block] of listOf(memberOf(message, 'content')).entries()) {
     const input = numberedInput(block);
-    return input ? [{ input, place: `${path}/${at}` }] : [];
-  });
+    if (input) inputs.push({ input, place: `${path}/${at}` });
+  }
 }
 
 function numberedInput(block: unknown): object | undefined {
