@@ -133,7 +133,7 @@ function refuseOthers(given: readonly string[], taken: readonly string[]): void 
   const other = given.find((name) => !taken.includes(name));
   if (other === undefined) return;
   const owners = Object.entries(commands).filter(([, { options }]) => options.some((name) => name === other));
-  const names = owners.map(([name]) => name).join(' and ');
+  const names = new Intl.ListFormat('en-GB').format(owners.map(([name]) => name));
   throw new UsageError(`--${other} goes with ${names}; see --help.`);
 }
 

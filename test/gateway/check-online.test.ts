@@ -143,7 +143,7 @@ describe('check --online', () => {
     expect(await workshop.run({ cwd, args: ['check'] })).to.include({ code: 0 });
     expect(simulator.requests).to.deep.equal([]);
     const { code, stderr } = await workshop.run({ cwd, args: ['--online'] });
-    expect([code, stderr]).to.deep.equal([2, '--online goes with check and doctor and init; see --help.\n']);
+    expect([code, stderr]).to.deep.equal([2, '--online goes with check, doctor and init; see --help.\n']);
   });
 
   it('has the credential of a slot checked that has no list of models', async () => {

@@ -80,6 +80,6 @@ describe('gw2api plugins', () => {
 
   it('takes no options of other commands', async () => {
     const { stderr, code } = await workshop.run({ args: ['plugins', '--online'] });
-    expect([code, stderr]).to.deep.equal([2, '--online goes with check and doctor; see --help.\n']);
+    expect([code, stderr]).to.deep.equal([2, '--online goes with check, doctor and init; see --help.\n']);
   });
 });

@@ -52,8 +52,15 @@ describe('a model that the catalog lacks', () => {
       expect(sent(pair, 'max_tokens')).to.deep.equal([128_000, 64_000, 64_000, 64_000, 64_000]);
     });
 
-    it('refuses a value of the caller’s own in its own words, and once', async () => {
-      expect(await errorIn(await chat({ model: 'new-7', max_tokens: 64_001 }))).to.include({
+    it('is asked once more with a translated value of the caller’s own, which is reported', async () => {
+      const { status, headers } = await chat({ model: 'new-7', max_tokens: 64_001 });
+      expect([status, headers.get('x-gw-dropped')]).to.deep.equal([200, 'max_tokens']);
+      expect(sent(pair, 'max_tokens')).to.deep.equal([64_001, 64_000]);
+    });
+
+    it('refuses a value of a Messages caller in its own words, and once', async () => {
+      const asked = pair.post('/v1/messages', { ...hello, model: 'new-7', max_tokens: 64_001 });
+      expect(await errorIn(await asked)).to.include({
         status: 400,
         message: 'max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens for new-7',
       });
