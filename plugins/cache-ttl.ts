@@ -41,7 +41,7 @@ export default definePlugin({
       const request = isMute ? marked(before, markers, { ttl: forced ?? ttl, added }) : before;
       // A marker that was added just now already has its ttl.
       state.request = markers > 0 ? withTtl(request, ttl, { forced, added }) : request;
-      if (state.request !== before) state.additions = { ...state.additions, markers: added };
+      if (state.request !== before) state.additions = withFields(state.additions, { markers: added });
       return next();
     };
   },

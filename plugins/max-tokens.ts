@@ -1,4 +1,4 @@
-import { definePlugin, Type } from 'gw2api/plugin';
+import { definePlugin, Type, withFields } from 'gw2api/plugin';
 import { clamp } from './shared/clamp.js';
 
 /**
@@ -20,7 +20,7 @@ export default definePlugin({
       const { state } = ctx;
       const { request } = state;
       if (request.max_tokens === undefined || request.max_tokens === null)
-        state.additions = { ...state.additions, limit: true };
+        state.additions = withFields(state.additions, { limit: true });
       const { maxTokens: limit = cap } = host.models.profile(request.model);
       state.request = clamp(request, Math.min(cap, limit));
       return next();

@@ -3,6 +3,7 @@ import {
   definePlugin,
   maxCacheMarkers,
   Type,
+  withFields,
   withSystemBlock,
   type Additions,
   type MessagesRequest,
@@ -47,7 +48,7 @@ function withAddition(additions: Additions, persona: TextBlock): Additions {
   const system = [persona, ...additions.system];
   if (!persona.cache_control) return { ...additions, system };
   const markers = new Map(additions.markers).set(persona.cache_control, 'marker');
-  return { ...additions, system, markers };
+  return withFields(additions, { system, markers });
 }
 
 function personaBlock(text: string, isMarked: boolean): TextBlock {

@@ -63,8 +63,11 @@ function encoderOf(request: ChatRequest, context: FormatContext): ReplyEncoder {
 }
 
 function chatRequest(body: ChatBody, context: FormatContext): ChatRequest {
+  const { model, created, includeUsage } = settingsOf(body, context);
   return {
-    ...settingsOf(body, context),
+    model,
+    created,
+    includeUsage,
     n: body.n ?? 1,
     isLegacy: Boolean(body.functions) && !body.tools,
     tools: toolNames(body),

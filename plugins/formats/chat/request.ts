@@ -60,7 +60,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     request: withExtras(request, { ...unreadFields(body, readFields), ...extrasOf(request) }),
     stream: body.stream === true,
     dropped: dropped.paths,
-    pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox, transcript })),
+    pathOf: callerPathOf(request, () => pathsOf(body, { thinking, toolbox, transcript })),
     intercept: n > 1 ? fanOut(n) : undefined,
   };
 }

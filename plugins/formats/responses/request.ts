@@ -62,7 +62,9 @@ export async function decodeResponses(value: unknown, context: FormatContext): P
     request: withExtras(request, { ...extrasIn(body), ...extrasOf(request) }),
     stream: body.stream === true,
     dropped: dropped.paths,
-    pathOf: callerPathOf(request, pathsOf(body, { thinking, toolbox: tools.toolbox, transcript, input })),
+    pathOf: callerPathOf(request, () =>
+      pathsOf(body, { thinking, toolbox: tools.toolbox, transcript, input }),
+    ),
     intercept: body.generate === false ? warmUp : undefined,
   };
 }

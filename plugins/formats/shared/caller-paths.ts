@@ -18,12 +18,14 @@ export interface ToolPath {
   readonly marker?: string;
 }
 
-/** Translation of paths in a decoded request to those of the caller's body. */
+/** Translation of paths in a decoded request to those of the caller's body; only a report pays for the names. */
 export function callerPathOf(
   request: MessagesRequest,
-  { fields, toolPath, contentPath }: CallerPaths,
+  names: () => CallerPaths,
 ): (path: string) => string | undefined {
+  let known: CallerPaths | undefined;
   return (path) => {
+    const { fields, toolPath, contentPath } = (known ??= names());
     const tool = /^tools\[(\d+)\](.*)$/s.exec(path);
     if (tool) return pathInTool(toolPath(request.tools?.[Number(tool[1])]?.name ?? ''), tool[2] ?? '');
     if (/^(?:messages\[|system\b)/.test(path)) return contentPath(path);
