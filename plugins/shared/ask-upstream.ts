@@ -25,14 +25,14 @@ export async function ask(
   lease: SlotLease,
   call: SlotCall,
   model: string,
-  { attempts, timer, firstContentMs, delivery, see, through, clock, ...asking }: Asking,
+  { attempts, timer, firstContentMs, delivery, see, through, clock, onContent: noteContent }: Asking,
 ): Promise<ModelReply> {
   const { slot } = lease;
   let answered: ModelReply['headers'] | undefined;
   const isSilent = (): boolean => !answered && firstContentMs >= call.headersTimeoutMs;
   const content = new FirstContent(call.signal, slot.id, firstContentMs, { clock, isSilent });
   const onContent = (): void => {
-    asking.onContent();
+    noteContent();
     content.come();
     timer.firstToken();
   };

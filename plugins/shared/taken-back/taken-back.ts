@@ -32,6 +32,8 @@ export class RefusedParts {
 
 type CountPart = (labels: { readonly part: string; readonly slot: string }) => void;
 
+const none: readonly never[] = [];
+
 /** Max calls that are made again for one answer, over all slots. */
 const maxAgain = 2;
 
@@ -41,7 +43,7 @@ export class TakenBack {
   readonly #count: CountPart;
   #left = maxAgain;
   /** Entries of the current lease that hold for its model if the call without them answers. */
-  #unproven: string[] = [];
+  #unproven: readonly string[] = none;
   /** True once the current lease has refused what its session would send again. */
   #isOfSession = false;
 
@@ -52,7 +54,7 @@ export class TakenBack {
 
   /** Call on a new lease: without what its slot is known to refuse of this model. */
   begin({ id }: Slot, call: SlotCall): SlotCall {
-    this.#unproven = [];
+    this.#unproven = none;
     this.#isOfSession = false;
     const without = this.#memory.of(id, call.request.model);
     return without === call.without ? call : withFields(call, { without });
@@ -66,7 +68,7 @@ export class TakenBack {
     if (part.isAsked && call.unsupported === 'reject') return undefined;
     this.#left -= 1;
     this.#count({ part: nameOf(part.without), slot: slot.id });
-    if (part.isOfModel) this.#unproven.push(part.without);
+    if (part.isOfModel) this.#unproven = [...this.#unproven, part.without];
     this.#isOfSession ||= part.isOfSession === true;
     return withFields(call, { without: withEntry(call.without, part.without) });
   }
@@ -74,7 +76,7 @@ export class TakenBack {
   /** Remembers what the answered call was without: a refusal alone may quote its caller. */
   answered(lease: Pick<SlotLease, 'slot' | 'disown'>, { request }: SlotCall): void {
     for (const entry of this.#unproven) this.#memory.keep(lease.slot.id, request.model, entry);
-    this.#unproven = [];
+    this.#unproven = none;
     if (this.#isOfSession) lease.disown?.();
   }
 }

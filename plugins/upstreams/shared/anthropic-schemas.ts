@@ -34,12 +34,14 @@ export function withFittedSchemas<Call extends SlotCall>(
   const isFitted = isTranslated && Boolean(tools?.length || output?.format);
   const hasForced =
     Array.isArray(tools) && tools.some((tool: unknown) => isObject(tool) && isForcedTool(tool));
-  if (!isFitted && !hasForced) return { call, losses: [], keys: new OwnKeys() };
+  if (!isFitted && !hasForced) return { call, losses: [], keys: noKeys };
   const { request: fitted, losses, keys } = fit(request, isTranslated, options);
   const changed: Partial<SlotCall> = { request: fitted };
   // `request` has the same type in each kind of call.
   return { call: fitted === request ? call : withFields(call, changed as Partial<Call>), losses, keys };
 }
+
+const noKeys = new OwnKeys();
 
 interface FittedRequest {
   readonly request: MessagesRequest;

@@ -69,13 +69,18 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const timely = withoutLateSystem(flagged.request, call);
   const told = without?.has('system') ? withSystemInUser(timely) : timely;
   const request = withoutSealed(told);
-  const steps = [earlier, limited, fitted, tools, translated, flagged];
-  const found = steps.flatMap((step) => step.losses);
+  const found = lossesOf([earlier, limited, fitted, tools, translated, flagged]);
   const isReported = request === told || call.isTranslated === true; // by the narrowing
-  const sealed = isReported ? [] : sealedLosses(given.request, request);
-  const losses = [...objects.cut, ...inAsked(found, given.request, narrowed.request), ...sealed];
+  const sealed = isReported ? none : sealedLosses(given.request, request);
+  const losses = objects.cut.concat(inAsked(found, given.request, narrowed.request), sealed);
   return { request, losses, leftOut: tools.leftOut, keys };
 }
+
+function lossesOf(steps: readonly { readonly losses: readonly Loss[] }[]): readonly Loss[] {
+  return steps.some(({ losses }) => losses.length > 0) ? steps.flatMap(({ losses }) => losses) : none;
+}
+
+const none: readonly never[] = [];
 
 interface Step {
   readonly request: MessagesRequest;
