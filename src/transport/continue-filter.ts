@@ -27,6 +27,10 @@ export class ContinueFilter {
   }
 
   #filter(chunk: Buffer): Buffer | undefined {
+    if (this.#held.length === 0 && chunk.length > statusAt && chunk[statusAt] !== one) {
+      this.#isArmed = false;
+      return chunk;
+    }
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([...this.#held, chunk]);
     this.#held = [];
     const text = bytes.toString('latin1', 0, maxHead);
@@ -39,6 +43,10 @@ export class ContinueFilter {
     return bytes.subarray(head.length);
   }
 }
+
+/** Place of a status behind `HTTP/1.1 `, and the first digit of an interim one. */
+const statusAt = 9;
+const one = 0x31;
 
 const maxHead = 16 * 1024;
 
