@@ -31,7 +31,7 @@ export interface Calling extends Pick<Host, 'clock'> {
   readonly refusedParts: RefusedParts;
 }
 
-/** What the calls of one request have of their own. */
+/** Hooks of one request into its calls. */
 export interface CallHooks {
   /** Call of a request on a new lease. */
   readonly prepare: (request: MessagesRequest, lease: SlotLease) => SlotCall;

@@ -24,7 +24,7 @@ function within(limit: NamedLimit, wanted: number): NamedLimit | undefined {
   return Number.isInteger(tokens) && tokens > 0 && tokens < wanted ? limit : undefined;
 }
 
-/** What an input leaves of the context; undefined: it is not named. */
+/** Tokens of the context that an input leaves; undefined if they are not named. */
 function roomIn(message: string): number | undefined {
   const groups = rooms.map((pattern) => pattern.exec(message)?.groups).find(Boolean);
   if (!groups) return undefined;

@@ -154,7 +154,7 @@ export class UpstreamSlot implements Slot {
   #logDiscovered(): void {
     const { list } = this.discovered;
     const models = list.slice(0, maxLogged).map(({ id }) => id);
-    this.#log.info({ slot: this.id, count: list.length, models }, 'The models of a slot are listed.');
+    this.#log.info({ slot: this.id, count: list.length, models }, 'Listed the models of a slot.');
   }
 
   /** True if the upstream accepts the account; undefined if it cannot be asked for nothing. */

@@ -123,8 +123,8 @@ describe('a slot with `models: discover`', () => {
 
   it('logs the first list, so after a restart too', async () => {
     const gateway = await start([{ id: 'llama-9' }, { id: 'qwen-4' }], { filter: 'llama-*' });
-    await eventually(() => gateway.logged.some(({ msg }) => msg === 'The models of a slot are listed.'));
-    const line = gateway.logged.find(({ msg }) => msg === 'The models of a slot are listed.');
+    await eventually(() => gateway.logged.some(({ msg }) => msg === 'Listed the models of a slot.'));
+    const line = gateway.logged.find(({ msg }) => msg === 'Listed the models of a slot.');
     expect(line).to.deep.include({ level: 'info', slot: 'local', count: 1, models: ['llama-9'] });
   });
 

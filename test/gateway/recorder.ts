@@ -40,13 +40,16 @@ const message = {
   usage,
 };
 
-const stream = [
+/** Events of a short answer. */
+export const answerEvents: readonly { readonly type: string; readonly [field: string]: unknown }[] = [
   { type: 'message_start', message },
   { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
   { type: 'content_block_stop', index: 0 },
   { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
   { type: 'message_stop' },
-]
+];
+
+const stream = answerEvents
   .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   .join('');

@@ -26,8 +26,9 @@ export function withoutEarlierThinking({ request, moved, without }: SlotCall): W
   const count = without?.has(signature) ? moved?.doubtful : moved?.foreign;
   const turns = count ? turnsWith(request, count) : [];
   if (turns.length === 0) return { request, losses: [] };
+  const lost = new Set(turns);
   const messages = request.messages.map((message, at) =>
-    turns.includes(at) ? withoutBlocks(message, isSigned) : message,
+    lost.has(at) ? withoutBlocks(message, isSigned) : message,
   );
   return {
     request: { ...request, messages },

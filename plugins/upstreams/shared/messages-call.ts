@@ -19,7 +19,7 @@ import type { OwnKeys } from './own-keys.js';
 import { withoutMarkerField, withoutOwnMarkers } from './own-markers.js';
 import type { SchemaOptions } from './schema-options.js';
 import { withoutServerTools, type WithoutTools } from './server-tools.js';
-import { withSystemInUser } from './system-in-user.js';
+import { hasOwnSystem, withSystemInUser } from './system-in-user.js';
 import { entryValue } from './without.js';
 import { withoutSampling } from './without-sampling.js';
 import { sealedLosses, withoutSealed } from './reasoning-envelope.js';
@@ -67,7 +67,8 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const marked = fittedMarkers(translated.request, call, features);
   const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);
   const timely = withoutLateSystem(flagged.request, call);
-  const told = without?.has('system') ? withSystemInUser(timely) : timely;
+  const isInUser = without?.has('system') && hasOwnSystem(call);
+  const told = isInUser ? withSystemInUser(timely) : timely;
   const request = withoutSealed(told);
   const found = lossesOf([earlier, limited, fitted, tools, translated, flagged]);
   const isReported = request === told || call.isTranslated === true; // by the narrowing

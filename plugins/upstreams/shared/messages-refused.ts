@@ -14,7 +14,7 @@ import { hasOwnMarker } from './own-markers.js';
 import { addedPart, type FindPart } from './refused-part.js';
 import type { SchemaOptions } from './schema-options.js';
 import { addedTool } from './server-tools.js';
-import { findSystem } from './system-in-user.js';
+import { findSystem, hasOwnSystem } from './system-in-user.js';
 import { entryValue } from './without.js';
 
 /** Words of services of the Messages API about what stages have added to a request. */
@@ -101,14 +101,6 @@ function findStrict(
 
 function strictPart(without: string, isOfModel: boolean, isAsked: boolean): RefusedPart {
   return { without, isOfModel, isAsked };
-}
-
-/** True for system text that the caller has not written as such for this API. */
-function hasOwnSystem({ isTranslated, addedSystem = [], request: { system } }: SlotCall): boolean {
-  if (isTranslated) return true;
-  return (
-    Array.isArray(system) && system.every(({ text }) => addedSystem.some((added) => added.text === text))
-  );
 }
 
 /** Tools of a request, which are not validated. */

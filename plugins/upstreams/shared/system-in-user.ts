@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, MessagesRequest, TextBlock } from 'gw2api/plugin';
+import type { ContentBlock, Message, MessagesRequest, SlotCall, TextBlock } from 'gw2api/plugin';
 import { addedPart, type FindPart } from './refused-part.js';
 
 /** Finds system text, which a server does not take, or not as such. */
@@ -26,6 +26,13 @@ export function withSystemInUser(request: MessagesRequest): MessagesRequest {
     at < 0 ? [messages, undefined, []] : [messages.slice(0, at), messages[at], messages.slice(at + 1)];
   const first = { ...turn, role: 'user', content: contentWith(texts, turn?.content ?? '') } as const;
   return { ...others, messages: [...before, first, ...after] };
+}
+
+/** True for system text that the caller has not written as such for this API; its own is not validated. */
+export function hasOwnSystem({ isTranslated, addedSystem = [], request: { system } }: SlotCall): boolean {
+  if (isTranslated) return true;
+  const isAdded = (block: TextBlock | null) => addedSystem.some(({ text }) => text === block?.text);
+  return Array.isArray(system) && system.every(isAdded);
 }
 
 /** True for a request with system text, or with a form that may be asked for in one. */

@@ -73,9 +73,9 @@ export interface SlotCall {
  * moved: numbers of messages, without a tool loop in which thinking has to stay.
  */
 export interface SessionMove {
-  /** Those from before the last move to another organisation, which refuses thinking that is not its own. */
+  /** Messages from before the last move to another organisation, which refuses thinking that is not its own. */
   readonly foreign: number;
-  /** Those whose thinking can be left out where the account refuses it; `foreign` at least. */
+  /** Messages whose thinking can be left out where the account refuses it; `foreign` at least. */
   readonly doubtful: number;
 }
 

@@ -1,4 +1,4 @@
-import type { SharedMap } from '../../plugin/internal.js';
+import { maxNameLength, type SharedMap } from '../../plugin/internal.js';
 
 /** Slot that has answered a session last, and the moves before. */
 export interface Origin {
@@ -42,9 +42,6 @@ export class SessionOrigins {
 }
 
 type Kept = readonly [slotId: string, organization: string, isMoved: boolean, foreign: number];
-
-/** Longer texts name no model; callers may send any. */
-const maxNameLength = 200;
 
 function keyOf(session: string, model: string): string {
   return `origin/${JSON.stringify([model, session])}`;

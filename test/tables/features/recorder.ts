@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { encodeFrame } from '#plugins/upstreams/bedrock/frames.js';
+import { answerEvents } from '../../gateway/recorder.js';
 import type { Kit } from '../../transport/upstream-kit.js';
 
 /** Request as it reached an upstream. */
@@ -43,27 +44,6 @@ export async function startRecorder(kit: Kit): Promise<Recorder> {
 }
 
 const usage = { input_tokens: 5, output_tokens: 1 };
-
-const messages: readonly { readonly type: string; readonly [field: string]: unknown }[] = [
-  {
-    type: 'message_start',
-    message: {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'm',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage,
-    },
-  },
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi.' } },
-  { type: 'content_block_stop', index: 0 },
-  { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
-  { type: 'message_stop' },
-];
 
 const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
 
@@ -109,11 +89,11 @@ const stream = 'text/event-stream';
 /** Answers by the path of the call. */
 const answers: readonly { readonly path: RegExp; readonly type: string; readonly bytes: string | Buffer }[] =
   [
-    { path: /\/v1\/messages\b|:streamRawPredict\b/, type: stream, bytes: named(messages) },
+    { path: /\/v1\/messages\b|:streamRawPredict\b/, type: stream, bytes: named(answerEvents) },
     {
       path: /\/invoke-with-response-stream\b/,
       type: 'application/vnd.amazon.eventstream',
-      bytes: Buffer.concat(messages.map(frameOf)),
+      bytes: Buffer.concat(answerEvents.map(frameOf)),
     },
     {
       path: /\/chat\/completions\b/,

@@ -6,7 +6,7 @@ import type { ChatBody } from './chat-body.js';
 /** Cache markers of a request on their way to a server. */
 export interface Marking {
   readonly capabilities: Capabilities;
-  /** Those that are sent; others are reported. */
+  /** Markers that are sent; others are reported. */
   readonly sentMarkers: Set<CacheControl>;
 }
 

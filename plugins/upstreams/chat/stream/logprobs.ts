@@ -12,7 +12,7 @@ export class Logprobs {
     for (const token of content as readonly unknown[]) this.#waiting.push(token);
   }
 
-  /** Those of the text that is written now; undefined without any. */
+  /** Log probabilities of the text that is written now; undefined without any. */
   take(): readonly unknown[] | undefined {
     return this.#waiting.length > 0 ? this.#waiting.splice(0) : undefined;
   }

@@ -15,7 +15,7 @@ export class ThinkTags {
   /** Text that may be the beginning of a tag. */
   #held = '';
 
-  /** What a piece of the content adds. */
+  /** Parts of the answer that a piece of the content completes. */
   read(piece: string): readonly LatePart[] {
     if (this.#state === 'text') return [{ kind: 'text', text: piece }];
     const text = this.#held + piece;
@@ -23,7 +23,7 @@ export class ThinkTags {
     return this.#state === 'start' ? this.#readStart(text) : this.#readThinking(text);
   }
 
-  /** What is held, where the content is interrupted or ends; nothing of it is thinking from then on. */
+  /** Held text, where the content is interrupted or ends; nothing after it is thinking. */
   end(): readonly LatePart[] {
     const kind = this.#state === 'thinking' ? 'thinking' : 'text';
     const text = this.#held;

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { GatewayError, type MessagesRequest, type SlotCall, type Tool } from '#src/plugin/internal.js';
+import {
+  GatewayError,
+  type MessagesRequest,
+  type SlotCall,
+  type TextBlock,
+  type Tool,
+} from '#src/plugin/internal.js';
 import type { CacheControl } from 'gw2api/plugin/upstream';
 import { asForcedTool } from 'gw2api/plugin';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
@@ -374,8 +380,26 @@ describe('the words of a service of the Messages API', () => {
         expect(said(message, { output_config }, { isTranslated: true })).to.deep.equal(found);
       });
 
-    const moved = (request: Partial<MessagesRequest>) =>
-      fittedCall(callOf({ system: 'Be brief.', ...request }, without('system')), {}).request;
+    const moved = (
+      request: Partial<MessagesRequest>,
+      added: TextBlock = { type: 'text', text: 'Be brief.' },
+    ) => {
+      const own = { ...without('system'), addedSystem: [added] };
+      return fittedCall(callOf({ system: [added], ...request }, own), {}).request;
+    };
+
+    it('of a Messages caller stays where it is, for the service to refuse', () => {
+      for (const system of ['S', [persona, { type: 'text', text: 'Own.' }], [null]]) {
+        const request = { system } as unknown as Partial<MessagesRequest>;
+        const call = callOf(request, { ...without('system'), addedSystem: [persona] });
+        expect(fittedCall(call, {}).request).to.equal(call.request);
+      }
+    });
+
+    it('are about nothing of the gateway where a Messages caller sends no blocks', () => {
+      const request = { system: [null, 7] } as unknown as Partial<MessagesRequest>;
+      expect(said('system.0: Input should be a valid dictionary', request)).to.equal(undefined);
+    });
 
     it('stands in the first text of the user where the service takes none', () => {
       expect(moved({})).to.deep.equal({
@@ -395,8 +419,7 @@ describe('the words of a service of the Messages API', () => {
       const image = { type: 'image', source: { type: 'url', url: 'u' } } as const;
       const [block] = system(marker('1h'));
       expect(
-        moved({ system: [block!], messages: [{ role: 'user', content: [result, image] }] }).messages[0]
-          ?.content,
+        moved({ messages: [{ role: 'user', content: [result, image] }] }, block).messages[0]?.content,
       ).to.deep.equal([result, block, image]);
     });
   });
