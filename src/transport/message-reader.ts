@@ -136,10 +136,10 @@ export class MessageReader implements BodyReader {
 
 /** True if the escape of a surrogate may be in the bytes: no other way leads half of a pair through JSON. */
 function hasSurrogates(bytes: Buffer): boolean {
-  return bytes.includes(escape) && (bytes.includes(lowerEscape) || bytes.includes(upperEscape));
+  return bytes.includes(backslash) && (bytes.includes(lowerEscape) || bytes.includes(upperEscape));
 }
 
-const escape = Buffer.from(String.raw`\u`);
+const backslash = 0x5c; // one byte is sought by memchr, without the set-up of a search
 const lowerEscape = Buffer.from(String.raw`\ud`);
 const upperEscape = Buffer.from(String.raw`\uD`);
 

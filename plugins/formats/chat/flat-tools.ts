@@ -26,8 +26,11 @@ function isCustom({ type, input_schema: schema }: ChatTool): boolean {
 
 /** Names of the flat custom tools, whose calls the client knows as functions with the text in `arguments`. */
 export function textFunctions({ tools }: Pick<ChatBody, 'tools'>): ReadonlySet<string> {
-  return new Set((tools ?? []).flatMap((tool) => (isFlat(tool) && isCustom(tool) ? [tool.name] : [])));
+  const flat = tools?.filter((tool) => isFlat(tool) && isCustom(tool)) ?? [];
+  return flat.length === 0 ? none : new Set(flat.flatMap(({ name }) => name ?? []));
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** The messages, with calls of flat custom tools as the custom calls that they are. */
 export function withTextCalls(body: ChatBody): readonly ChatMessage[] {

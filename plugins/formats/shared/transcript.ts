@@ -80,7 +80,7 @@ export class Transcript {
 
   get messages(): readonly Message[] {
     const turns = answerCalls(mergeNeighbours(this.#withLastResults()));
-    return mergeNeighbours(turns).map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
+    return turns.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }));
   }
 
   /** Places of results that are left out, since a later one of the same call is sent. */
@@ -130,25 +130,28 @@ function mergeNeighbours(turns: readonly Turn[]): readonly Turn[] {
   return merged;
 }
 
-/** Moves each tool result to a turn right after its call; one without an earlier call stays in place. */
+/** Moves each tool result to a turn right after its call; one without an earlier call stays in place. Roles take turns. */
 function answerCalls(turns: readonly Turn[]): readonly Turn[] {
   const unclaimed = resultsById(turns);
+  if (unclaimed.size === 0) return turns;
   const answers = turns.map(({ blocks }, at) =>
     blocks
       .filter((block) => block.type === 'tool_use')
       .flatMap(({ id }) => unclaimed.get(id)?.claim(at) ?? []),
   );
   const claimed = new Set<ContentBlock>(answers.flat());
-  return turns.flatMap(({ role, blocks }, at): readonly Turn[] => [
+  const answered = turns.flatMap(({ role, blocks }, at): readonly Turn[] => [
     { role, blocks: blocks.filter((block) => !claimed.has(block)) },
     { role: 'user', blocks: answers[at] ?? [] },
   ]);
+  return mergeNeighbours(answered);
 }
 
 function resultsById(turns: readonly Turn[]): ReadonlyMap<string, Unclaimed> {
   const results = new Map<string, Unclaimed>();
   turns.forEach(({ blocks }, turn) => {
-    for (const block of blocks.filter((block) => block.type === 'tool_result')) {
+    for (const block of blocks) {
+      if (block.type !== 'tool_result') continue;
       const unclaimed = results.get(block.tool_use_id) ?? new Unclaimed();
       unclaimed.add(block, turn);
       results.set(block.tool_use_id, unclaimed);
@@ -176,6 +179,7 @@ class Unclaimed {
 }
 
 function resultsFirst(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  if (!blocks.some(isResult)) return blocks;
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 

@@ -6,10 +6,11 @@ import { isRecord } from './body.js';
  * nothing are left out.
  */
 export function unreadFields(body: object, read: ReadonlySet<string>): Extras {
+  const unread = Object.keys(body).filter((name) => !read.has(name));
+  const given = body as Readonly<Record<string, unknown>>; // any object may be read by name
+  const asked = unread.filter((name) => !asksForNothing(name, given[name]));
   // Entries, since JSON may hold `__proto__`, and assigning that would set the prototype.
-  return Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => !read.has(name) && !asksForNothing(name, value)),
-  );
+  return Object.fromEntries(asked.map((name) => [name, given[name]]));
 }
 
 /** No-op values, which SDKs and frameworks send with many requests. */

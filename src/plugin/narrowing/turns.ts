@@ -9,10 +9,18 @@ import type { Narrowing } from './narrowing.js';
 export function narrowTurns(narrowing: Narrowing): void {
   const { messages } = narrowing.request;
   const end = messages.length - 1;
+  if (messages.every(isTaken) && messages[0]?.role !== 'assistant' && messages[end]?.role !== 'assistant')
+    return;
   const turns = messages.flatMap((message, at) => narrowedTurn(message, at, at === end, narrowing));
   const taken = fromUser(trimPrefill(turns));
   if (taken.length !== messages.length || taken.some((turn, at) => turn !== messages[at]))
     narrowing.set({ messages: taken });
+}
+
+/** True for a turn of texts alone, the usual one, in which nothing is to be changed. */
+function isTaken({ content }: Message): boolean {
+  if (typeof content === 'string') return content.trim() !== '';
+  return content.length > 0 && content.every((block) => isText(block) && !isBlank(block));
 }
 
 /** The turn as it is taken; none for an empty answer at the end, which leaves nothing to continue. */
