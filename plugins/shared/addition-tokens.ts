@@ -81,7 +81,7 @@ export class AdditionTokens {
     model: string,
     { addedTokens, slot: slotId, upstreamModel }: Answering,
   ): TokensByStage {
-    if (addedTokens !== undefined) return divided(addedTokens, estimated(added));
+    if (addedTokens !== undefined) return divided(addedTokens, added);
     const key = this.#keyOf(added, model);
     const known = this.#estimates.get(key);
     if (known && this.#host.now() < known.measureAtMs) return known.tokens;
@@ -152,8 +152,11 @@ function estimated(added: readonly AddedByStage[]): TokensByStage {
   return Object.fromEntries(tokens);
 }
 
-/** Tokens divided among the stages in the ratio of `parts`; none is lost to rounding. */
-function divided(tokens: number, parts: TokensByStage): TokensByStage {
+/** Tokens divided among the stages in the ratio of their own estimates; none is lost to rounding. */
+function divided(tokens: number, added: readonly AddedByStage[]): TokensByStage {
+  const [only, ...others] = added;
+  if (only && others.length === 0) return { [only.stage]: tokens };
+  const parts = estimated(added);
   const all = Object.values(parts).reduce((sum, part) => sum + part, 0);
   let before = 0;
   const shares = Object.entries(parts).map(([stage, part]) => {

@@ -22,10 +22,9 @@ import {
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
 import type { Static } from 'typebox';
-import { addedTokens } from '../shared/added-tokens.js';
+import { AddedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';
 import { estimate } from '../shared/estimate.js';
-import { NativeAnswer, nativeEvents } from '../shared/native-answer.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
@@ -73,6 +72,7 @@ class ChatUpstream implements Upstream {
   readonly #keyHeader: string;
   readonly #now: () => number;
   readonly #reportLeftOut: () => void;
+  readonly #addedTokens = new AddedTokens();
 
   constructor({ apiVersion, ...given }: Static<typeof options>, { slot, http, now, log }: UpstreamHost) {
     this.#slot = slot.id;
@@ -100,16 +100,14 @@ class ChatUpstream implements Upstream {
     const asked = { model, names, requestBytes, onLeftOut, hasLogprobs: body['logprobs'] === true };
     const translator = new ChatAnswer({ ...asked, vendor, isReasonOptional, thinkTags });
     const isStream = status === 200 && (await answer.isEventStream());
-    const events = isStream
-      ? answer.translated(new NativeAnswer(translator))
-      : await this.#whole(answer, translator);
+    const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
     return { status, headers, events, leftOut, addedTokens: this.#added(call, leftOut, requestBytes) };
   }
 
   /** Tokens of the gateway's additions, by the measure of the answer's estimate. */
   #added(call: UpstreamCall, leftOut: readonly Tool[], bytes: number): number | undefined {
     const isSystemInUser = capabilitiesFor(this.#capabilities, call).systemRole === 'user';
-    return addedTokens({ call, leftOut, bytes, isSystemInUser }, (request) =>
+    return this.#addedTokens.of({ call, leftOut, bytes, isSystemInUser }, (request) =>
       this.#promptBytes(request, call),
     );
   }
@@ -160,6 +158,6 @@ class ChatUpstream implements Upstream {
     if (status >= 400) throw openaiRefusal(answer, text, this.#now());
     const events = status === 200 ? wholeAnswer(text, translator) : undefined;
     if (!events) throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'chat' });
-    return oneBatch(nativeEvents(events));
+    return oneBatch(events);
   }
 }

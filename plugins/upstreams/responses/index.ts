@@ -23,14 +23,13 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from 'gw2api/plugin/upstream';
-import { addedTokens } from '../shared/added-tokens.js';
+import { AddedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';
 import { estimate } from '../shared/estimate.js';
-import { NativeAnswer, nativeEvents } from '../shared/native-answer.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';
-import { promptBytes } from '../shared/prompt-bytes.js';
+import { promptBytes, promptBytesOf } from '../shared/prompt-bytes.js';
 import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
 import { refusedIn } from '../shared/refused-part.js';
 import { responsesParts } from './refused.js';
@@ -61,6 +60,7 @@ class ResponsesUpstream implements Upstream {
   readonly #http: HttpClient;
   readonly #settings: ResponsesSettings;
   readonly #now: () => number;
+  readonly #addedTokens = new AddedTokens();
 
   constructor(options: ResponsesOptions, { slot, http, now }: UpstreamHost) {
     this.#slot = slot.id;
@@ -78,19 +78,17 @@ class ResponsesUpstream implements Upstream {
     const { status, headers } = answer;
     const { vendor } = this.#settings;
     const { model } = call.request;
-    const requestBytes = promptBytes(body, sent.length, prompt);
+    const requestBytes = promptBytesOf(body, sent.length, prompt);
     const translator = new ResponseEvents({ model, vendor, names, requestBytes });
     const isStream = status === 200 && (await answer.isEventStream());
-    const events = isStream
-      ? answer.translated(new NativeAnswer(translator))
-      : await this.#whole(answer, translator);
+    const events = isStream ? answer.translated(translator) : await this.#whole(answer, translator);
     return { status, headers, events, leftOut, addedTokens: this.#added(call, leftOut, requestBytes) };
   }
 
   /** Tokens of the gateway's additions, by the measure of the answer's estimate. */
   #added(call: UpstreamCall, leftOut: readonly Tool[], bytes: number): number | undefined {
     const isSystemInUser = settingsFor(this.#settings, call).takesSystem === false;
-    return addedTokens({ call, leftOut, bytes, isSystemInUser }, (request) =>
+    return this.#addedTokens.of({ call, leftOut, bytes, isSystemInUser }, (request) =>
       this.#promptBytes(request, call),
     );
   }
@@ -102,7 +100,7 @@ class ResponsesUpstream implements Upstream {
 
   #promptBytes(request: MessagesRequest, call: UpstreamCall): number {
     const { body } = responsesRequest(request, this.#settings, call);
-    return promptBytes(body, Buffer.byteLength(JSON.stringify(body)), prompt);
+    return promptBytes(body, prompt);
   }
 
   refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
@@ -144,6 +142,6 @@ class ResponsesUpstream implements Upstream {
       throw foreign(this.#slot, `${status} ${mediaType}`.trim(), { kind: 'responses' });
     const events: ModelEvent[] = [];
     translator.readWhole(response, events, text);
-    return oneBatch(nativeEvents(events));
+    return oneBatch(events);
   }
 }

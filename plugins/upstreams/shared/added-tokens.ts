@@ -1,9 +1,10 @@
-import type { MessagesRequest, SlotCall, TextBlock, Tool } from 'gw2api/plugin';
+import { LRUCache } from 'lru-cache';
+import { allExtras, type MessagesRequest, type SlotCall, type TextBlock, type Tool } from 'gw2api/plugin';
 import { estimate } from './estimate.js';
 
 /** Call as it was sent. */
 export interface SentCall {
-  readonly call: Pick<SlotCall, 'addedSystem' | 'addedTools' | 'request'>;
+  readonly call: Pick<SlotCall, 'addedSystem' | 'addedTools' | 'isTranslated' | 'request' | 'without'>;
   /** Tools of the gateway that were not sent. */
   readonly leftOut: readonly Tool[];
   /** Bytes of its prompt, from which its input tokens are estimated. */
@@ -12,21 +13,66 @@ export interface SentCall {
   readonly isSystemInUser: boolean;
 }
 
-/**
- * Tokens of the gateway's additions in the estimate of a call's input: what is left without them is what a token count
- * of the caller's own request names. `bytesOf` measures prompts as `bytes` was; undefined: nothing was added.
- */
-export function addedTokens(
-  { call: { request, addedSystem = [], addedTools = [] }, leftOut, bytes, isSystemInUser }: SentCall,
-  bytesOf: (request: MessagesRequest) => number,
-): number | undefined {
-  const tools = addedTools.filter((tool) => !leftOut.includes(tool));
-  if (addedSystem.length + tools.length === 0) return undefined;
-  const messages = isSystemInUser ? request.messages : beginning(request);
-  // What stays the same on both sides need not be measured.
-  const sent = { ...request, messages, ...(tools.length === 0 && { tools: [] }) };
-  const own = { ...sent, ...withoutTexts(sent, addedSystem), ...withoutTools(sent, tools) };
-  return estimate(bytes) - estimate(bytes - (bytesOf(sent) - bytesOf(own)));
+/** Measure of the gateway's additions to the estimated input of calls. */
+export class AddedTokens {
+  /** Bytes of additions by the part of a request that their size depends on: sessions repeat it in each turn. */
+  readonly #measured = new LRUCache<string, number>({
+    maxSize: maxKeys,
+    sizeCalculation: (_, key) => key.length,
+  });
+
+  /**
+   * Tokens of the additions in the estimate of a call's input: what is left without them is what a token count of the
+   * caller's own request names. `bytesOf` measures prompts as `bytes` was; undefined: nothing was added.
+   */
+  of(
+    { call, leftOut, bytes, isSystemInUser }: SentCall,
+    bytesOf: (request: MessagesRequest) => number,
+  ): number | undefined {
+    const { request, addedSystem = [], addedTools = [] } = call;
+    const tools = addedTools.filter((tool) => !leftOut.includes(tool));
+    if (addedSystem.length + tools.length === 0) return undefined;
+    // What stays the same on both sides need not be measured.
+    const { model, system = [], output_config = {} } = request;
+    const messages = isSystemInUser ? request.messages : beginning(request);
+    const offered = (tools.length > 0 && request.tools) || [];
+    const sent: MessagesRequest = { model, system, messages, output_config, tools: offered };
+    const measure = (): number => {
+      const own = { ...sent, ...withoutTexts(sent, addedSystem), ...withoutTools(sent, tools) };
+      return bytesOf(sent) - bytesOf(own);
+    };
+    const key = isSystemInUser ? undefined : keyOf(sent, { ...call, addedSystem, addedTools: tools });
+    return estimate(bytes) - estimate(bytes - this.#added(key, measure));
+  }
+
+  #added(key: string | undefined, measure: () => number): number {
+    if (key === undefined || key.length > maxKey) return measure();
+    const known = this.#measured.get(key);
+    if (known !== undefined) return known;
+    const added = measure();
+    this.#measured.set(key, added);
+    return added;
+  }
+}
+
+/** Characters. */
+const maxKey = 64 * 1024;
+const maxKeys = 32 * maxKey;
+
+type Additions = { readonly [Name in 'addedSystem' | 'addedTools']: NonNullable<SlotCall[Name]> } & Pick<
+  SlotCall,
+  'isTranslated' | 'without'
+>;
+
+/** All that the size of additions depends on; undefined where JSON does not show it. */
+function keyOf(
+  sent: MessagesRequest,
+  { addedSystem, addedTools, isTranslated, without }: Additions,
+): string | undefined {
+  if (allExtras(sent).length > 0) return undefined;
+  const texts = addedSystem.map(({ text }) => text);
+  const tools = addedTools.map(({ name, type }) => [name, type]);
+  return JSON.stringify([sent, texts, tools, isTranslated, without ? [...without] : null]);
 }
 
 /** System text that messages begin with, which may be joined with the added one, and a placeholder of the turns. */

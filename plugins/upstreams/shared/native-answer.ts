@@ -1,74 +1,62 @@
-import { ModelEvent, type MessagesStreamEvent, type Usage } from 'gw2api/plugin';
-import type { SseTranslator } from 'gw2api/plugin/upstream';
+import { randomUUID } from 'node:crypto';
+import { ModelEvent, withFields, type EventOf, type StopReason, type Usage } from 'gw2api/plugin';
+import { estimate } from './estimate.js';
 
-type EventOf<Type extends string> = Extract<MessagesStreamEvent, { readonly type: Type }>;
-
-/** Translator whose answers have all members that typed clients of the Messages API require. */
-export class NativeAnswer implements SseTranslator {
-  readonly #translator: SseTranslator;
-
-  constructor(translator: SseTranslator) {
-    this.#translator = translator;
-  }
-
-  get isOver(): boolean {
-    return this.#translator.isOver;
-  }
-
-  get settlesInMs(): number | undefined {
-    return this.#translator.settlesInMs;
-  }
-
-  read(data: string, name: string | undefined, events: ModelEvent[]): void {
-    const from = events.length;
-    this.#translator.read(data, name, events);
-    complete(events, from);
-  }
-
-  finish(events: ModelEvent[]): void {
-    const from = events.length;
-    this.#translator.finish(events);
-    complete(events, from);
-  }
+/** Beginning of an answer, as its upstream tells it. */
+export interface AnswerStart {
+  /** Empty where the upstream names none. */
+  readonly id: string;
+  readonly model: string;
+  /** Size of the prompt, from which its tokens are estimated. */
+  readonly requestBytes: number;
 }
 
-/** The events of a whole answer, with the members that `NativeAnswer` adds. */
-export function nativeEvents(events: readonly ModelEvent[]): readonly ModelEvent[] {
-  const native = [...events];
-  complete(native, 0);
-  return native;
+/** `message_start` with all members that typed clients of the Messages API require. */
+export function nativeStart({ id, model, requestBytes }: AnswerStart): ModelEvent {
+  const usage: Usage = {
+    input_tokens: estimate(requestBytes),
+    output_tokens: 0,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: null,
+    output_tokens_details: null,
+    server_tool_use: null,
+    inference_geo: null,
+    service_tier: null,
+    speed: null,
+  };
+  const message = {
+    id: nativeId(id),
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    usage,
+  } as const;
+  return ModelEvent.of({ type: 'message_start', message });
 }
 
-/** Replaces the first and the last event of an answer among those from an index on. */
-function complete(events: ModelEvent[], from: number): void {
-  for (let at = from; at < events.length; at += 1) {
-    const event = events[at];
-    if (event?.type === 'message_start') events[at] = started(event);
-    else if (event?.type === 'message_delta') events[at] = ended(event);
-  }
+/** Delta of `message_delta`; a refusal says why it is one. */
+export interface AnswerEnd {
+  readonly stop_reason: StopReason | null;
+  readonly stop_sequence: string | null;
+  readonly stop_details?: EventOf<'message_delta'>['delta']['stop_details'];
 }
 
-function started(event: ModelEvent): ModelEvent {
-  const { message, ...others } = event.json as EventOf<'message_start'>; // by its type
-  const usage = { ...unknownOfStart, ...message.usage };
-  const nulls = { container: null, stop_details: null };
-  return ModelEvent.of({ ...others, message: { ...nulls, ...message, id: nativeId(message.id), usage } });
-}
-
-function ended(event: ModelEvent): ModelEvent {
-  const { delta, usage, ...others } = event.json as EventOf<'message_delta'>; // by its type
-  const { stop_details: details } = delta;
-  const refusal = details && { type: 'refusal', category: null, explanation: details.explanation ?? null };
-  return ModelEvent.of({
-    ...others,
-    delta: { container: null, ...delta, stop_details: refusal ?? null },
-    usage: { ...unknown, ...usage },
-  });
+/** `message_delta` with all members that typed clients of the Messages API require. */
+export function nativeEnd({ stop_reason, stop_sequence, stop_details }: AnswerEnd, usage: Usage): ModelEvent {
+  const delta = { container: null, stop_reason, stop_sequence, stop_details: stop_details ?? null };
+  return ModelEvent.of({ type: 'message_delta', delta, usage: withFields(unknown, usage) });
 }
 
 /** An upstream's id in the form of Messages; the same each time. */
 function nativeId(id: string): string {
-  return `msg_${id.replace(/^(?:msg_|resp_|chatcmpl-)+/, '')}`;
+  const known = id.replace(/^(?:msg_|resp_|chatcmpl-)+/, '').slice(0, 200);
+  return `msg_${known || randomUUID().replaceAll('-', '')}`;
 }
 
 /** Counts of an answer that its upstream does not tell. */
@@ -77,12 +65,4 @@ const unknown: Usage = {
   cache_read_input_tokens: 0,
   output_tokens_details: null,
   server_tool_use: null,
-};
-
-const unknownOfStart: Usage = {
-  ...unknown,
-  cache_creation: null,
-  inference_geo: null,
-  service_tier: null,
-  speed: null,
 };

@@ -1,8 +1,21 @@
+/** Size of the parts of a body that become input tokens, with their names. */
+export function promptBytes(body: object, parts: readonly string[]): number {
+  const fields = body as Readonly<Record<string, unknown>>; // any object may be read by name
+  let bytes = 0;
+  for (const name of parts) {
+    const json = JSON.stringify(fields[name]) as string | undefined; // none for a part that is not there
+    if (json !== undefined) bytes += Buffer.byteLength(json) + `"${name}":,`.length;
+  }
+  return Math.max(1, bytes);
+}
+
 /**
- * Size of the part of a request that becomes input tokens, without its settings, so that a token count and the
- * estimate of an answer's input are the same. `totalBytes`: size of the whole request.
+ * The same of a body whose size is known: its settings are measured, which are few, and never its prompt. With the
+ * other measure a token count and the estimate of an answer's input are the same.
  */
-export function promptBytes(body: object, totalBytes: number, parts: readonly string[]): number {
-  const settings = Object.fromEntries(Object.entries(body).filter(([name]) => !parts.includes(name)));
+export function promptBytesOf(body: object, totalBytes: number, parts: readonly string[]): number {
+  const fields = body as Readonly<Record<string, unknown>>; // any object may be read by name
+  const settings: Record<string, unknown> = {};
+  for (const name in fields) if (!parts.includes(name)) settings[name] = fields[name];
   return Math.max(1, totalBytes - Buffer.byteLength(JSON.stringify(settings)));
 }

@@ -1,18 +1,19 @@
 import { cacheMarkers, type MessagesRequest } from 'gw2api/plugin';
-import { promptBytes } from '../../shared/prompt-bytes.js';
+import { promptBytes, promptBytesOf } from '../../shared/prompt-bytes.js';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';
 
 /** Parts of a request that become input tokens. */
 const prompt = ['messages', 'tools'] as const;
 
-/** Size of a body's prompt, without the cache markers in it. `totalBytes`: size of the whole body. */
+/** Size of a body's prompt, without the cache markers in it. `totalBytes`: size of the whole body, where it is known. */
 export function chatPromptBytes(
   body: ChatBody,
   { cacheControl }: Pick<Capabilities, 'cacheControl'>,
-  totalBytes = Buffer.byteLength(JSON.stringify(body)),
+  totalBytes?: number,
 ): number {
-  const bytes = promptBytes(body, totalBytes, prompt);
+  const bytes =
+    totalBytes === undefined ? promptBytes(body, prompt) : promptBytesOf(body, totalBytes, prompt);
   return cacheControl ? bytes - markerBytes(body) : bytes;
 }
 

@@ -7,12 +7,12 @@ import { callDeltas, legacyDeltas, type CallDelta } from './call-delta.js';
 import { citationsIn } from './citations.js';
 import { firstChoice, isCutBeforeText, parseChunk } from './chunk.js';
 import { contentParts } from './content-parts.js';
-import { fieldsOf, type Fields } from '../../shared/fields.js';
+import { fieldsOf, textOf, type Fields } from '../../shared/fields.js';
 import { Logprobs } from './logprobs.js';
 import { LateText, type LatePart } from './late-text.js';
-import { messageStart } from './message-start.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 import { streamError } from '../../shared/openai-stream-error.js';
+import { nativeEnd, nativeStart } from '../../shared/native-answer.js';
 import { ThinkTags } from './think-tags.js';
 import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
@@ -161,7 +161,9 @@ export class ChatAnswer implements SseTranslator {
 
   #start(chunk: Fields): void {
     this.#isStarted = true;
-    this.#blocks.events.push(messageStart(chunk, this.#options));
+    const { id, model } = chunk;
+    const { requestBytes, model: asked } = this.#options;
+    this.#blocks.events.push(nativeStart({ id: textOf(id), model: textOf(model) || asked, requestBytes }));
   }
 
   #readDelta(delta: Fields): void {
@@ -262,10 +264,8 @@ export class ChatAnswer implements SseTranslator {
     this.#blocks.end();
     const calls = { hasAny: this.#calls.count > 0, isCut: this.#calls.hasCut };
     const delta = this.#ending.delta(this.#blocks.isEmpty, calls);
-    this.#blocks.events.push(
-      ModelEvent.of({ type: 'message_delta', delta, usage: this.#counts.usage ?? this.#estimatedUsage() }),
-      ModelEvent.of({ type: 'message_stop' }),
-    );
+    const usage = this.#counts.usage ?? this.#estimatedUsage();
+    this.#blocks.events.push(nativeEnd(delta, usage), ModelEvent.of({ type: 'message_stop' }));
     this.#isOver = true;
   }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
 import {
   interruptedError,
@@ -13,6 +12,7 @@ import { estimate } from '../../shared/estimate.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { finishKind } from '../../shared/finish-words.js';
 import { malformed } from '../../shared/malformed.js';
+import { nativeEnd, nativeStart } from '../../shared/native-answer.js';
 import { streamError } from '../../shared/openai-stream-error.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
 import { usageOf } from './usage.js';
@@ -97,17 +97,8 @@ export class ResponseEvents implements SseTranslator {
   #start({ id, model }: Fields): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    const message = {
-      id: textOf(id) || `resp_${randomUUID()}`,
-      type: 'message',
-      role: 'assistant',
-      model: textOf(model) || this.#model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: estimate(this.#requestBytes), output_tokens: 0 },
-    } as const;
-    this.#blocks.events.push(ModelEvent.of({ type: 'message_start', message }));
+    const told = { id: textOf(id), model: textOf(model) || this.#model };
+    this.#blocks.events.push(nativeStart({ ...told, requestBytes: this.#requestBytes }));
   }
 
   /** Ends the answer; items that no event has brought are in the response itself. */
@@ -123,10 +114,7 @@ export class ResponseEvents implements SseTranslator {
       ...(refused !== '' && { stop_details: details }),
     };
     const usage = usageOf(response['usage']) ?? this.#estimatedUsage();
-    this.#blocks.events.push(
-      ModelEvent.of({ type: 'message_delta', delta, usage }),
-      ModelEvent.of({ type: 'message_stop' }),
-    );
+    this.#blocks.events.push(nativeEnd(delta, usage), ModelEvent.of({ type: 'message_stop' }));
     this.isOver = true;
   }
 

@@ -3,7 +3,7 @@ import type { MessagesRequest, TextBlock, Tool } from 'gw2api/plugin';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { chatPromptBytes } from '#plugins/upstreams/chat/request/prompt-bytes.js';
-import { addedTokens, type SentCall } from '#plugins/upstreams/shared/added-tokens.js';
+import { AddedTokens, type SentCall } from '#plugins/upstreams/shared/added-tokens.js';
 import { estimate } from '#plugins/upstreams/shared/estimate.js';
 
 const persona = { type: 'text', text: 'Be kind to everyone.' } as const;
@@ -48,7 +48,10 @@ function compared(
   const bytes = bytesOf(sent);
   const call = { ...added, request: sent };
   return {
-    tokens: addedTokens({ call, leftOut: [], bytes, isSystemInUser: systemRole === 'user' }, bytesOf),
+    tokens: new AddedTokens().of(
+      { call, leftOut: [], bytes, isSystemInUser: systemRole === 'user' },
+      bytesOf,
+    ),
     above: estimate(bytes) - estimate(bytesOf(request)),
   };
 }
@@ -81,6 +84,26 @@ describe('the tokens of the additions to an estimated input', () => {
     expect(compared({}).tokens).to.equal(undefined);
     const call = { request: own, addedTools: [tool] };
     const sent = { call, leftOut: [tool], bytes: 100, isSystemInUser: false };
-    expect(addedTokens(sent, measure('system'))).to.equal(undefined);
+    expect(new AddedTokens().of(sent, measure('system'))).to.equal(undefined);
+  });
+
+  it('are measured once for one system text, whatever is said after it', () => {
+    const added = new AddedTokens();
+    let measured = 0;
+    const tokensOf = (system: string, said: string) => {
+      const texts = [persona, { type: 'text', text: system } as const];
+      const request = { ...own, system: texts, messages: [{ role: 'user', content: said } as const] };
+      const call = { request, addedSystem: [persona] };
+      const bytesOf = (part: MessagesRequest) => {
+        measured += 1;
+        return measure('system')(part);
+      };
+      return added.of({ call, leftOut: [], bytes: 1000, isSystemInUser: false }, bytesOf);
+    };
+    const tokens = tokensOf('Be short.', 'Hi');
+    expect(tokensOf('Be short.', 'Go on')).to.equal(tokens);
+    expect(measured).to.equal(2);
+    tokensOf('Be brief.', 'Hi');
+    expect(measured).to.equal(4);
   });
 });

@@ -3,6 +3,7 @@ import { isGatewayError, type ModelEvent } from 'gw2api/plugin';
 import { ChatAnswer } from '#plugins/upstreams/chat/stream/chat-answer.js';
 import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
+import { toldUsage } from '../../shared/told-usage.js';
 import { chunk, counts, eventsOf, translate } from './answers.js';
 
 const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
@@ -20,7 +21,7 @@ describe('the answer of a Chat server as Messages events', () => {
     expect(message).to.deep.include({ id: 'msg_1', model: 'm-2026', role: 'assistant' });
     expect(message.content).to.deep.equal([{ type: 'text', text: 'Hello' }]);
     expect(message.stop_reason).to.equal('end_turn');
-    expect(message.usage).to.deep.equal({ input_tokens: 10, output_tokens: 4 });
+    expect(toldUsage(message.usage)).to.deep.equal({ input_tokens: 10, output_tokens: 4 });
     expect(events.map(({ type }) => type)).to.deep.equal([
       'message_start',
       'content_block_start',

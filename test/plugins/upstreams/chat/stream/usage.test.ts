@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import { toldUsage } from '../../shared/told-usage.js';
 import { chunk, counts, translate } from './answers.js';
 
 /** Usage of an answer whose last chunks are these. */
 async function usageOf(...chunks: readonly object[]): Promise<object> {
   const { message } = await translate(chunk({ content: 'word word' }), ...chunks, '[DONE]');
-  return message.usage;
+  return toldUsage(message.usage);
 }
 
 const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
