@@ -15,6 +15,10 @@ interface Compose {
         ports?: readonly string[];
         secrets?: readonly string[];
         stop_grace_period?: string;
+        env_file?: readonly { readonly path: string }[];
+        read_only?: boolean;
+        cap_drop?: readonly string[];
+        security_opt?: readonly string[];
       }
     >
   >;
@@ -39,7 +43,20 @@ describe('compose.yaml', () => {
     const { store, live, listen } = await loadGatewayConfigFile('config/gateway.yaml', one!);
     expect(store).to.include({ kind: 'postgres' });
     expect(live).to.include({ kind: 'redis', label: 'redis:6379' });
-    expect(listen).to.include({ trustProxy: true });
+    expect(listen).to.include({ trustProxy: true, port: 8787 });
+  });
+
+  it('gives the gateways all of .env, for the keys of the slots, and no rights', () => {
+    const { env_file, ...gateway } = compose.services['gateway-1']!;
+    expect(env_file?.map(({ path }) => path)).to.deep.equal(['.env']);
+    expect(gateway).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
+    for (const [name, { security_opt }] of Object.entries(compose.services))
+      expect(security_opt, name).to.deep.equal(['no-new-privileges:true']);
+  });
+
+  it('opens the API to the world, and all else to the machine alone', () => {
+    const published = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
+    expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).to.deep.equal(['8080:8080']);
   });
 
   it('names no service and no volume that it does not have', () => {
@@ -65,7 +82,7 @@ describe('compose.yaml', () => {
     for (const name of ['prometheus', 'grafana']) {
       const { profiles, volumes = [], ports = [] } = compose.services[name]!;
       expect(profiles).to.deep.equal(['observability']);
-      expect(ports.every((port) => port.startsWith('127.0.0.1:'))).to.equal(true); // their passwords are the usual ones
+      expect(ports.every((port) => port.startsWith('127.0.0.1:'))).to.equal(true);
       for (const volume of volumes.filter((each) => each.startsWith('.')))
         await access(volume.split(':')[0]!);
     }
@@ -83,6 +100,8 @@ describe('compose.yaml', () => {
     const { secrets = [] } = compose.services['prometheus']!;
     expect(authorization.credentials_file).to.equal(`/run/secrets/${secrets[0]}`);
     expect(compose.secrets).to.have.property(secrets[0]!);
+    expect(JSON.stringify(compose.secrets)).not.to.include('GW2API_API_KEY');
+    expect(JSON.stringify(compose.services['grafana'])).not.to.include(':-admin');
     const provider = await readFile(
       'config/observability/grafana/provisioning/dashboards/gw2api.yml',
       'utf8',

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
-import { durationMs } from 'gw2api/plugin';
+import { durationMs, sizeBytes } from 'gw2api/plugin';
 import { loadGatewayConfig, loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { TempFolders, writeIn } from './gateway/temp-folders.js';
 
@@ -17,23 +17,25 @@ type Manifest = any;
 const modules: Readonly<Record<string, string>> = {
   v1: 'core/v1',
   'apps/v1': 'apps/v1',
+  'networking.k8s.io/v1': 'networking/v1',
   'policy/v1': 'policy/v1',
 };
 
 describe('config/kubernetes', () => {
   const manifests = new Map<string, Manifest>();
   before(async () => {
-    for (const file of ['gateway.yaml', 'secret.yaml'])
+    for (const file of ['gateway.yaml', 'secret.yaml', 'routes.yaml'])
       for (const document of parseAllDocuments(await readFile(`config/kubernetes/${file}`, 'utf8'))) {
         const manifest: Manifest = document.toJS();
         manifests.set(manifest.kind, manifest);
       }
   });
-  const podOf = (): Manifest => manifests.get('Deployment').spec.template.spec;
+  const podOf = (): Manifest => manifests.get('StatefulSet').spec.template.spec;
 
   it('has manifests of the types that Kubernetes has', async function () {
     this.timeout(60_000);
-    const lines = [...manifests.values()].map(
+    const typed = [...manifests.values()].filter(({ kind }) => kind !== 'HTTPRoute'); // an extension's
+    const lines = typed.map(
       (manifest, at) =>
         `import type { ${manifest.kind} as Kind${at} } from 'kubernetes-types/${modules[manifest.apiVersion]}';\nexport const manifest${at}: Kind${at} = ${JSON.stringify(manifest)};\n`,
     );
@@ -57,7 +59,8 @@ describe('config/kubernetes', () => {
   });
 
   it('selects the pods that it makes, and keeps one of them', () => {
-    const { selector, template, replicas } = manifests.get('Deployment').spec;
+    const { selector, template, replicas, serviceName } = manifests.get('StatefulSet').spec;
+    expect(serviceName).to.equal(manifests.get('Service').metadata.name);
     expect(template.metadata.labels).to.deep.equal(selector.matchLabels);
     expect(manifests.get('Service').spec.selector).to.deep.equal(selector.matchLabels);
     const budget = manifests.get('PodDisruptionBudget').spec;
@@ -76,7 +79,40 @@ describe('config/kubernetes', () => {
     });
     expect(podOf().securityContext.runAsNonRoot).to.equal(true);
     const mounted = container.volumeMounts.map(({ name }: Manifest) => name);
-    expect(podOf().volumes.map(({ name }: Manifest) => name)).to.have.members(mounted);
+    const claims = manifests.get('StatefulSet').spec.volumeClaimTemplates;
+    const volumes = [...podOf().volumes, ...claims.map(({ metadata }: Manifest) => metadata)];
+    expect(volumes.map(({ name }: Manifest) => name)).to.have.members(mounted);
+  });
+
+  it('keeps rows that wait for the store when a pod is replaced', () => {
+    const [{ metadata, spec }] = manifests.get('StatefulSet').spec.volumeClaimTemplates;
+    const [container] = podOf().containers;
+    const { mountPath } = container.volumeMounts.find(({ name }: Manifest) => name === metadata.name);
+    expect(mountPath).to.equal('/app/data');
+    expect(spec.accessModes).to.deep.equal(['ReadWriteOnce']);
+  });
+
+  it('has memory for two bodies of the largest size', async () => {
+    const env = manifests.get('Secret').stringData as Record<string, string>;
+    const text = (manifests.get('ConfigMap').data['gateway.yaml'] as string).replace(
+      '/app/config',
+      path.resolve('config'),
+    );
+    const { pipeline } = await loadGatewayConfig({ text, file: 'gateway.yaml', env });
+    const { limit } = pipeline.find(({ use }) => use === 'body-limit')!.with as { limit: string };
+    const [, gigabytes] = /^(\d+)Gi$/.exec(podOf().containers[0].resources.limits.memory)!;
+    expect(Number(gigabytes) * 2 ** 30).to.be.at.least(2 * 8 * sizeBytes(limit));
+  });
+
+  it('leads callers to the API alone, by both kinds of routes', () => {
+    const { spec: ingress } = manifests.get('Ingress');
+    const { spec: route } = manifests.get('HTTPRoute');
+    const paths = ingress.rules[0].http.paths.map(({ path: each }: Manifest) => each);
+    expect(paths).to.deep.equal(['/v1', '/health']);
+    expect(route.rules[0].matches.map(({ path: each }: Manifest) => each.value)).to.deep.equal(paths);
+    const [port] = manifests.get('Service').spec.ports;
+    expect(route.rules[0].backendRefs).to.deep.equal([{ name: 'gw2api', port: port.port }]);
+    expect(ingress.rules[0].http.paths[0].backend.service.port.name).to.equal(port.name);
   });
 });
 

@@ -53,6 +53,7 @@ function listenSettings({
   shutdownTimeoutMs,
   headersTimeoutMs,
   bodyIdleTimeoutMs,
+  keepAliveTimeoutMs,
   webSockets,
   ...listen
 }: Config['listen']) {
@@ -62,6 +63,7 @@ function listenSettings({
     shutdownTimeout: durationText(shutdownTimeoutMs),
     headersTimeout: durationText(headersTimeoutMs),
     bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
+    keepAliveTimeout: durationText(keepAliveTimeoutMs),
     webSockets: webSockets && webSocketSettings(webSockets),
   };
 }

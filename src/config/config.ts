@@ -183,6 +183,8 @@ export interface Config {
     readonly headersTimeoutMs: number;
     /** Idle timeout within a request's body; after it the body must also have come at 1 kB/s on average. */
     readonly bodyIdleTimeoutMs: number;
+    /** Time for which an unused connection is kept open. */
+    readonly keepAliveTimeoutMs: number;
     /** Max open connections of one process; further ones are closed at once. */
     readonly maxConnections: number;
     /** Max connections that wait in the operating system to be accepted. */

@@ -17,6 +17,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
     headersTimeoutMs: durationMs(raw.headersTimeout),
     bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
+    keepAliveTimeoutMs: durationMs(raw.keepAliveTimeout),
     maxConnections: raw.maxConnections,
     backlog: raw.backlog,
     webSockets: raw.webSockets && toWebSockets(raw.webSockets),

@@ -175,6 +175,7 @@ const Listen = Closed(
     shutdownTimeout: Duration({ default: '30s' }),
     headersTimeout: Duration({ default: '30s' }),
     bodyIdleTimeout: Duration({ default: '30s' }),
+    keepAliveTimeout: Duration({ default: '75s' }),
     maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
     backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
     webSockets: Type.Unsafe<false | Static<typeof WebSockets>>({

@@ -180,8 +180,7 @@ export class Gateway {
 
   /** Serves a connection from within the process, beside those of the port. */
   acceptWithin(socket: Duplex): void {
-    const { headersTimeoutMs } = this.runtime.config.listen;
-    const options = { headersTimeoutMs, maxConnections: Infinity, onRefused: () => undefined };
+    const options = { ...this.runtime.config.listen, maxConnections: Infinity, onRefused: () => undefined };
     this.#inner ??= Listener.within(this.#makeHandler(this), options);
     this.#inner.accept(socket);
   }

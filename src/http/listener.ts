@@ -13,11 +13,8 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => Pro
 /** Grace time for a caller to read the end of its answer, or to finish sending its request. */
 const closeGraceMs = 1000;
 
-/**
- * Keep-alive longer than the idle timeout of usual load balancers, so that they close first; TCP probes
- * detect a caller whose machine is gone.
- */
-const sockets = { keepAliveTimeout: 75_000, keepAlive: true, keepAliveInitialDelay: 60_000 };
+/** TCP probes, which detect a caller whose machine is gone. */
+const sockets = { keepAlive: true, keepAliveInitialDelay: 60_000 };
 
 interface ListenerOptions extends ServerOptions {
   readonly host: string;
@@ -29,6 +26,8 @@ interface ListenerOptions extends ServerOptions {
 
 interface ServerOptions {
   readonly headersTimeoutMs: number;
+  /** Time for which an unused connection is kept: longer than load balancers do, so that they close first. */
+  readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
   /** Called for each connection beyond `maxConnections`, which is closed. */
   readonly onRefused: () => void;
@@ -101,9 +100,9 @@ export class Listener {
   }
 
   /** Takes WebSockets unless they are off, whose requests are served by a server of their own, without a limit of connections. */
-  #takeUpgrades(handle: Handle, { webSockets, headersTimeoutMs, onRefused }: ListenerOptions): void {
+  #takeUpgrades(handle: Handle, { webSockets, ...options }: ListenerOptions): void {
     if (!webSockets) return refuseWebSockets(this.#server);
-    const inner = Listener.within(handle, { headersTimeoutMs, onRefused, maxConnections: Infinity });
+    const inner = Listener.within(handle, { ...options, maxConnections: Infinity });
     const parts = {
       server: this.#server,
       drain: this.drain,
@@ -115,10 +114,12 @@ export class Listener {
 
 function createHttpServer({
   headersTimeoutMs: headersTimeout,
-}: Pick<ServerOptions, 'headersTimeoutMs'>): Server {
+  keepAliveTimeoutMs: keepAliveTimeout,
+}: Pick<ServerOptions, 'headersTimeoutMs' | 'keepAliveTimeoutMs'>): Server {
   return createServer({
     ...sockets,
     headersTimeout,
+    keepAliveTimeout,
     connectionsCheckingInterval: Math.min(5000, Math.max(10, headersTimeout / 5)),
     // Long uploads and long answers are ours to bound, not Node's five-minute request timeout.
     requestTimeout: 0,

@@ -47,6 +47,7 @@ describe('loadConfig', () => {
       shutdownTimeoutMs: 30_000,
       headersTimeoutMs: 30_000,
       bodyIdleTimeoutMs: 30_000,
+      keepAliveTimeoutMs: 75_000,
       maxConnections: 8192,
       backlog: 4096,
       webSockets: {

@@ -11,6 +11,13 @@ interface Compose {
   readonly configs: { readonly nginx: { readonly content: string } };
 }
 
+interface ComposePorts {
+  readonly folder: string;
+  readonly port: number;
+  readonly inside: number;
+  readonly ports: readonly number[];
+}
+
 /** `compose.yaml` as it ships. */
 export async function readCompose(): Promise<Compose> {
   return parse(await readFile('compose.yaml', 'utf8')) as Compose; // of the shape that it has
@@ -26,15 +33,13 @@ export class ComposeNginx {
     this.#child.stderr?.on('data', (text: Buffer) => (this.#stderr += text.toString()));
   }
 
-  /** `ports`: of the gateways, in their order. */
-  static async start(
-    program: string,
-    { folder, port, ports }: { folder: string; port: number; ports: readonly number[] },
-  ): Promise<ComposeNginx> {
+  /** `ports`: of the gateways, in their order; `inside`: in place of the port for operators. */
+  static async start(program: string, { folder, port, inside, ports }: ComposePorts): Promise<ComposeNginx> {
     const { content } = (await readCompose()).configs.nginx;
     const block = ports
       .reduce((text, each, at) => text.replaceAll(`gateway-${at + 1}:8787`, `127.0.0.1:${each}`), content)
       .replace('listen 8080;', `listen 127.0.0.1:${port};`)
+      .replace('listen 8081;', `listen 127.0.0.1:${inside};`)
       .replaceAll('$$', '$');
     await writeIn(folder, 'nginx.conf', wholeOf(folder, block));
     const nginx = new ComposeNginx(program, folder);

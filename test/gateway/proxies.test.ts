@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
+import { freePort } from './free-port.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import { SocketClient } from './socket-client.js';
@@ -195,12 +195,4 @@ class Proxy {
       () => false,
     );
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a TCP server's
-  server.close();
-  return port;
 }

@@ -15,6 +15,7 @@ describe('what a reload cannot change', () => {
     ['listen: { maxConnections: 8192 }', 'listen: { maxConnections: 10 }'],
     ['listen: { headersTimeout: 30s }', 'listen: { headersTimeout: 1s }'],
     ['listen: { bodyIdleTimeout: 30s }', 'listen: { bodyIdleTimeout: 1s }'],
+    ['listen: { keepAliveTimeout: 75s }', 'listen: { keepAliveTimeout: 11m }'],
   ] as const)
     it(`listen: from "${before}" to "${after}"`, () => {
       expect(needsRestart(load(before), load(after))).to.deep.equal(['listen']);

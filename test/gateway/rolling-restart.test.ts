@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { ComposeNginx, readCompose } from './compose-nginx.js';
+import { freePort } from './free-port.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 
 const program = process.env['GW_TEST_NGINX'];
@@ -45,7 +45,8 @@ describe('a rolling restart behind the nginx of compose.yaml', function () {
     ports = [await freePort(), await freePort()];
     const port = await freePort();
     const gateways = await Promise.all(ports.map(startGateway));
-    nginx = await ComposeNginx.start(program!, { folder: await workshop.folder(), port, ports });
+    const folder = await workshop.folder();
+    nginx = await ComposeNginx.start(program!, { folder, port, inside: await freePort(), ports });
     url = `http://127.0.0.1:${port}`;
 
     const load = new Load(url);
@@ -123,12 +124,4 @@ async function send(
   } catch (error) {
     return String(error);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a TCP server's
-  server.close();
-  return port;
 }
