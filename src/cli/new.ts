@@ -5,7 +5,7 @@ import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../pipeline/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../pipeline/resolve.js';
 import { didYouMean, makeFolder } from '../plugin/internal.js';
-import { version } from '../version.js';
+import { release } from '../version.js';
 import { account } from './templates/account.js';
 import { format } from './templates/format.js';
 import { stage } from './templates/stage.js';
@@ -92,7 +92,7 @@ function packageOf(name: string, isTypeScript: boolean): object {
     exports: `./${name}.js`,
     files: [`${name}.js`],
     scripts: { test: isTypeScript ? `tsc && ${mocha}` : mocha, ...(isTypeScript && { prepack: 'tsc' }) },
-    peerDependencies: { gw2api: `^${version}` },
+    peerDependencies: { gw2api: `^${release}` },
     devDependencies: {
       mocha: '^12.0.3',
       ...(isTypeScript && { '@types/mocha': '^10.0.10', '@types/node': '^20.19.43', typescript: '^7.0.2' }),

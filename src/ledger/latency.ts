@@ -63,13 +63,16 @@ export function bucketOf(ms: number): number {
   return ms < 0.05 ? lowest : Math.floor(perDoubling * Math.log2(ms));
 }
 
-/** Time that a bucket stands for, its geometric mean: no time in it differs by more than `maxLatencyError`. */
-export function timeOf(bucket: number): number {
-  return bucket <= lowest ? 0 : 2 ** ((bucket + 0.5) / perDoubling);
+/**
+ * Time at a place within a bucket, on the scale of its logarithm. `share`: from 0, its beginning, to 1, its end; the middle
+ * is its geometric mean.
+ */
+export function timeOf(bucket: number, share = 0.5): number {
+  return bucket <= lowest ? 0 : 2 ** ((bucket + share) / perDoubling);
 }
 
-/** Largest relative error of a percentile, by the width of the buckets. */
-export const maxLatencyError = 2 ** (0.5 / perDoubling) - 1;
+/** Largest relative error of a percentile: the width of a bucket. */
+export const maxLatencyError = 2 ** (1 / perDoubling) - 1;
 
 /** Counts by time and group, of which percentiles are made. */
 export class LatencyGroups {
@@ -109,15 +112,15 @@ function measuresOf(counts: LatencyCounts): LatencySum['measures'] {
   );
 }
 
-/** Percentiles by nearest rank. */
+/** Percentiles by nearest rank; the times of one bucket are taken to be spread over it evenly. */
 function percentilesOf(counts: readonly LatencyCount[]): Percentiles {
   const ordered = counts.toSorted((a, b) => a.bucket - b.bucket);
   const total = ordered.reduce((sum, { count }) => sum + count, 0);
   const at = (share: number): number => {
-    let left = Math.ceil(share * total);
+    let rank = Math.ceil(share * total);
     for (const { bucket, count } of ordered) {
-      left -= count;
-      if (left <= 0) return timeOf(bucket);
+      if (rank <= count) return timeOf(bucket, (rank - 0.5) / count);
+      rank -= count;
     }
     return 0;
   };

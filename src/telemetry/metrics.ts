@@ -1,6 +1,7 @@
 import * as prom from 'prom-client';
 import type { CacheStats, Counter, Histogram, Metrics } from '../plugin/internal.js';
 import { cappedCounter, cappedHistogram } from './capped-metrics.js';
+import { addProcessMetrics } from './process-metrics.js';
 
 /** A gauge that is read when it is scraped. */
 export interface Reading {
@@ -34,9 +35,12 @@ export class PrometheusMetrics implements Metrics {
   readonly #shapes = new Map<string, string>();
   readonly #counters = new Map<string, Counter>();
   readonly #histograms = new Map<string, Histogram>();
+  readonly #monotonicMs: () => number;
   readonly #caches = new Set<Cache>();
 
-  constructor() {
+  /** `monotonicMs`: time that never goes back. */
+  constructor(monotonicMs = () => performance.now()) {
+    this.#monotonicMs = monotonicMs;
     const gauge = (name: string, help: string, field: keyof CacheStats) =>
       this.gauge(name, help, ['cache'], () => this.#fills(field));
     gauge(
@@ -133,9 +137,7 @@ export class PrometheusMetrics implements Metrics {
 
   #withProcessMetrics(): prom.Registry {
     if (this.#hasProcessMetrics) return this.#registry;
-    prom.collectDefaultMetrics({ register: this.#registry });
-    // Gauges with the name of a counter: sums of those by type, which stay.
-    for (const name of misnamed) this.#registry.removeSingleMetric(name);
+    addProcessMetrics(this.#registry, this.#monotonicMs);
     this.#hasProcessMetrics = true;
     return this.#registry;
   }
@@ -158,12 +160,6 @@ export class PrometheusMetrics implements Metrics {
     return Array.from(sums, ([cache, value]) => ({ labels: { cache }, value }));
   }
 }
-
-const misnamed = [
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-];
 
 /** True for metrics of the process itself, by prom-client's names: memory, event loop, CPU. */
 function isOfProcess({ name }: Measurement): boolean {

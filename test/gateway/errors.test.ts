@@ -164,6 +164,8 @@ describe('errors', () => {
       const response = await under.post('/v1/messages', ask('Hello!'));
       const error = await errorIn(response);
       await under.close();
+      const cooling = under.logged.find(({ msg }) => msg === 'The slot is in cooldown.');
+      expect(cooling).to.include({ slot: 'a', reason: 'unreachable', cause: error.message });
       expect(error).to.include({ status: 502, type: 'upstream_error', code: 'upstream_unreachable' });
       expect(error.message).to.equal('Slot "a" could not reach its upstream (ECONNREFUSED).');
       expect(response.headers.get('x-gw-slot')).to.equal('a');

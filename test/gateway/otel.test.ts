@@ -123,6 +123,11 @@ describe('traces for a collector', () => {
     expect(collector.headers[0]!.authorization).to.equal('Bearer secret');
     expect(request.resource).to.include({ 'service.name': 'gateway-of-ours' });
     expect(request.resource['service.version']).to.match(/^\d+\.\d+\.\d+/);
+    expect(request.resource).to.include({
+      'telemetry.sdk.name': 'gw2api',
+      'telemetry.sdk.language': 'nodejs',
+      'telemetry.sdk.version': request.resource['service.version'],
+    });
     expect(request.resource['service.instance.id']).to.equal(under.gateway.services.live.instance);
   });
 

@@ -1,5 +1,7 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { PrometheusMetrics } from '#src/telemetry/metrics.js';
+import { eventually } from '../eventually.js';
 
 describe('metrics', () => {
   it('count everything there was before the first scrape', async () => {
@@ -50,6 +52,27 @@ describe('metrics', () => {
     expect(await metrics.text()).to.include('gw2api_cache_capacity{cache="names"} 10');
     stop();
     expect(await metrics.text()).to.not.include('cache="names"');
+  });
+
+  it('tell each of two scrapers how late the event loop was', async () => {
+    let nowMs = 0;
+    const metrics = new PrometheusMetrics(() => nowMs);
+    const lag = async () =>
+      Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await metrics.text())?.[1]);
+    await lag(); // begins to measure
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    await eventually(() => delay.count > 0);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150); // blocks the event loop
+    await eventually(() => delay.max > 100_000_000);
+    delay.disable();
+    nowMs += 15_000;
+    const first = await lag();
+    expect(first).to.be.above(0.1);
+    nowMs += 3000;
+    expect(await lag()).to.equal(first);
+    nowMs += 12_000;
+    expect(await lag()).to.be.below(first);
   });
 
   it('refuse at once what would break every scrape', async () => {

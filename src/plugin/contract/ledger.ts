@@ -203,7 +203,7 @@ export const latencyMeasures = ['first_token', 'per_output_token', 'queue', 'tot
  */
 export type LatencyMeasure = (typeof latencyMeasures)[number];
 
-/** Percentiles in milliseconds, by nearest rank. */
+/** Percentiles in milliseconds, by nearest rank, interpolated within buckets. */
 export interface Percentiles {
   readonly p50: number;
   readonly p95: number;

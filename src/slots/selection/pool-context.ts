@@ -90,7 +90,7 @@ export function cool(
   const begins = { ...cooling, backoff, checkAfterMs: policy.maxMs, cause };
   if (!coolDowns.add(begins, upstreamModel, began, nowMs)) return;
   const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
-  const { status, header } = cause;
+  const { status, header, message } = cause;
   const fields = {
     slot: id,
     model: upstreamModel,
@@ -98,6 +98,8 @@ export function cool(
     ms: until - nowMs,
     status,
     header,
+    // No answer came, so that the text is the gateway's own: ENOTFOUND, ECONNREFUSED, a time-out.
+    ...(status === null && { cause: message }),
   };
   log.warn(fields, 'The slot is in cooldown.');
   changed();

@@ -28,7 +28,10 @@ export function exportFrame({ name, version, instance }: Service): ExportFrame {
   const attributes =
     attribute('service.name', name) +
     attribute('service.version', version) +
-    attribute('service.instance.id', instance);
+    attribute('service.instance.id', instance) +
+    attribute('telemetry.sdk.name', 'gw2api') +
+    attribute('telemetry.sdk.language', 'nodejs') +
+    attribute('telemetry.sdk.version', version);
   const resource = `{"attributes":${listJson(attributes)}}`;
   return {
     head: `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":{"name":"gw2api"},"spans":[`,

@@ -1,0 +1,37 @@
+import * as prom from 'prom-client';
+
+/** Adds the metrics of this process that prom-client has: memory, event loop, CPU. `monotonicMs`: time that never goes back. */
+export function addProcessMetrics(registry: prom.Registry, monotonicMs: () => number): void {
+  prom.collectDefaultMetrics({ register: registry });
+  // Gauges with the name of a counter: sums of those by type, which stay.
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  holdLag(registry, monotonicMs);
+}
+
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** Gauge that measures the delays of the event loop, and begins anew, each time it is collected. */
+interface LagGauge {
+  collect: () => void;
+}
+
+/** Time for which a measurement of delays is shown, so that one of two scrapers does not take it from the other. */
+const heldMs = 10_000;
+
+function holdLag(registry: prom.Registry, monotonicMs: () => number): void {
+  // Its declaration leaves `collect` out.
+  const gauge = registry.getSingleMetric('nodejs_eventloop_lag_seconds') as LagGauge | undefined;
+  if (!gauge) return; // a runtime without such a monitor
+  const { collect } = gauge;
+  let collectedMs = -Infinity;
+  gauge.collect = () => {
+    const nowMs = monotonicMs();
+    if (nowMs - collectedMs < heldMs) return;
+    collectedMs = nowMs;
+    collect();
+  };
+}
