@@ -45,10 +45,17 @@ export default definePlugin({
     host.metrics.cache('response_cache_bytes', () => cache.stats);
     const counter = host.metrics.counter('gw2api_response_cache_total', 'Calls by cache result.', ['result']);
     const repeats = new WeakMap<object, Map<string, number>>();
+    const arrived = new WeakMap<object, MessagesRequest>();
     return {
+      middleware({ state, req }, next) {
+        arrived.set(req, state.request);
+        return next();
+      },
       applies: (ctx) => wanted(ctx.headers) !== 'off' && (tools || !hasOwnTools(ctx.state)),
       async intercept(request, call, ctx) {
-        const hash = keyOf(request, shared ? '' : ctx.state.caller.keyId, ctx.headers);
+        // An answer may hold what stages below have taken out of the request, and put back.
+        const versions = new Set([arrived.get(ctx.req) ?? request, request]);
+        const hash = keyOf([...versions], shared ? '' : ctx.state.caller.keyId, ctx.headers);
         const key = `${hash} ${repeatOf(hash, repeats, ctx.req)}`;
         const hit = wanted(ctx.headers) === 'refresh' ? undefined : cache.get(key);
         const result = hit ? 'hit' : 'miss';
@@ -78,17 +85,20 @@ function hasOwnTools({ request, additions }: Pick<GatewayState, 'request' | 'add
   return !Array.isArray(tools) || tools.some((tool) => !additions.tools.includes(tool as Tool));
 }
 
-/** Hash of all that an answer depends on, whatever the order of the fields. */
-function keyOf(request: MessagesRequest, keyId: string, headers: Headers): string {
-  const { stream: _, metadata: __, ...asked } = request;
+/** Hash of all that an answer depends on: the versions of its request, whatever the order of the fields. */
+function keyOf(versions: readonly MessagesRequest[], keyId: string, headers: Headers): string {
   const options = Object.entries(headers).filter(([name]) => name.startsWith('anthropic-'));
+  const hash = createHash('sha256').update(sortedJson([keyId, Object.fromEntries(options)]));
+  for (const request of versions) for (const text of textsOf(request)) hash.update('\n').update(text);
+  return hash.digest('base64');
+}
+
+/** Lines of JSON with all that an answer depends on in a request, its extras included. */
+function textsOf(request: MessagesRequest): readonly string[] {
+  const { stream: _, metadata: __, ...asked } = request;
   const extras = allExtras(request).map(({ place, extras: own }) => [place, answerFields(own)]);
-  const parts = [keyId, Object.fromEntries(options), asked, ...(extras.length > 0 ? [extras] : [])];
-  const text = JSON.stringify(parts, (_, value: unknown) => sorted(value));
   const exact = bodyWithInputs(asked); // a text where numbers of its tool inputs are kept
-  return createHash('sha256')
-    .update(typeof exact === 'string' ? text + exact : text)
-    .digest('base64');
+  return [sortedJson([asked, extras]), ...(typeof exact === 'string' ? [exact] : [])];
 }
 
 /** Extras without those that say who asks, or how the provider caches: no answer depends on them. */
@@ -102,6 +112,10 @@ const aside: ReadonlySet<string> = new Set([
   'prompt_cache_retention',
   'safety_identifier',
 ]);
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => sorted(part));
+}
 
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
