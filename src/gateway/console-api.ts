@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { GatewayError } from '../plugin/internal.js';
 import type { PanelApi } from '../console/api/index.js';
 import type { PanelContext } from '../console/api/route.js';
@@ -19,7 +22,7 @@ export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddlewa
   const documentOf = perRuntime(({ formats, pipeline }) =>
     once(async () => {
       const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
-      return JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes));
+      return served(JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes)));
     }),
   );
   return async (ctx, next) => {
@@ -56,10 +59,32 @@ async function answerPanel(ctx: CoreContext, { router, authenticate }: PanelApi)
   }
 }
 
-async function answerDocument(ctx: CoreContext, load: () => Promise<string>): Promise<void> {
+/** The API's document as it is sent. */
+interface ServedDocument {
+  readonly identity: Buffer;
+  readonly gzip: Buffer;
+  readonly tag: string;
+}
+
+async function served(json: string): Promise<ServedDocument> {
+  const identity = Buffer.from(json);
+  const tag = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+  return { identity, gzip: await promisify(gzip)(identity), tag };
+}
+
+async function answerDocument(ctx: CoreContext, load: () => Promise<ServedDocument>): Promise<void> {
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return refuseUnrouted(ctx, ['GET', 'HEAD']);
+  const document = await load();
+  const encoding = ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
+  ctx.set({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag: `"${document.tag}-${encoding}"` });
+  ctx.status = 200; // set before `fresh`, which reads it
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (encoding === 'gzip') ctx.set('content-encoding', 'gzip');
   ctx.type = 'application/json';
-  ctx.body = await load();
+  ctx.body = document[encoding];
 }
 
 /** Loads a value at the first call and caches it; a failure is not cached. */

@@ -1,4 +1,4 @@
-import type { Limits } from '../plugin/internal.js';
+import { GatewayError, type Limits } from '../plugin/internal.js';
 
 /** Health data for the health routes. */
 export interface Health {
@@ -22,11 +22,11 @@ interface HealthReport {
  * Body of `/health`, `/` and `/v1/meta`; with `?ready=1` its `status` reports readiness. Without the store or
  * the other instances it is `degraded` but still ready: all instances lose them at once and keep serving.
  */
-export function healthReport(health: Health, asksReadiness: boolean): HealthReport {
+export function healthReport(health: Health, ofReadiness: boolean): HealthReport {
   const { name, version, uptimeSeconds, limits, slots, isDraining, isUp } = health;
   const isReady = !isDraining && slots.schedulable > 0;
   const body = {
-    status: asksReadiness ? readiness(health, isReady) : 'ok',
+    status: ofReadiness ? readiness(health, isReady) : 'ok',
     name,
     version,
     uptime_seconds: Math.floor(uptimeSeconds),
@@ -41,4 +41,21 @@ export function healthReport(health: Health, asksReadiness: boolean): HealthRepo
 function readiness({ isDraining, isUp }: Health, isReady: boolean): string {
   if (isReady) return isUp.store && isUp.live ? 'ok' : 'degraded';
   return isDraining ? 'shutting_down' : 'not_ready';
+}
+
+/** Values of the query parameter `ready`. */
+export const readyValues = ['1', 'true', '0', 'false'] as const;
+
+/** True where readiness is asked for. Throws `invalid_request` for another value, so that no probe is green by mistake. */
+export function asksReadiness(query: URLSearchParams): boolean {
+  const value = query.get('ready');
+  if (value === null) return false;
+  if (!(readyValues as readonly string[]).includes(value)) {
+    const given = JSON.stringify(value.slice(0, 100));
+    throw new GatewayError(
+      'invalid_request',
+      `ready: must be one of ${readyValues.join(', ')}, not ${given}`,
+    );
+  }
+  return value === '1' || value === 'true';
 }

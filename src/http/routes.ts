@@ -8,7 +8,7 @@ import {
 } from '../plugin/internal.js';
 import { dialectOf, sharedDialect } from './dialect.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
-import { healthReport } from './health.js';
+import { asksReadiness, healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
 import { pathParameter, type RouteContext } from './route-context.js';
 import { isUnanswered, keyed, unanswered } from './keyed.js';
@@ -166,9 +166,9 @@ function queryOf(ctx: CoreContext): URLSearchParams {
 
 function answerHealth(serving: RouteContext): CoreMiddleware {
   return async (ctx) => {
-    const asksReadiness = queryOf(ctx).get('ready') === '1';
-    const { isReady, body } = healthReport(serving.health, asksReadiness);
-    ctx.status = asksReadiness && !isReady ? 503 : 200;
+    const ofReadiness = asksReadiness(queryOf(ctx));
+    const { isReady, body } = healthReport(serving.health, ofReadiness);
+    ctx.status = ofReadiness && !isReady ? 503 : 200;
     if (ctx.status === 503) ctx.set('retry-after', '1');
     ctx.body = body;
   };

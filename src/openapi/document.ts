@@ -1,7 +1,14 @@
 import { panelPrefix, type PanelRoute } from '../console/api/index.js';
 import type { Format, ServedRoute } from '../plugin/internal.js';
 import { name, version } from '../version.js';
-import { type DescribedRoute, namedSchemas, schemaNames, requestSchema, schemaOrName } from './schema.js';
+import {
+  type DescribedRoute,
+  namedSchemas,
+  schemaNames,
+  requestSchema,
+  schemaOrName,
+  withNames,
+} from './schema.js';
 import { operationRoutes } from './operations.js';
 import { errorAnswers } from './error-answers.js';
 import { describeStageRoutes, v1Routes } from './v1.js';
@@ -21,12 +28,13 @@ export function openApiDocument(
     ...operationRoutes,
     ...panelRoutes.map(describePanelRoute),
   ];
+  const names = { formats: formats.map(({ name: format }) => format) };
   return {
     openapi: '3.1.0',
     info: { title: name, version, description, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([tag, text]) => ({ name: tag, description: text })),
-    paths: pathsOf(routes),
+    paths: pathsOf(routes, names),
     components: { schemas: { Error: errorSchema, ...namedSchemas() }, securitySchemes },
   };
 }
@@ -85,7 +93,7 @@ function securityOf({ access, method }: DescribedRoute): readonly Json[] {
 
 function describePanelRoute(route: PanelRoute): DescribedRoute {
   const { method, path, summary, isOpen, query, body, bodySchema = body, answers, answerType } = route;
-  const { otherAnswerType } = route;
+  const { otherAnswerType, answersItself } = route;
   return {
     method,
     path: `${panelPrefix}${path}`,
@@ -97,16 +105,20 @@ function describePanelRoute(route: PanelRoute): DescribedRoute {
     ...(bodySchema && { body: bodySchema }),
     ...(answerType !== undefined && { answerTypes: [answerType] }),
     ...(otherAnswerType !== undefined && { answerTypes: ['application/json', otherAnswerType] }),
+    ...(answersItself && { hasErrorPages: answersItself }),
   };
 }
 
-function pathsOf(routes: readonly DescribedRoute[]): Json {
+/** Names that schemas leave to the gateway, by their keyword `names`. */
+type KnownNames = Readonly<Record<string, readonly string[]>>;
+
+function pathsOf(routes: readonly DescribedRoute[], names: KnownNames): Json {
   const paths = new Map<string, Record<string, unknown>>();
   for (const route of routes) {
     const path = templateOf(route.path);
     const operations = paths.get(path) ?? {};
     paths.set(path, operations);
-    operations[route.method.toLowerCase()] = operationOf(route);
+    operations[route.method.toLowerCase()] = operationOf(route, names);
   }
   return Object.fromEntries(paths);
 }
@@ -119,10 +131,10 @@ function templateOf(path: string): string {
   );
 }
 
-function operationOf(route: DescribedRoute): Json {
+function operationOf(route: DescribedRoute, names: KnownNames): Json {
   const { tag, summary, body, scope } = route;
   const content = body && { 'application/json': { schema: requestSchema(body) } };
-  const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
+  const parameters = [...pathParameters(route), ...queryParameters(route, names), ...headerParameters(route)];
   return {
     operationId: operationIdOf(route),
     tags: [tag],
@@ -153,7 +165,7 @@ function pathParameters({ path }: DescribedRoute): readonly Json[] {
   }));
 }
 
-function queryParameters({ query }: DescribedRoute): readonly Json[] {
+function queryParameters({ query }: DescribedRoute, names: KnownNames): readonly Json[] {
   const { properties = {}, required = [] } = (query ? requestSchema(query) : {}) as QuerySchema;
   return Object.entries(properties).map(([parameter, schema]) => {
     const { description: text, ...rest } = schema;
@@ -161,7 +173,7 @@ function queryParameters({ query }: DescribedRoute): readonly Json[] {
       name: parameter,
       in: 'query',
       required: required.includes(parameter),
-      schema: rest,
+      schema: withNames(rest, names),
       ...(text !== undefined && { description: text }),
     };
   });

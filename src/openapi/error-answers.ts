@@ -7,8 +7,9 @@ type Json = Readonly<Record<string, unknown>>;
 export function errorAnswers(route: DescribedRoute): Json {
   const own = new Set(Object.keys(route.answers).map(Number));
   const statuses = [...new Set(statusesOf(route))].filter((status) => !own.has(status));
-  const entries = statuses.map((status) => [status, errorAnswer(codesOf(status))] as const);
-  return { ...Object.fromEntries(entries), default: errorAnswer('An error.') };
+  const answer = route.hasErrorPages ? errorPage : errorAnswer;
+  const entries = statuses.map((status) => [status, answer(codesOf(status))] as const);
+  return { ...Object.fromEntries(entries), default: answer('An error.') };
 }
 
 function statusesOf({ access, body, path, method, tag }: DescribedRoute): readonly number[] {
@@ -29,4 +30,8 @@ function codesOf(status: number): string {
 
 function errorAnswer(description: string): Json {
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+}
+
+function errorPage(description: string): Json {
+  return { description, content: { 'text/html': { schema: { type: 'string' } } } };
 }

@@ -1,4 +1,5 @@
 import { adminRoutes } from '../admin/routes.js';
+import { readyValues } from '../http/health.js';
 import { Type } from '../plugin/internal.js';
 import type { DescribedRoute } from './schema.js';
 
@@ -25,8 +26,8 @@ const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
   path,
   tag: 'health',
   access: 'open',
-  summary: 'Liveness and limits; with `ready=1` it is 503 where no request can be served.',
-  query: Type.Object({ ready: Type.Optional(Type.Enum(['0', '1'])) }),
+  summary: 'Liveness and limits; with `ready=1` (or `true`) it is 503 where no request can be served.',
+  query: Type.Object({ ready: Type.Optional(Type.Enum([...readyValues])) }),
   answers: { 200: Health, 503: Health },
 }));
 

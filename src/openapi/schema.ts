@@ -20,6 +20,12 @@ function plainSchema(schema: object, names: SchemaNames = noNames): Json {
   return plainObject(schema, names);
 }
 
+/** A schema with the names that its keyword `names` stands for as an enumeration. */
+export function withNames(schema: Json, known: Readonly<Record<string, readonly string[]>>): Json {
+  const { names, pattern: _, minLength: __, maxLength: ___, ...rest } = schema;
+  return typeof names === 'string' && known[names] ? { ...rest, enum: known[names] } : schema;
+}
+
 /** Schema of a request body: fields with a default are optional. */
 export function requestSchema(schema: object): Json {
   return withOptionalDefaults(plainSchema(schema)) as Json; // the copy of an object is an object
@@ -129,4 +135,6 @@ export interface DescribedRoute {
   readonly answers: Readonly<Record<number, TSchema | object | null>>;
   /** Content types of the answer; default: JSON only. */
   readonly answerTypes?: readonly string[];
+  /** True for a route of browsers, whose errors are pages. */
+  readonly hasErrorPages?: true;
 }

@@ -46,6 +46,15 @@ describe('health', () => {
     });
   });
 
+  it('asks for readiness by ready=true too, and refuses what it cannot read', async () => {
+    expect((await pair.get('/health?ready=true')).status).to.equal(
+      (await pair.get('/health?ready=1')).status,
+    );
+    const refused = await pair.get('/health?ready=yes');
+    expect(refused.status).to.equal(400);
+    expect(await refused.text()).to.include('ready: must be one of 1, true, 0, false, not \\"yes\\"');
+  });
+
   it('is 200 as long as the process serves, and 503 with ready=1 where no slot is schedulable', async () => {
     pair.gateway.services.slots.pause('a');
     const one = await pair.get('/health?ready=1');

@@ -5,6 +5,7 @@ import { createRoutes } from '#src/http/routes.js';
 import { openPanel } from '#src/gateway/console-panel.js';
 import { ask, masterKey, startPair, type Pair } from './harness.js';
 import { checkAnswer, readDocument } from './panel-client.js';
+import { RawClient, head } from './raw-client.js';
 
 describe('/openapi.json', () => {
   let pair: Pair;
@@ -137,6 +138,47 @@ describe('/openapi.json', () => {
     );
     expect(responses['413']!.description).to.equal('`body_too_large`');
     expect(described('get', '/health').responses).to.have.keys('200', '503', 'default');
+  });
+
+  it('is sent compressed to whoever takes that, and once', async () => {
+    const get = (headers: Readonly<Record<string, string>>) => fetch(`${pair.url}/openapi.json`, { headers });
+    const plain = await get({ 'accept-encoding': 'identity' });
+    const [text, tag] = [await plain.text(), plain.headers.get('etag')!];
+    expect(plain.headers.get('content-encoding')).to.equal(null);
+    const packed = await get({ 'accept-encoding': 'gzip' });
+    expect(packed.headers.get('content-encoding')).to.equal('gzip');
+    expect(Number(packed.headers.get('content-length'))).to.be.below(text.length / 4);
+    expect(await packed.text()).to.equal(text);
+    const client = await RawClient.open(pair.url); // fetch would ask for no cached answer
+    const asked = { 'accept-encoding': 'identity', 'if-none-match': tag };
+    client.send(`${head('GET /openapi.json', asked)}\r\n`);
+    expect(await client.answer()).to.include({ status: 304, body: '' });
+    client.close();
+    expect(packed.headers.get('etag')).not.to.equal(tag);
+  });
+
+  it('names the formats that a list may be filtered by', () => {
+    const { parameters } = described('get', '/api/panel/requests') as unknown as {
+      parameters: readonly { name: string; schema: object }[];
+    };
+    const format = parameters.find(({ name }) => name === 'format')!;
+    expect(format.schema).to.deep.equal({
+      type: 'string',
+      enum: ['messages', 'chat', 'responses', 'completions'],
+    });
+  });
+
+  it('says of what comes in other types than JSON which they are', () => {
+    const typesOf = (method: string, path: string, status: string) => {
+      const { responses } = described(method, path);
+      return Object.keys((responses[status] as unknown as { content: object }).content);
+    };
+    expect(typesOf('get', '/api/panel/audit/export', '200')).to.deep.equal(['application/json', 'text/csv']);
+    for (const path of ['/api/panel/oidc/login', '/api/panel/oidc/callback'])
+      expect(typesOf('get', path, 'default'), path).to.deep.equal(['text/html']);
+    const { schema } = described('post', '/v1/completions').requestBody!.content['application/json']!;
+    expect(schema).to.have.nested.property('properties.prompt.anyOf');
+    expect(JSON.stringify(schema)).not.to.match(/"prompt":\{[^}]*null/);
   });
 
   it('is told to whoever asks with another method', async () => {

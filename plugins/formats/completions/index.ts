@@ -2,7 +2,13 @@ import { Type, type ModelReply } from 'gw2api/plugin';
 import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
 import type { CompletionsRequest } from './choice.js';
 import { completionsReply } from './reply.js';
-import { type CompletionsBody, completionsBody, decodeCompletions, promptsOf } from './request.js';
+import {
+  type CompletionsBody,
+  completionsBody,
+  decodeCompletions,
+  maxChoices,
+  promptsOf,
+} from './request.js';
 import { completionsStream } from './stream.js';
 import { openaiError } from '../shared/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
@@ -17,6 +23,12 @@ const Completion = Type.Object({
   usage: Type.Record(Type.String(), Type.Unknown()),
 });
 
+/** Body as the API's document describes it; `decode` says of a prompt what it cannot read. */
+const describedBody = Type.Object({
+  ...completionsBody.properties,
+  prompt: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: maxChoices })]),
+});
+
 /** The older Completions: a prompt in, a text out. */
 export default defineFormat({
   name: 'completions',
@@ -29,7 +41,7 @@ export default defineFormat({
       openapi: { summary: 'A Completions request.', answers: { 200: Completion } },
     },
   ],
-  body: completionsBody,
+  body: describedBody,
   decode: (body, context) => withPrivateUser(decodeCompletions(body), context),
   encoder(body, context) {
     const request = completionsRequest(body as CompletionsBody, context); // checked by `decode`

@@ -71,7 +71,7 @@ export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly
 }
 
 /** More than this many calls at once for one request is a mistake, or an attack. */
-const maxChoices = 128;
+export const maxChoices = 128;
 
 /**
  * Fan-out to one call per prompt and answer. The request has a message for each prompt, so that stages see

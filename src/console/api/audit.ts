@@ -14,7 +14,7 @@ import { auditCsvHead, auditCsvLine, auditOutcomes, auditReport, AuditReport } f
 import { invalid } from './check.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
-import { Line, ListOf, Nullable } from './schemas.js';
+import { Line, ListOf, Nullable, plainText } from './schemas.js';
 
 const filters = {
   from: Type.Optional(Time()),
@@ -26,7 +26,7 @@ const filters = {
       description: 'An action, or those of a subject: `key.create`, `key.*`.',
     }),
   ),
-  target: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^\\P{Cc}*$' })),
+  target: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: plainText })),
   outcome: Type.Optional(Type.Enum([...auditOutcomes])),
 };
 
@@ -64,8 +64,8 @@ function exportRoute(audit: AuditLog): PanelRoute {
     path: '/audit/export',
     summary: `The same as a file, CSV or JSON: at most ${maxExported} entries, the newest.`,
     query: Closed({ ...filters, format: Type.Optional(Type.Enum(['csv', 'json'])) }),
-    answers: { 200: Type.String() },
-    answerType: 'text/csv',
+    answers: { 200: Type.Array(AuditReport) },
+    otherAnswerType: 'text/csv',
     handle({ ctx, query: { format = 'csv', ...query } }) {
       ctx.type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json';
       ctx.set('content-disposition', `attachment; filename="audit.${format}"`);

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Closed, Time, timeMs, Type, type LedgerFilter } from '../../plugin/internal.js';
 import { invalid } from './check.js';
 import type { Panel } from './panel.js';
-import { Line } from './schemas.js';
+import { FormatName, Line } from './schemas.js';
 
 const cacheCauses = [
   'client_changed',
@@ -20,7 +20,7 @@ export const filterFields = {
   team: Type.Optional(Line),
   slot: Type.Optional(Line),
   model: Type.Optional(Line),
-  format: Type.Optional(Line),
+  format: Type.Optional(FormatName),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   code: Type.Optional(Line),
   failed: Type.Optional(Type.Boolean()),

@@ -13,11 +13,19 @@ export function ListOf<Item extends TSchema, Rest extends Record<string, TSchema
 /** Time in ISO 8601, UTC. */
 export const IsoTime = Type.String({ format: 'date-time' });
 
+/** Text without control characters, in the syntax that the patterns of ECMAScript, Python and Go share. */
+export const plainText = String.raw`^[^\x00-\x1f\x7f-\x9f]*$`;
+
 /** A line without control characters, which some databases refuse. */
-export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}*$' });
+export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: plainText });
+
+/** Name of a format of this gateway; the API's document lists them (`withNames`). */
+export const FormatName = Type.String({ minLength: 1, maxLength: 200, pattern: plainText, names: 'formats' });
 
 /** Optional note of an operator; null takes it away. */
-export const Note = Type.Optional(Nullable(Type.String({ maxLength: 2000, pattern: '^[^\\u0000]*$' })));
+export const Note = Type.Optional(
+  Nullable(Type.String({ maxLength: 2000, pattern: String.raw`^[^\x00]*$` })),
+);
 
 export const Count = Type.Integer({ minimum: 0 });
 
