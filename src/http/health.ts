@@ -44,7 +44,7 @@ function readiness({ isDraining, isUp }: Health, isReady: boolean): string {
 }
 
 /** Values of the query parameter `ready`. */
-export const readyValues = ['1', 'true', '0', 'false'] as const;
+const readyValues = ['1', 'true', '0', 'false'] as const;
 
 /** True where readiness is asked for. Throws `invalid_request` for another value, so that no probe is green by mistake. */
 export function asksReadiness(query: URLSearchParams): boolean {

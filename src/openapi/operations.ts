@@ -1,5 +1,4 @@
 import { adminRoutes } from '../admin/routes.js';
-import { readyValues } from '../http/health.js';
 import { Type } from '../plugin/internal.js';
 import type { DescribedRoute } from './schema.js';
 
@@ -27,7 +26,7 @@ const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
   tag: 'health',
   access: 'open',
   summary: 'Liveness and limits; with `ready=1` (or `true`) it is 503 where no request can be served.',
-  query: Type.Object({ ready: Type.Optional(Type.Enum([...readyValues])) }),
+  query: Type.Object({ ready: Type.Optional(Type.Enum(['1', 'true', '0', 'false'])) }),
   answers: { 200: Health, 503: Health },
 }));
 
