@@ -43,7 +43,7 @@ describe('ranges, filters and exports of the console', function () {
     page.setDefaultTimeout(20_000);
     window = { page, context, complaints: [], close: () => context.close() };
     await signIn(page);
-    await tile('Requests', '23').waitFor();
+    await tile('Requests', '24').waitFor();
     return undefined;
   });
   after(async () => {
@@ -156,7 +156,7 @@ describe('ranges, filters and exports of the console', function () {
     await page.getByLabel('Status', { exact: true }).fill('teapot');
     await page.getByText('status: must be a whole number').first().waitFor();
     await page.goto('/panel?from=yesterday&to=now&range=3000'); // an address that somebody has typed
-    await tile('Requests', '23').waitFor();
+    await tile('Requests', '24').waitFor();
   });
 
   it('hides and shows a series by its legend', async () => {
@@ -188,10 +188,10 @@ describe('ranges, filters and exports of the console', function () {
     await page.keyboard.type('2');
     await page.waitForURL('**&q=2');
     expect(await saved('CSV')).to.match(
-      /^name,requests,failed,input,output,cached,cost-usd,first-event\r\nmodel-2,7,/,
+      /^name,requests,failed,input,output,cached,cost-usd,first-event\r\nmodel-2,8,/,
     );
     const [row] = JSON.parse(await saved('JSON')) as readonly Record<string, unknown>[];
-    expect(row).to.include({ name: 'model-2', requests: 7, input: 70 });
+    expect(row).to.include({ name: 'model-2', requests: 8, input: 80 });
   });
 
   it('saves the requests that it shows, and no cell is a formula', async () => {

@@ -17,11 +17,12 @@ export interface Span {
   readonly buckets: number;
 }
 
+/** Buckets up to the current one, which is not over yet: one more than the time has, so that the whole of it is in them. */
 const presets: Readonly<Record<PresetName, { readonly stepSeconds: number; readonly buckets: number }>> = {
-  '1h': { stepSeconds: 120, buckets: 30 },
-  '24h': { stepSeconds: 3600, buckets: 24 },
-  '7d': { stepSeconds: 21_600, buckets: 28 },
-  '30d': { stepSeconds: 86_400, buckets: 30 },
+  '1h': { stepSeconds: 120, buckets: 31 },
+  '24h': { stepSeconds: 3600, buckets: 25 },
+  '7d': { stepSeconds: 21_600, buckets: 29 },
+  '30d': { stepSeconds: 86_400, buckets: 31 },
 };
 
 export const presetOptions: readonly Option<PresetName>[] = [

@@ -10,11 +10,12 @@ export interface Span {
   readonly buckets: number;
 }
 
+/** Buckets up to the current one, which is not over yet: one more than the time has, so that the whole of it is in them. */
 const spans: Readonly<Record<SpanName, { stepSeconds: number; buckets: number; words: string }>> = {
-  '1h': { stepSeconds: 120, buckets: 30, words: 'the last hour' },
-  '24h': { stepSeconds: 3600, buckets: 24, words: 'the last 24 hours' },
-  '7d': { stepSeconds: 21_600, buckets: 28, words: 'the last 7 days' },
-  '30d': { stepSeconds: 86_400, buckets: 30, words: 'the last 30 days' },
+  '1h': { stepSeconds: 120, buckets: 31, words: 'the last hour' },
+  '24h': { stepSeconds: 3600, buckets: 25, words: 'the last 24 hours' },
+  '7d': { stepSeconds: 21_600, buckets: 29, words: 'the last 7 days' },
+  '30d': { stepSeconds: 86_400, buckets: 31, words: 'the last 30 days' },
 };
 
 export const spanOptions: readonly Option<SpanName>[] = [
