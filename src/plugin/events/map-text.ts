@@ -15,7 +15,7 @@ export function mapText(events: ModelEvents, map: TextMap): EventStream {
   return EventStream.from(events).through({
     transform: (batch) => mapper.transform(batch),
     flush: () => mapper.flush(),
-    fail: () => mapper.flush(),
+    fail: () => mapper.fail(),
   });
 }
 
@@ -36,6 +36,7 @@ export class TextMapper implements Transform {
   #out: ModelEvent[] = [];
   /** Length of the text let out, an estimate of the tokens of an answer that ends early. */
   #length = 0;
+  #hasSourceFailed = false;
 
   constructor(map: TextMap) {
     if (!Number.isInteger(map.hold) || map.hold < 1 || map.hold > maxHold)
@@ -49,22 +50,41 @@ export class TextMapper implements Transform {
   }
 
   transform(batch: ModelEventBatch): ModelEventBatch | undefined {
-    for (const event of batch) {
-      if (event.type === 'content_block_delta') this.#extend(event);
-      else if (event.type === 'content_block_start') this.#start(event);
-      else if (event.type === 'message_start') this.#begin(event);
-      else this.#pass(event, closing.has(event.type));
+    try {
+      for (const event of batch) this.#add(event);
+      return this.#take();
+    } catch (error) {
+      throw this.#dropped(error);
     }
-    return this.#take();
   }
 
   flush(): ModelEventBatch | undefined {
-    for (const open of this.#open.values()) this.#close(open);
-    return this.#take();
+    try {
+      for (const open of this.#open.values()) this.#close(open);
+      return this.#take();
+    } catch (error) {
+      throw this.#dropped(error);
+    }
   }
 
+  /** Returns what is held, searched; nothing after an error of its own map. */
   fail(): ModelEventBatch | undefined {
+    this.#hasSourceFailed = true;
     return this.flush();
+  }
+
+  #add(event: ModelEvent): void {
+    if (event.type === 'content_block_delta') this.#extend(event);
+    else if (event.type === 'content_block_start') this.#start(event);
+    else if (event.type === 'message_start') this.#begin(event);
+    else this.#pass(event, closing.has(event.type));
+  }
+
+  /** Error of the map, after which nothing more is let out: what follows may be the rest of a match. */
+  #dropped(error: unknown): unknown {
+    this.#open.clear();
+    this.#out = [];
+    return error;
   }
 
   #take(): ModelEventBatch | undefined {
@@ -146,8 +166,9 @@ export class TextMapper implements Transform {
     if (window.end) this.#end(window.end, index, choice);
   }
 
-  /** Ends the answer of a choice as a model would. */
+  /** Ends the answer of a choice as a model would, unless an error follows. */
   #end(delta: NonNullable<TextMatch['ends']>, index: number, choice: number): void {
+    if (this.#hasSourceFailed) return void this.#endedChoices.add(choice);
     this.#emit({ type: 'content_block_stop', index }, choice);
     this.#finish(delta, choice);
   }
