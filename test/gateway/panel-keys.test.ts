@@ -22,7 +22,8 @@ describe('/api/panel/keys', () => {
   it('issues a key that works at once, and shows it once', async () => {
     const response = await panel.fetch('POST', '/keys', { name: 'laptop' });
     expect(response.status).to.equal(201);
-    const { key, ...report } = (await response.json()) as Answer;
+    const { key, unknown_models: unknown, ...report } = (await response.json()) as Answer;
+    expect(unknown).to.deep.equal([]);
     expect(key).to.match(/^sk-gw-[\w-]{43}$/);
     expect(await use(key)).to.equal(200);
     const { data } = await panel.get('/keys');
@@ -32,6 +33,16 @@ describe('/api/panel/keys', () => {
     expect(JSON.stringify(data)).not.to.include(key);
     await under.gateway.services.keys.flush();
     expect((await panel.get('/keys')).data[0].last_used_at).to.equal('2026-01-01T00:00:00.000Z');
+  });
+
+  it('says which models of a key nobody here knows', async () => {
+    const models = ['sonnet-5', 'sonnet-*', 'sonet-5', 'gtp-*'];
+    const made = await issue({ models });
+    expect(made).to.deep.include({ models, unknown_models: ['sonet-5', 'gtp-*'] });
+    const changed = await panel.ask('PATCH', `/keys/${made.id}`, { models: ['sonnet-5'] });
+    expect(changed.unknown_models).to.deep.equal([]);
+    const kept = await panel.ask('PATCH', `/keys/${made.id}`, { models: ['opus-fife'] });
+    expect(kept.unknown_models).to.deep.equal(['opus-fife']);
   });
 
   it('issues keys with every limit, and changes them by a merge patch', async () => {
@@ -63,7 +74,8 @@ describe('/api/panel/keys', () => {
       tokens_per_day: 30,
       expires_at: '2026-01-01T00:00:01.000Z',
     });
-    expect((await panel.get('/keys')).data).to.deep.equal([{ ...changed, stored_responses: null }]);
+    const { unknown_models: _, ...report } = changed;
+    expect((await panel.get('/keys')).data).to.deep.equal([{ ...report, stored_responses: null }]);
     expect(await panel.ask('PATCH', `/keys/${made.id}`, {})).to.deep.equal(changed);
   });
 

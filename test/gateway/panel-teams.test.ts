@@ -160,9 +160,24 @@ describe('/api/panel/teams', () => {
       expect(error.message).to.include(message);
     });
 
+  it('takes a team by its name too, as long as that is the name of one', async () => {
+    const { id } = await make({ name: 'search' });
+    const key = await issue({ team: 'search' });
+    expect(key.team).to.equal(id);
+    await use(key.key);
+    nowMs += 1;
+    for (const path of ['/usage?team=search', '/requests?team=search', `/requests?team=${id}`])
+      expect((await panel.get(path)).data, path).to.have.length(1);
+    expect((await panel.get('/requests?team=other')).data).to.deep.equal([]);
+    await make({ name: 'search' });
+    const error = await errorIn(await panel.fetch('POST', '/keys', { name: 'n', team: 'search' }));
+    expect(error).to.include({ status: 400 });
+    expect(error.message).to.equal('team: there are 2 teams called "search"; name one by its id');
+  });
+
   it('refuses a key of a team that there is not', async () => {
     const error = await errorIn(await panel.fetch('POST', '/keys', { name: 'n', team: 'team_x' }));
-    expect(error).to.include({ status: 400, message: 'team: there is no team "team_x"' });
+    expect(error).to.include({ status: 400, message: 'team: unknown team "team_x"' });
     const { id } = await issue();
     expect((await panel.fetch('PATCH', `/keys/${id}`, { team: 'team_x' })).status).to.equal(400);
   });

@@ -42,8 +42,13 @@ const reported = {
 export const KeyReport = Type.Object(reported);
 /** A key in the list of all keys. */
 export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
+const unknown = Type.Array(Type.String(), {
+  description: 'Of `models`: those that neither the catalog nor the list of a slot has.',
+});
+/** A key that was changed. */
+export const ChangedKeyReport = Type.Object({ ...reported, unknown_models: unknown });
 /** An issued key with its secret text, sent only once. */
-export const IssuedKey = Type.Object({ ...reported, key: Type.String() });
+export const IssuedKey = Type.Object({ ...reported, unknown_models: unknown, key: Type.String() });
 
 export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
   return {

@@ -4,10 +4,21 @@ import { Closed, GatewayError, Type, type KeyPatch, type ProtocolKey } from '../
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from './check.js';
 import type { Names } from './names.js';
-import { ChangedKey, IssuedKey, keyReport, KeyReport, ListedKey, NewKey, toPatch } from './key-report.js';
+import {
+  ChangedKey,
+  ChangedKeyReport,
+  IssuedKey,
+  keyReport,
+  KeyReport,
+  ListedKey,
+  NewKey,
+  toPatch,
+} from './key-report.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { ListOf } from './schemas.js';
+import { teamIdOf } from './team-id.js';
+import { unknownModels } from './unknown-models.js';
 
 /** Issues a key: returns its text, to be shown once, and the record to store. */
 export type IssueKey = (
@@ -34,8 +45,7 @@ export function keyRoutes(panel: Panel, names: Names, issueKey: IssueKey): reado
       audit: 'key.create',
       answers: { 201: IssuedKey },
       handle: async ({ body, audit }) => {
-        const fields = { ...toPatch(body), name: body.name };
-        await desk.checkFields(fields);
+        const fields = await desk.checked({ ...toPatch(body), name: body.name });
         return desk.issue(issueKey(fields, panel.now()), audit);
       },
     }),
@@ -52,11 +62,10 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
         'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
       body: ChangedKey,
       audit: 'key.update',
-      answers: { 200: KeyReport },
+      answers: { 200: ChangedKeyReport },
       handle: async ({ id, body, audit }) => {
-        const patch = toPatch(body);
-        await desk.checkFields(patch);
-        return desk.change(id, patch, audit);
+        const report = await desk.change(id, await desk.checked(toPatch(body)), audit);
+        return { ...report, unknown_models: desk.unknownModels(report) };
       },
     }),
     route({
@@ -93,12 +102,21 @@ class KeyEditor {
     return { object: 'list', data };
   }
 
-  /** Throws `invalid_request` for a team that there is not, and `conflict` for a budget that nothing counts. */
-  async checkFields(fields: KeyPatch): Promise<void> {
+  /**
+   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team, and `conflict`
+   * for a budget that nothing counts.
+   */
+  async checked<Fields extends KeyPatch>(fields: Fields): Promise<Fields> {
     refuseUncountedBudget(this.#panel, fields);
     const { team } = fields;
-    if (typeof team === 'string' && !(await this.#panel.store.teams.get(team)))
-      throw invalid([`team: there is no team ${JSON.stringify(team)}`]);
+    if (typeof team !== 'string') return fields;
+    const id = await teamIdOf(this.#panel.store, team);
+    if (id === undefined) throw invalid([`team: unknown team ${JSON.stringify(team)}`]);
+    return { ...fields, team: id };
+  }
+
+  unknownModels({ models }: Pick<Report, 'models'>): string[] {
+    return [...unknownModels(models ?? [], this.#panel)];
   }
 
   async issue({ text, key }: ReturnType<IssueKey>, audit: AuditedAction): Promise<Static<typeof IssuedKey>> {
@@ -109,7 +127,8 @@ class KeyEditor {
     this.#changed();
     audit.target = key.id;
     audit.change(undefined, keyReport(key));
-    return { ...keyReport(key), key: text };
+    const report = keyReport(key);
+    return { ...report, unknown_models: this.unknownModels(report), key: text };
   }
 
   async change(id: string, patch: KeyPatch, audit: AuditedAction): Promise<Report> {

@@ -13,6 +13,7 @@ import { requestDetail, rowOf } from './request-report.js';
 import { route, type PanelContext, type PanelRoute } from './route.js';
 import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from './schemas.js';
 import type { Sessions } from './sessions.js';
+import { withTeamId } from './team-id.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
 export function requestRoutes(panel: Panel, names: Names, sessions: Sessions): readonly PanelRoute[] {
@@ -30,7 +31,8 @@ function listRoute(panel: Panel, names: Names): PanelRoute {
     query: PageQuery,
     answers: { 200: ListOf(ExportedRequest, paging) },
     otherAnswerType: 'text/csv',
-    handle({ query: { limit: asked, as, cursor, error_texts: texts, ...query }, actor, ctx }) {
+    async handle({ query: { limit: asked, as, cursor, error_texts: texts, ...filters }, actor, ctx }) {
+      const query = await withTeamId(panel.store, filters);
       const isCsv = wantsCsv(ctx, as);
       const limit = asked ?? (isCsv ? maxCsvRows : 50);
       if (!isCsv && limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
@@ -63,10 +65,10 @@ function liveRoute(panel: Panel, names: Names, sessions: Sessions): PanelRoute {
     query: Filter,
     answers: { 200: Type.String() },
     answerType: 'text/event-stream',
-    handle({ ctx, query, session }) {
+    async handle({ ctx, query, session }) {
+      const filter = matcherOf(toFilter(await withTeamId(panel.store, query), panel));
       ctx.type = 'text/event-stream';
       ctx.set('x-accel-buffering', 'no');
-      const filter = matcherOf(toFilter(query, panel));
       return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(session) });
     },
   });

@@ -21,6 +21,7 @@ import type { Panel } from './panel.js';
 import { cacheHitRatio, costReport, nanoUsd, tokensReport } from './request-report.js';
 import { route, type PanelContext, type PanelRoute } from './route.js';
 import { IsoTime, Nullable, UsageBucket } from './schemas.js';
+import { withTeamId } from './team-id.js';
 
 /** Route `GET /api/panel/usage`. */
 export function usageRoute(panel: Panel, names: Names): PanelRoute {
@@ -34,7 +35,7 @@ export function usageRoute(panel: Panel, names: Names): PanelRoute {
     answers: { 200: UsageReport },
     otherAnswerType: 'text/csv',
     async handle({ query, ctx }) {
-      const asked = toUsageQuery(query, panel, now());
+      const asked = toUsageQuery(await withTeamId(store, query), panel, now());
       const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
       if (sums.length > maxSums)
         throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);

@@ -9,6 +9,7 @@ import type {
   Diagnosis,
   ExplainCall,
   Explanation,
+  ChangedKey,
   IssuedKey,
   Key,
   KeySettings,
@@ -53,7 +54,7 @@ export const panel = {
   keys: async (signal?: Signal) => (await call<List<Key>>('GET', '/keys', { signal })).data,
   issueKey: (settings: Partial<KeySettings>) => call<IssuedKey>('POST', '/keys', { body: settings }),
   changeKey: (id: string, patch: Partial<KeySettings> & { readonly revoked_at?: null }) =>
-    call<Key>('PATCH', at('/keys', id), { body: patch }),
+    call<ChangedKey>('PATCH', at('/keys', id), { body: patch }),
   revokeKey: (id: string) => call<Key>('DELETE', at('/keys', id)),
   deleteKey: (id: string) => call<void>('DELETE', at('/keys', id), { query: { purge: true } }),
 

@@ -7,7 +7,7 @@ import type {
   IssuedAdminToken as IssuedAdminTokenReport,
 } from '../../api/admin-tokens.js';
 import type { AuditReport } from '../../api/audit-report.js';
-import type { IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
+import type { ChangedKeyReport, IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
 import type { ModelReport, PageReport, StatusReport } from '../../api/overview.js';
 import type { StageReport } from '../../api/pipeline.js';
 import type { AnswerHead, Progress } from '../../api/playground-run.js';
@@ -40,6 +40,7 @@ export type Status = Static<typeof StatusReport>;
 export type Key = Omit<Static<typeof ListedKey>, 'stored_responses'>;
 /** A new key with its secret text, sent only once. */
 export type IssuedKey = Static<typeof IssuedKeyReport>;
+export type ChangedKey = Static<typeof ChangedKeyReport>;
 /** Settings of a protocol key; null: not set. */
 export type KeySettings = Omit<Key, 'id' | 'last4' | 'created_at' | 'last_used_at' | 'revoked_at'>;
 

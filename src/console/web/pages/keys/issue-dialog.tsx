@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { panel } from '../../api/panel.js';
 import type { IssuedKey } from '../../api/types.js';
 import { rememberKey } from '../../state/issued-keys.js';
+import { toast } from '../../state/toasts.js';
 import { useAction } from '../../state/use-action.js';
 import { useDraft } from '../../state/use-draft.js';
 import { FormDialog } from '../../ui/form-dialog.js';
@@ -10,6 +11,7 @@ import { ShownOnce } from '../../ui/shown-once.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { givenOf } from './limit-draft.js';
+import { unknownModelsNote } from './unknown-models.js';
 
 interface IssueDialogProps {
   readonly onClose: () => void;
@@ -21,6 +23,8 @@ export function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
   const [issued, setIssued] = useState<IssuedKey>();
   const done = (key: IssuedKey) => {
     rememberKey(key.id, key.key);
+    if (key.unknown_models.length > 0)
+      toast(`${key.name} is issued.${unknownModelsNote(key.unknown_models)}`);
     setIssued(key);
     onIssued();
   };

@@ -8,6 +8,7 @@ import { FormDialog } from '../../ui/form-dialog.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { changesOf } from './limit-draft.js';
+import { unknownModelsNote } from './unknown-models.js';
 
 interface KeyFormProps {
   readonly issued: Key;
@@ -21,11 +22,13 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
   const { draft } = drafting;
   const action = useAction();
   const save = async () => {
+    let unknown: readonly string[] = [];
     const isSaved = await action.run(async () => {
-      await panel.changeKey(issued.id, changesOf(settingsOf(draft), settingsOf(before)));
+      const changed = await panel.changeKey(issued.id, changesOf(settingsOf(draft), settingsOf(before)));
+      unknown = changed.unknown_models;
     });
     if (!isSaved) return;
-    toast(`${draft.name} is changed.`);
+    toast(`${draft.name} is changed.${unknownModelsNote(unknown)}`);
     onSaved();
     onClose();
   };
