@@ -12,6 +12,7 @@ const Oidc = Closed({
   scopes: Type.Array(Text, { minItems: 1, default: ['openid', 'email', 'profile'] }),
   groupsClaim: Type.String({ minLength: 1, default: 'groups' }),
   nameClaim: Type.String({ minLength: 1, default: 'email' }),
+  emailVerified: Type.Enum(['required', 'assume'], { default: 'required' }),
   adminGroups: Type.Array(Text, { default: [] }),
   viewerGroups: Type.Array(Text, { default: [] }),
   only: Type.Boolean({ default: false }),
@@ -38,6 +39,8 @@ export interface OidcConfig {
   /** Name of a claim, or the path to one within objects: `realm_access.roles`. */
   readonly groupsClaim: string;
   readonly nameClaim: string;
+  /** `assume`: an email of which nobody says whether it is verified gives a role all the same. */
+  readonly emailVerified: 'required' | 'assume';
   readonly adminGroups: readonly string[];
   /** `*`: everyone whom the provider signs in. */
   readonly viewerGroups: readonly string[];

@@ -26,6 +26,7 @@ describe('panel: in the config', () => {
         scopes: ['openid', 'email', 'profile'],
         groupsClaim: 'groups',
         nameClaim: 'email',
+        emailVerified: 'required',
         viewerGroups: [],
         only: false,
         sessionMs: 12 * 3_600_000,

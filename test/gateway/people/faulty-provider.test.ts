@@ -153,6 +153,7 @@ describe('a faulty OpenID provider', () => {
   it('names a person by a claim that they may choose: the audit log has the subject of each login', async () => {
     await finish();
     provider.script.claims = { sub: 'mallory', groups: [] };
+    provider.script.userinfo = { sub: 'mallory' };
     await finish();
     const { entries } = await under.gateway.services.store.audit.page({}, { limit: 10 });
     expect(entries.map(({ actor, outcome, after }) => [actor.name, outcome, after])).to.deep.equal([

@@ -5,7 +5,7 @@ import type { PanelContext } from '../route.js';
 import type { Sessions } from '../sessions.js';
 import { setPrivateCookie } from './cookies.js';
 import { flowSeconds, FlowSeal, type Flow } from './flow.js';
-import { actorOf, subjectOf } from './identity.js';
+import { actorOf, subjectOf, whyNoRole } from './identity.js';
 import { sendHop, sendRefusal } from './pages.js';
 import { Provider } from './provider.js';
 import { LoginRefused, refusalOf } from './refusal.js';
@@ -76,16 +76,18 @@ export class OidcLogin {
     setFlowCookie(ctx, '', isSecure);
     const takeBack = await this.#sessions.attempt(ctx);
     const flow = await openFlow(ctx, configured);
-    const { claims, idToken } = await provider.finish(ctx.querystring, flow).catch(async (error: unknown) => {
-      if (refusalOf(error)?.isOutage) await takeBack();
-      throw error;
-    });
-    const actor = actorOf(claims, oidc);
-    audit.note({ subject: claims['sub'], ...(actor && { role: actor.role }) }); // people may choose their own names
-    const subject = subjectOf(claims);
+    const { sources, idToken } = await provider
+      .finish(ctx.querystring, flow)
+      .catch(async (error: unknown) => {
+        if (refusalOf(error)?.isOutage) await takeBack();
+        throw error;
+      });
+    const actor = actorOf(sources, oidc);
+    const subject = subjectOf(sources);
+    audit.note({ subject: subject.id, ...(actor && { role: actor.role }) }); // people may choose their own names
     if (!actor) {
       await this.#sessions.endOf(subject);
-      throw noRole(claims['sub']);
+      throw noRole(subject.id, whyNoRole(sources, oidc));
     }
     await takeBack();
     await this.#sessions.begin(ctx, actor, { lastsMs: oidc.sessionMs, isSecure, subject });
@@ -142,14 +144,11 @@ async function openFlow(ctx: PanelContext, { seal }: Configured): Promise<Flow> 
   throw new LoginRefused(400, message, 'no flow, or an expired one');
 }
 
-function noRole(subject: unknown): LoginRefused {
+function noRole(subject: string, why: string): LoginRefused {
   const message =
     'The provider knows you, but none of your groups may use this console. Ask an operator for access.';
-  return new LoginRefused(
-    403,
-    message,
-    `no group with a role, subject ${JSON.stringify(subject)}`.slice(0, 200),
-  );
+  const person = JSON.stringify(subject).slice(0, 200);
+  return new LoginRefused(403, message, `no group with a role, subject ${person}: ${why}`);
 }
 
 const flowCookie = 'gw_oidc';

@@ -1,7 +1,7 @@
 import type * as OpenIdClient from 'openid-client';
 import { boundedFetch } from './bounded-fetch.js';
 import type { Flow } from './flow.js';
-import { claimAt, type Claims, type IdentityRules } from './identity.js';
+import { isComplete, type Claims, type IdentityRules, type Sources } from './identity.js';
 
 /** A provider, and this gateway as its client. */
 export interface ProviderSettings extends IdentityRules {
@@ -13,7 +13,7 @@ export interface ProviderSettings extends IdentityRules {
 
 /** Proof of a login: what the provider says of a person, and the token that it said it in. */
 interface SignedIn {
-  readonly claims: Claims;
+  readonly sources: Sources;
   readonly idToken: string | undefined;
 }
 
@@ -67,10 +67,11 @@ export class Provider {
       },
     );
     const claims: Claims = { ...tokens.claims() };
-    if (this.#isEnough(claims) || !configuration.serverMetadata().userinfo_endpoint)
-      return { claims, idToken: tokens.id_token };
+    const idToken = tokens.id_token;
+    if (isComplete([claims], this.#settings) || !configuration.serverMetadata().userinfo_endpoint)
+      return { sources: [claims], idToken };
     const info = await client.fetchUserInfo(configuration, tokens.access_token, String(claims['sub']));
-    return { claims: { ...info, ...claims }, idToken: tokens.id_token };
+    return { sources: [claims, info], idToken };
   }
 
   /** Address where the provider ends its own session; undefined if it advertises none. */
@@ -80,11 +81,6 @@ export class Provider {
     if (!configuration.serverMetadata().end_session_endpoint) return undefined;
     const hint = idToken !== undefined && { id_token_hint: idToken };
     return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo, ...hint }).href;
-  }
-
-  #isEnough(claims: Claims): boolean {
-    const { groupsClaim, nameClaim } = this.#settings;
-    return [groupsClaim, nameClaim].every((claim) => claimAt(claims, claim) !== undefined);
   }
 
   /** Client of one login; its metadata are a copy, so that the keys of the provider are read anew each time. */
