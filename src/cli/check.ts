@@ -3,6 +3,7 @@ import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
 import { openGateway } from '../gateway/app.js';
 import { budgetWarnings } from '../gateway/budgets.js';
+import { callerWarnings } from '../gateway/caller-warnings.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { testConfig, type TestVerdict } from '../gateway/test-config.js';
 import { describePipeline } from '../pipeline/describe.js';
@@ -37,15 +38,16 @@ export async function check(
     isCheck: true,
     loadConfig: () => Promise.resolve(config),
   });
-  const text = describePipeline(config, gateway.runtime.pipeline);
-  const online = isOnline
-    ? await checkOnline(config, gateway.services.slots, gateway.runtime.pipeline.probes)
-    : undefined;
-  const problems = await gateway.runtime.pipeline.retire();
+  const { pipeline } = gateway.runtime;
+  const text = describePipeline(config, pipeline);
+  const online = isOnline ? await checkOnline(config, gateway.services.slots, pipeline.probes) : undefined;
+  const problems = await pipeline.retire();
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
   const warned = [
-    ...[...warningsOf(config), ...budgetWarnings(config, gateway.runtime.pipeline)].map(formatProblem),
+    ...[...warningsOf(config), ...budgetWarnings(config, pipeline), ...callerWarnings(config, pipeline)].map(
+      formatProblem,
+    ),
     ...weakSecrets(env),
   ];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import { CatalogModels } from '../models/models.js';
+import { warnOfKeyNames } from './caller-warnings.js';
 import { loadedNext, loadedRuntime } from './loaded-config.js';
 import type { GatewayOptions } from './options.js';
 import { CurrentConfig } from './reload.js';
@@ -28,6 +29,7 @@ export function configInForce(runtime: Runtime, { services, options, closing }: 
     buildNext: async () => {
       const next = await build(await options.loadConfig());
       await next.pipeline.start();
+      void warnOfKeyNames(next.config, services); // a reload does not wait for the store
       return next;
     },
     buildPreview: async () => build(await (options.readConfig ?? options.loadConfig)()),

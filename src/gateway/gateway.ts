@@ -4,6 +4,7 @@ import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
 import { SharedFeed, type RequestFeed } from '../console/api/request-feed.js';
 import { warnOfUncountedBudgets } from './budgets.js';
+import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './config-in-force.js';
 import type { CurrentConfig } from './reload.js';
 import type { ConfigDiff } from '../config-diff/index.js';
@@ -72,7 +73,11 @@ export class Gateway {
     try {
       const runtime = await buildRuntime(config, models, services, buildOptions(options));
       await startPlugins(runtime, services, options);
-      if (!options.isCheck) await warnOfUncountedBudgets(runtime.pipeline, services);
+      if (!options.isCheck)
+        await Promise.all([
+          warnOfUncountedBudgets(runtime.pipeline, services),
+          warnOfKeyNames(config, services),
+        ]);
       return new Gateway(services, runtime, options, makeHandler);
     } catch (error) {
       await services.close();

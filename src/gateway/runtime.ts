@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import { budgetProblems, budgetWarnings } from './budgets.js';
+import { callerWarnings } from './caller-warnings.js';
 import { warningsOf } from '../config/rules.js';
 import { loadFormats } from '../pipeline/load-formats.js';
 import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
@@ -59,7 +60,7 @@ export async function buildRuntime(
   const pipeline = await Pipeline.build(config, host, { ...options, problems, routeOwners: owners });
   const uncounted = budgetProblems(pipeline);
   if (uncounted.length > 0) throw new ConfigError([...uncounted, ...(await pipeline.retire())]);
-  for (const warning of budgetWarnings(config, pipeline))
+  for (const warning of [...budgetWarnings(config, pipeline), ...callerWarnings(config, pipeline)])
     log.warn({ path: warning.path }, formatProblem(warning));
   const encoding = { ...host, limits: () => pipeline.limits };
   return { config, models, formats, pipeline, formatContext: (ctx) => formatContext(encoding, ctx) };

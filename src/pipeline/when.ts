@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Conditions, When } from '../config/config.js';
 import { conditionNeeds, conditionTexts } from './conditions.js';
 import {
+  callerMatcher,
   defaultStickyFrom,
   globMatcher,
   sessionName,
@@ -90,8 +91,8 @@ function modelTest(globs: readonly string[], models: Models): Test {
 }
 
 function callerTest(globs: readonly string[]): Test {
-  const matches = globMatcher(globs);
-  return ({ caller }) => caller !== undefined && (matches(caller.keyId) || matches(caller.name));
+  const matches = callerMatcher(globs);
+  return ({ caller }) => caller !== undefined && matches(caller);
 }
 
 /**

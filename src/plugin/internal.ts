@@ -4,6 +4,7 @@ export * from './format/index.js';
 export * from './upstream/index.js';
 export * from './raw/index.js';
 export { holdsContractKey, requireMasterKey, sentKey } from './caller-key.js';
+export { callerMatcher, isForeign, reservedNames } from './caller-patterns.js';
 export type { Actor, Role } from './contract/actor.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
 export type { RefusedAnswer } from './contract/account.js';

@@ -1,6 +1,13 @@
 import type { Static } from 'typebox';
 import type { AuditedAction } from '../../audit/audited-action.js';
-import { Closed, GatewayError, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
+import {
+  Closed,
+  GatewayError,
+  reservedNames,
+  Type,
+  type KeyPatch,
+  type ProtocolKey,
+} from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from './check.js';
 import type { Names } from './names.js';
@@ -103,12 +110,14 @@ class KeyEditor {
   }
 
   /**
-   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team, and `conflict`
-   * for a budget that nothing counts.
+   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team and for a name
+   * that other callers have, and `conflict` for a budget that nothing counts.
    */
   async checked<Fields extends KeyPatch>(fields: Fields): Promise<Fields> {
     refuseUncountedBudget(this.#panel, fields);
-    const { team } = fields;
+    const { name, team } = fields;
+    if (name !== undefined && reservedNames.has(name))
+      throw invalid([`name: "${name}" stands for other callers in the config; give the key another name`]);
     if (typeof team !== 'string') return fields;
     const id = await teamIdOf(this.#panel.store, team);
     if (id === undefined) throw invalid([`team: unknown team ${JSON.stringify(team)}`]);
