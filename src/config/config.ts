@@ -172,8 +172,8 @@ export interface Config {
     readonly port: number;
     /** Number of worker processes; `auto`: one for each core. */
     readonly workers: number | 'auto';
-    /** Trusts the headers `x-forwarded-*`. */
-    readonly trustProxy: boolean;
+    /** Number of trusted proxies before the gateway, or their networks (CIDR), whose `x-forwarded-*` is believed. */
+    readonly trustProxy: false | number | readonly string[];
     /** Paths that stand for those of the routes: prefixes, probes and their like. */
     readonly aliases: readonly string[];
     /** Drain delay: the time for which new requests are still served after SIGTERM. */

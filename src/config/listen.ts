@@ -1,4 +1,4 @@
-import { durationMs } from '../plugin/internal.js';
+import { durationMs, parseNetwork } from '../plugin/internal.js';
 import { toAliases } from './path-aliases.js';
 import type { Config } from './config.js';
 import type { SchemaError } from '../plugin/internal.js';
@@ -11,7 +11,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     host: HOST || raw.host,
     port: PORT ? Number(PORT) : raw.port,
     workers: raw.workers,
-    trustProxy: raw.trustProxy,
+    trustProxy: raw.trustProxy === true ? 1 : raw.trustProxy,
     aliases: toAliases(raw.aliases),
     drainDelayMs: durationMs(raw.drainDelay),
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
@@ -39,7 +39,20 @@ function toWebSockets({
 }
 
 /** Rules for `listen:` that a schema cannot express. */
-export function listenErrors({ workers }: RawConfig['listen'], store: unknown): readonly SchemaError[] {
+export function listenErrors(listen: RawConfig['listen'], store: unknown): readonly SchemaError[] {
+  return [...networkErrors(listen), ...workerErrors(listen, store)];
+}
+
+function networkErrors({ trustProxy }: RawConfig['listen']): readonly SchemaError[] {
+  const texts: readonly string[] = Array.isArray(trustProxy) ? trustProxy : [];
+  return texts.flatMap((text, at) => {
+    if (parseNetwork(text)) return [];
+    const message = `must be a network such as 10.0.0.0/8 or fd00::/8, not ${JSON.stringify(text)}`;
+    return [{ path: ['listen', 'trustProxy', at], message }];
+  });
+}
+
+function workerErrors({ workers }: RawConfig['listen'], store: unknown): readonly SchemaError[] {
   const path = ['listen', 'workers'];
   if (typeof workers === 'string' && workers !== 'auto')
     return [{ path, message: `must be a whole number or "auto", not "${String(workers)}"` }];

@@ -165,7 +165,13 @@ const Listen = Closed(
     host: Type.String({ minLength: 1, default: '0.0.0.0' }),
     port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
     workers: Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
-    trustProxy: Type.Boolean({ default: false }),
+    trustProxy: Type.Unsafe<boolean | number | readonly string[]>({
+      type: ['boolean', 'integer', 'array'],
+      items: Text,
+      minItems: 1,
+      minimum: 1,
+      default: false,
+    }),
     aliases: Type.Unsafe<boolean | readonly string[]>({
       type: ['boolean', 'array'],
       items: Type.String({ pattern: aliasPattern }),

@@ -15,15 +15,16 @@ import type { Runtime } from './runtime.js';
 import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';
 import { isUp } from './services.js';
 import { answerUnrouted } from '../http/unrouted.js';
+import { trustedHops, type TrustedHops } from '../http/trusted-hops.js';
 import { name, version } from '../version.js';
 import type { Config } from '../config/config.js';
 import type { GatewayOptions } from './options.js';
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
-function createApp(gateway: Gateway): Koa<CoreState, object> {
-  // Only the entry of the last proxy is trusted: the caller can write the others.
+function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreState, object> {
   const { config } = gateway.runtime;
-  const app = new Koa<CoreState, object>({ proxy: config.listen.trustProxy, maxIpsCount: 1 });
+  const app = new Koa<CoreState, object>({ proxy: hops !== undefined });
+  if (hops) believe(hops, app);
   const admin = adminApi(gateway);
   const loadPanel = panelLoader(gateway);
   const handlersOf = perRuntime((runtime) => {
@@ -91,5 +92,22 @@ function healthOf(gateway: Gateway): Health {
 
 /** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
 export function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
-  return Gateway.create(config, options, (gateway) => createApp(gateway).callback());
+  return Gateway.create(config, options, (gateway) => {
+    const hops = trustedHops(config.listen);
+    const handle = createApp(gateway, hops).callback();
+    if (!hops) return handle;
+    return (req, res) => {
+      hops.clean(req);
+      return handle(req, res);
+    };
+  });
+}
+
+/** Has Koa take the caller's address from the hops; `ip` is the first of `ips`, else that of the connection. */
+function believe(hops: TrustedHops, app: Koa<CoreState, object>): void {
+  Object.defineProperty(app.request, 'ips', {
+    get(this: Koa.Request) {
+      return [hops.callerIn(this.headers)];
+    },
+  });
 }

@@ -1,6 +1,7 @@
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
 import type { WebSocketOptions } from '../http/websockets/upgrades.js';
+import { trustedHops } from '../http/trusted-hops.js';
 import { defaultMaxBodyBytes } from '../plugin/internal.js';
 
 /** Parts of a gateway that its WebSockets need. */
@@ -15,11 +16,12 @@ interface Serving {
  * they are off.
  */
 export function webSocketOptions(gateway: Serving): WebSocketOptions | undefined {
-  const { webSockets, trustProxy, headersTimeoutMs } = gateway.runtime.config.listen;
+  const { listen } = gateway.runtime.config;
+  const { webSockets, headersTimeoutMs } = listen;
   if (!webSockets) return undefined;
   return {
     ...webSockets,
-    trustProxy,
+    hops: trustedHops(listen),
     handshakeTimeoutMs: headersTimeoutMs,
     clock: gateway.services.clock,
     closing: gateway.closing,

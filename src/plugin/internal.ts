@@ -181,3 +181,4 @@ export type { NamedLimit } from './named-limit.js';
 export type { CheckOptions } from './schema/check.js';
 export type { SchemaError } from './schema/schema-error.js';
 export { textOf } from './raw/binary-string-builder.js';
+export { Networks, parseNetwork } from './http/networks.js';

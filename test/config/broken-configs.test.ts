@@ -91,9 +91,22 @@ const broken: readonly Broken[] = [
     says: ['gateway.yaml:2:1 officialClient: names an anchor that is not set above it'],
   },
   {
+    wrong: 'networks of proxies that are none',
+    text: 'listen: { trustProxy: [10.0.0.0/8, 10.0.0.0/33, "::1/64", proxy] }\npipeline: [{ use: auth }]\n',
+    says: [
+      'gateway.yaml:1:36 listen.trustProxy[1]: must be a network such as 10.0.0.0/8 or fd00::/8, not "10.0.0.0/33"',
+      'gateway.yaml:1:59 listen.trustProxy[3]: must be a network such as 10.0.0.0/8 or fd00::/8, not "proxy"',
+    ],
+  },
+  {
+    wrong: 'no proxy among those that are trusted',
+    text: 'listen: { trustProxy: 0 }\npipeline: [{ use: auth }]\n',
+    says: ['gateway.yaml:1:11 listen.trustProxy: must be at least 1'],
+  },
+  {
     wrong: 'wrong types, and quotes that are too many or too few',
     text: [
-      'listen: { port: "8787", workers: 4, trustProxy: 1, shutdownTimeout: 30 }',
+      'listen: { port: "8787", workers: 4, trustProxy: yes, shutdownTimeout: 30 }',
       'pipeline:',
       '  - auth',
       '  - use: 5',
@@ -101,8 +114,8 @@ const broken: readonly Broken[] = [
     ].join('\n'),
     says: [
       'gateway.yaml:1:11 listen.port: must be a whole number, not a string; write it without quotes',
-      'gateway.yaml:1:37 listen.trustProxy: must be true or false, not a number',
-      'gateway.yaml:1:52 listen.shutdownTimeout: must be a duration such as "500ms", "30s" or "1h", not 30',
+      'gateway.yaml:1:37 listen.trustProxy: must be true or false or a whole number or an array, not a string',
+      'gateway.yaml:1:54 listen.shutdownTimeout: must be a duration such as "500ms", "30s" or "1h", not 30',
       'gateway.yaml:3:5 pipeline[0]: must be an object, not a string; write `- use: auth`',
       'gateway.yaml:4:5 pipeline[1].use: must be a string, not a number; write it in quotes',
       'gateway.yaml:5:5 pipeline[1].enabled: must be true or false, not a string',

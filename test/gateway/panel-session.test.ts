@@ -234,6 +234,28 @@ describe('a console session, by address', () => {
     for (const line of response.headers.getSetCookie()) expect(line).to.match(/; Secure$/);
   });
 
+  it('is not Secure where an untrusted connection says https', async () => {
+    await under.close();
+    under = await startGateway({
+      ...simulator,
+      listen: { host: '127.0.0.1', port: 0, trustProxy: ['192.0.2.0/24'] },
+    });
+    const response = await logIn(masterKey, { 'x-forwarded-proto': 'https' });
+    for (const line of response.headers.getSetCookie()) expect(line).not.to.include('Secure');
+  });
+
+  it('is refused to one caller behind a CDN, whose own addresses vary, and to no other', async () => {
+    await under.close();
+    under = await startGateway({
+      ...simulator,
+      listen: { host: '127.0.0.1', port: 0, trustProxy: ['127.0.0.0/8', '104.16.0.0/13'] },
+    });
+    for (let nth = 0; nth < 5; nth += 1)
+      await logIn('wrong', { 'x-forwarded-for': `198.51.100.7, 104.16.0.${nth}` });
+    expect((await logIn(masterKey, { 'x-forwarded-for': '198.51.100.7, 104.16.9.9' })).status).to.equal(429);
+    expect((await logIn(masterKey, { 'x-forwarded-for': '198.51.100.8, 104.16.0.1' })).status).to.equal(200);
+  });
+
   it('is refused to the address that was wrong, as the nearest proxy has noted it, and to no other', async () => {
     for (let nth = 0; nth < 5; nth += 1)
       await logIn('wrong', { 'x-forwarded-for': `10.0.0.${nth}, 192.0.2.1` });

@@ -56,11 +56,10 @@ describe('the log line of a request', () => {
 });
 
 describe('the address in the log line of a request', () => {
-  async function clientIn(listen: object): Promise<unknown> {
+  const forwardedBy = '203.0.113.9, 198.51.100.7';
+  async function clientIn(listen: object, forwarded = forwardedBy): Promise<unknown> {
     const pair = await startPair({ listen: { host: '127.0.0.1', port: 0, ...listen } });
-    await (
-      await pair.post('/v1/messages', ask('Hi'), { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' })
-    ).text();
+    await (await pair.post('/v1/messages', ask('Hi'), { 'x-forwarded-for': forwarded })).text();
     await pair.gateway.exchanges.idle();
     await pair.close();
     return pair.logged.find(({ msg }) => msg === 'request')!['client'];
@@ -72,6 +71,32 @@ describe('the address in the log line of a request', () => {
 
   it('is the one that a trusted proxy has added', async () => {
     expect(await clientIn({ trustProxy: true })).to.equal('198.51.100.7');
+    expect(await clientIn({ trustProxy: true }, '192.0.2.1:5060')).to.equal('192.0.2.1');
+    expect(await clientIn({ trustProxy: true }, ', [2001:db8::1]:5060, ')).to.equal('2001:db8::1');
+  });
+
+  it('is that of the N-th hop from the right, the first where there are fewer', async () => {
+    const chain = '203.0.113.9, 198.51.100.7, 192.0.2.1';
+    const found = [1, 2, 3, 9].map((trustProxy) => clientIn({ trustProxy }, chain));
+    expect(await Promise.all(found)).to.deep.equal([
+      '192.0.2.1',
+      '198.51.100.7',
+      '203.0.113.9',
+      '203.0.113.9',
+    ]);
+  });
+
+  it('is the first from the right that is in none of the trusted networks', async () => {
+    const trustProxy = ['127.0.0.1', '192.0.2.0/24', '2001:db8::/32'];
+    const chain = '10.0.0.9, 203.0.113.9, 192.0.2.77, 2001:db8::1';
+    expect(await clientIn({ trustProxy }, chain)).to.equal('203.0.113.9');
+    expect(await clientIn({ trustProxy }, '192.0.2.1, 2001:db8::1')).to.equal('192.0.2.1');
+    expect(await clientIn({ trustProxy }, 'garbage, 192.0.2.1')).to.equal('garbage');
+    expect(await clientIn({ trustProxy: ['0.0.0.0/0', '::/0'] }, chain)).to.equal('10.0.0.9');
+  });
+
+  it('is that of a connection from none of the trusted networks, whatever its headers say', async () => {
+    expect(await clientIn({ trustProxy: ['192.0.2.0/24'] })).to.equal('127.0.0.1');
   });
 });
 

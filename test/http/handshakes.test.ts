@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { lastingHeaders } from '#src/http/websockets/handshake-headers.js';
+import { TrustedHops } from '#src/http/trusted-hops.js';
 import { originError } from '#src/http/websockets/refused-upgrades.js';
 
 describe('the headers of a handshake', () => {
@@ -27,7 +28,11 @@ describe('the headers of a handshake', () => {
 
 describe('the origin of a handshake', () => {
   const errorOf = (headers: IncomingMessage['headers'], rules = {}) =>
-    originError({ headers } as IncomingMessage, { origins: [], trustProxy: false, ...rules })?.code;
+    originError({ headers, socket: { remoteAddress: '10.0.0.1' } } as IncomingMessage, {
+      origins: [],
+      hops: undefined,
+      ...rules,
+    })?.code;
   const page = { host: 'gateway:8787', origin: 'https://chat.example' };
 
   it('is the gateway itself, or one of the config, or absent', () => {
@@ -41,7 +46,9 @@ describe('the origin of a handshake', () => {
 
   it('may be the name that a trusted proxy was called by', () => {
     const headers = { ...page, 'x-forwarded-host': 'chat.example' };
-    expect(errorOf(headers, { trustProxy: true })).to.equal(undefined);
+    for (const trust of [1, ['10.0.0.0/8']])
+      expect(errorOf(headers, { hops: new TrustedHops(trust) })).to.equal(undefined);
+    expect(errorOf(headers, { hops: new TrustedHops(['192.0.2.0/24']) })).to.equal('forbidden');
     expect(errorOf(headers)).to.equal('forbidden');
   });
 });

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../plugin/internal.js';
 import { protocolErrorOf, refuseOn } from '../refusals.js';
+import type { TrustedHops } from '../trusted-hops.js';
 
 /** True for a request that asks for a WebSocket; others may be served without their upgrade (RFC 9110 §7.8). */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
@@ -46,7 +47,7 @@ function withoutUpgrade(connection: string): string {
 
 interface OriginRules {
   readonly origins: readonly string[];
-  readonly trustProxy: boolean;
+  readonly hops: TrustedHops | undefined;
 }
 
 /**
@@ -54,12 +55,12 @@ interface OriginRules {
  * no origin; `*` among the origins lets in all.
  */
 export function originError(
-  { headers }: IncomingMessage,
-  { origins, trustProxy }: OriginRules,
+  { headers, socket }: IncomingMessage,
+  { origins, hops }: OriginRules,
 ): GatewayError | undefined {
   const { origin, host = '' } = headers;
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return undefined;
-  const forwarded = trustProxy ? headers['x-forwarded-host'] : undefined;
+  const forwarded = hops?.believes(socket) ? headers['x-forwarded-host'] : undefined;
   const named = String(forwarded ?? host)
     .split(',')[0]
     ?.trim();

@@ -6,6 +6,7 @@ import { GatewayError, toGatewayError, type Clock } from '../../plugin/internal.
 import type { Drain } from '../drain.js';
 import { answerOn, protocolErrorOf, refuseOn } from '../refusals.js';
 import { shakeHands } from './handshake.js';
+import type { TrustedHops } from '../trusted-hops.js';
 import { lastingHeaders } from './handshake-headers.js';
 import { OpenSockets, SocketConnection } from './open-sockets.js';
 import { asksForWebSocket, originError, serveWithoutUpgrade } from './refused-upgrades.js';
@@ -15,7 +16,7 @@ export interface WebSocketOptions extends SessionLimits {
   /** Origins of pages that may open WebSockets, besides the gateway's own. */
   readonly origins: readonly string[];
   readonly maxPerKey: number;
-  readonly trustProxy: boolean;
+  readonly hops: TrustedHops | undefined;
   /** Time limit from the request to the `101`. */
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
