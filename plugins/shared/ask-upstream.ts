@@ -46,7 +46,15 @@ export async function ask(
     const { status, headers, events, dropped, leftOut, addedTokens } = await slot.generate(sent);
     answered = headers;
     const onCommit = (): void => lease.answered(headers, content.tookMs);
-    const reply = await committed(events, { delivery, see, through, onContent, onCommit, onEnd });
+    const reply = await committed(events, {
+      delivery,
+      see,
+      through,
+      hide: slot.hide,
+      onContent,
+      onCommit,
+      onEnd,
+    });
     if (dropped) call.report?.(dropped);
     const upstreamModel = call.request.model;
     const answer = { status, headers, model, upstreamModel, slot: slot.id, attempts, events: reply };

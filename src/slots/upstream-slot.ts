@@ -1,11 +1,11 @@
 import {
-  changedError,
-  GatewayError,
+  errorWithout,
+  EventStream,
   isGatewayError,
   isHeaderValue,
-  withHeaders,
   toGatewayError,
   within,
+  withFields,
   type Credential,
   type DiagnosisStep,
   type ListedModel,
@@ -14,7 +14,6 @@ import {
   type SlotCall,
   type TokenCount,
   type OutgoingRequest,
-  type RefusedAnswer,
   type UpstreamQuery,
   type UpstreamCall,
   type UpstreamReply,
@@ -25,7 +24,7 @@ import type { SlotConfig } from '../config/config.js';
 import { DiscoveredModels } from './discovered-models.js';
 import type { AccountHealth } from './health/account-health.js';
 import type { OpenUpstream, SlotPlugins } from './open-upstream.js';
-import { exhaustion } from './health/transitions.js';
+import { asRefusal, refusedAnswer, unsendable, withReset } from './call-errors.js';
 import { authorized } from './authorized-call.js';
 import type { TextMask } from '../masking/text-mask.js';
 import type { SlotSecrets } from './slot-secrets.js';
@@ -114,6 +113,8 @@ export class UpstreamSlot implements Slot {
     return this.#secrets.mask;
   }
 
+  readonly hide = (text: string): string => this.#secrets.exact(text);
+
   get windows(): Windows {
     return this.health.gauge.windows;
   }
@@ -121,7 +122,8 @@ export class UpstreamSlot implements Slot {
   async generate(call: SlotCall): Promise<UpstreamReply> {
     const reply = await this.#send('generate', call);
     this.health.gauge.read(reply.headers);
-    return reply;
+    const events = EventStream.from(reply.events).mapFailure(this.#withoutSecrets);
+    return events === reply.events ? reply : withFields(reply, { events }); // plugins may give any iterable
   }
 
   countTokens(call: SlotCall): Promise<TokenCount> {
@@ -133,9 +135,13 @@ export class UpstreamSlot implements Slot {
     const { origin } = new URL(this.baseUrl ?? 'http://localhost'); // for an account that signs
     const asked = { method: 'GET', origin, path: '/', headers: {}, signal } as const;
     const problem = await this.#authorize(asked).then(() => undefined, toGatewayError);
-    if (!problem) return this.#upstream.diagnose(this.#query(signal));
-    const steps = await this.#upstream.diagnose({ signal, authorize: () => ({}) });
-    return [...steps, { step: 'credential', ok: false, ms: 0, detail: problem.message }];
+    const query = problem ? { signal, authorize: () => ({}) } : this.#query(signal);
+    const steps = await this.#upstream.diagnose(query);
+    const refused = problem && ({ step: 'credential', ok: false, ms: 0, detail: problem.message } as const);
+    return [...steps, ...(refused ? [refused] : [])].map((step) => ({
+      ...step,
+      detail: this.hide(step.detail),
+    }));
   }
 
   /** False for kinds of upstream without a list of models. */
@@ -145,9 +151,17 @@ export class UpstreamSlot implements Slot {
 
   /** Lists the models of the account, newest first, and keeps the list. Throws as a call does. */
   async listModels(signal: AbortSignal): Promise<readonly ListedModel[]> {
-    const models = (await this.#upstream.models?.(this.#query(signal))) ?? [];
+    const models = (await this.#listed(signal)) ?? [];
     if (this.discovered.take(models) && this.discovered.isOn) this.#logDiscovered();
     return models;
+  }
+
+  async #listed(signal: AbortSignal): Promise<readonly ListedModel[] | undefined> {
+    try {
+      return await this.#upstream.models?.(this.#query(signal));
+    } catch (error) {
+      throw this.#withoutSecrets(error);
+    }
   }
 
   /** Logs the models that its slot serves, once they are known. */
@@ -223,12 +237,12 @@ export class UpstreamSlot implements Slot {
       const error = this.#judged(thrown);
       const answer = refusedAnswer(error);
       if (!credential || !answer || !(await this.account.refresh(credential, call.signal, answer)))
-        throw withReset(error, this.#now());
+        throw this.#withoutSecrets(withReset(error, this.#now()));
     }
     try {
       return await upstream[kind](authorized(call, this.#authorize));
     } catch (error) {
-      throw withReset(this.#judged(error), this.#now());
+      throw this.#withoutSecrets(withReset(this.#judged(error), this.#now()));
     }
   }
 
@@ -239,6 +253,9 @@ export class UpstreamSlot implements Slot {
     this.health.gauge.read(headers);
     return status !== 401 && this.account.isRefusal({ status, headers }) ? asRefusal(error, headers) : error;
   }
+
+  readonly #withoutSecrets = (error: unknown): unknown =>
+    isGatewayError(error) ? errorWithout(error, this.hide) : error;
 
   readonly #authorize = async (request: OutgoingRequest): Promise<Credential> =>
     this.#checked(await this.account.authorize(request));
@@ -264,37 +281,5 @@ interface Answers {
 }
 
 type Asked = { readonly [Kind in keyof Answers]: (call: UpstreamCall) => Promise<Answers[Kind]> };
-
-function unsendable(slot: string): GatewayError {
-  return new GatewayError(
-    'no_slot_available',
-    `Slot "${slot}" has a credential with a line end or another character that no HTTP header can hold; enter it again.`,
-    { failure: { kind: 'status', status: 401, headers: {} } },
-  );
-}
-
-/** Adds `retry-after` to a 429 of an exhausted window, also if the upstream has left it out. */
-function withReset(error: unknown, nowMs: number): unknown {
-  if (!isGatewayError(error) || error.failure?.kind !== 'status' || error.failure.status !== 429)
-    return error;
-  const { untilMs } = exhaustion(error.failure.headers, nowMs) ?? {};
-  if (untilMs === undefined) return error;
-  return withHeaders(error, { 'retry-after': String(Math.ceil((untilMs - nowMs) / 1000)) });
-}
-
-/** Head of an answer that refuses the credential; undefined for any other error. */
-function refusedAnswer(error: unknown): RefusedAnswer | undefined {
-  const { failure } = isGatewayError(error) ? error : {};
-  return failure?.kind === 'status' && failure.status === 401 ? failure : undefined;
-}
-
-function asRefusal(error: GatewayError, headers: RefusedAnswer['headers']): GatewayError {
-  return changedError(error, {
-    status: 401,
-    type: 'authentication_error',
-    failure: { kind: 'status', status: 401, headers },
-    cause: error,
-  });
-}
 
 const maxLogged = 50;

@@ -126,6 +126,8 @@ export interface Slot {
   readonly windows: Windows;
   generate(call: SlotCall): Promise<UpstreamReply>;
   countTokens(call: SlotCall): Promise<TokenCount>;
+  /** Replaces the secrets of the slot in a text. Absent: it has none. */
+  readonly hide?: ((text: string) => string) | undefined;
   /** Part of a refused call that another call can do without; undefined: none. Absent: there never is one. */
   readonly refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
 }

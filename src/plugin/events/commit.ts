@@ -1,7 +1,8 @@
 import { dispatch, type DispatchTable } from '../dispatch.js';
-import { GatewayError } from '../error.js';
+import { GatewayError, isGatewayError } from '../error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';
+import { errorWithout, eventWithout, type HideSecrets } from './hide-secrets.js';
 import { HeldTransform } from './held-transform.js';
 import { KeptBatches } from './kept-batches.js';
 import type { ContentBlock, MessagesStreamEvent } from '../contract/messages.js';
@@ -13,6 +14,8 @@ export interface CommitOptions {
   readonly delivery: 'stream' | 'whole';
   /** Makes transforms of the events before the commit point, in this order. */
   readonly through?: TransformFactory | readonly TransformFactory[] | undefined;
+  /** Replaces the secrets of the slot in an `error` event. */
+  readonly hide?: HideSecrets | undefined;
   /** Observer of every event, called once as it is read. */
   readonly see?: (event: ModelEvent) => void;
   /** Called once, with the first content, which may be before the commit point. */
@@ -149,11 +152,17 @@ class CommitDetector {
       return kept ?? batch;
     } catch (error) {
       this.hasFailed = true;
-      this.failure = error;
       const good = kept ?? batch.slice(0, seen);
-      const last = batch[seen];
-      return last?.type === 'error' ? [...good, last] : good;
+      return this.#fail(good, batch[seen], error);
     }
+  }
+
+  /** Notes the failure; returns the events before it, and the `error` event that it is of. */
+  #fail(good: ModelEventBatch, last: ModelEvent | undefined, error: unknown): ModelEventBatch {
+    const { hide } = this.#options;
+    this.failure = hide && isGatewayError(error) ? errorWithout(error, hide) : error;
+    if (last?.type !== 'error') return good;
+    return [...good, hide ? eventWithout(last, hide) : last];
   }
 
   /** @internal Records output; a delta without a text counts too. */

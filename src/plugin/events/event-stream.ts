@@ -55,6 +55,12 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     this.#controller.readAhead(hasRoom);
   }
 
+  /** Passes on another error in place of the one that the stream fails with; costs nothing for each batch. */
+  mapFailure(map: (error: unknown) => unknown): this {
+    this.#controller.mapFailure(map);
+    return this;
+  }
+
   /** Cancels the source of a stream that has no reader. */
   cancel(reason?: unknown): void {
     this.#controller.cancel(reason);

@@ -35,6 +35,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   #isFlowing = false;
   #hasRoomAhead: ((value: Value) => boolean) | undefined;
   #ended: { readonly error: unknown } | undefined;
+  #mapFailure: ((error: unknown) => unknown) | undefined;
   /** Error of a value that its reader failed at. */
   #fault: Error | undefined;
   #opened: Promise<void> | undefined;
@@ -55,13 +56,19 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
 
   end(error?: unknown): void {
     if (this.#ended) return;
-    this.#ended = { error };
+    this.#ended = { error: error === undefined ? undefined : (this.#mapFailure?.(error) ?? error) };
     if (this.#held.length === 0) this.#close();
   }
 
   /** Ends the stream with an error, whatever was thrown. */
   fail(error: unknown): void {
     this.end(error ?? new TypeError(`The stream failed with ${String(error)}.`));
+  }
+
+  /** Passes on another error in place of the one that the stream fails with. */
+  mapFailure(map: (error: unknown) => unknown): void {
+    this.#mapFailure = map;
+    if (this.#ended?.error !== undefined) this.#ended = { error: map(this.#ended.error) };
   }
 
   faultAt(value: unknown, error?: unknown): Error | undefined {
