@@ -145,6 +145,7 @@ function preparation(
     stickyKey: state.picker.stickyKey,
     report: (found, options) => losses.addCall(found, request, options),
     without: undefined,
+    progress: undefined,
   });
 }
 

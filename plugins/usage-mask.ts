@@ -2,6 +2,7 @@ import {
   addUsage,
   definePlugin,
   mapEvents,
+  maskedPart,
   mergeUsage,
   type EventMap,
   type ModelReply,
@@ -68,20 +69,7 @@ function mask(tokens: number, trace: Pick<Trace, 'mask'>, calls: ModelReply['cal
 
 const fields = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'input_tokens'] as const;
 
-/**
- * Part of a usage report that `tokens` account for: cache reads first, then cache writes, then plain input;
- * never more than reported.
- */
-export function maskedPart(usage: Usage, tokens: number): Usage {
-  const part: Record<string, number> = {};
-  let left = tokens;
-  for (const field of fields) {
-    const taken = Math.min(left, usage[field] ?? 0);
-    left -= taken;
-    if (taken > 0) part[field] = taken;
-  }
-  return part;
-}
+export { maskedPart };
 
 /** Usage report without `part`; a missing field stays absent. */
 export function without(usage: Usage, part: Usage): Usage {

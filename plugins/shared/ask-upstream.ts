@@ -42,9 +42,10 @@ export async function ask(
     lease.release();
   };
   try {
-    const sent = { ...call, signal: content.signal, hasContent: content.hasCome };
+    const sent = { ...call, signal: content.signal, hasContent: content.hasCome, progress: timer };
     const { status, headers, events, dropped, leftOut, addedTokens } = await slot.generate(sent);
     answered = headers;
+    timer.reach('accepted');
     const onCommit = (): void => lease.answered(headers, content.tookMs);
     const reply = await committed(events, {
       delivery,

@@ -115,7 +115,8 @@ class Answer {
     this.#made += 1;
     this.#hasContent = false;
     const { model } = request;
-    const timer = trace.call(id, model === (trace.askedModel ?? first.model) ? undefined : model);
+    const asked = model === (trace.askedModel ?? first.model) ? undefined : model;
+    const timer = trace.call(id, asked, call.request);
     try {
       const reply = await ask(lease, traced(call, timer), model, {
         attempts: this.#made,
@@ -166,6 +167,7 @@ function traced(call: SlotCall, { headers }: CallTimer): SlotCall {
 function watch(timer: CallTimer, measure: (event: ModelEvent) => void): (event: ModelEvent) => void {
   return (event) => {
     timer.firstEvent();
+    timer.received(event);
     measure(event);
   };
 }

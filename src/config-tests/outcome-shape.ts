@@ -74,6 +74,7 @@ const ledgerRow = keysOf<LedgerRow>({
   outputMs: 'plain',
   billed: tokens,
   shown: tokens,
+  estimated: 'plain',
   cost: keysOf<LedgerCost>({ billed: 'plain', shown: 'plain' }),
   additions: 'json',
   cache: keysOf<CacheLoss>({ cause: 'plain', detail: 'plain', lostTokens: 'plain', lostCost: 'plain' }),

@@ -36,6 +36,7 @@ export function ledgerRowOf(
   if (slot !== undefined) row.slot = slot;
   if (model !== undefined) row.model = plainText(model);
   if (code !== undefined) row.code = code;
+  if (record.billed['estimated'] === true) row.estimated = true;
   if (cost !== undefined) row.cost = cost;
   if (additions !== undefined) row.additions = additions;
   if (tags !== undefined) row.tags = tags;

@@ -71,6 +71,7 @@ export class Exchange {
     const { res } = this.ctx;
     const hasFailed = this.state.trace.failure !== undefined || res.statusCode >= 500;
     this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
+    this.state.trace.closeBills(this.#outcome === 'abandoned');
     this.#signal.abort(responseClosed);
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }

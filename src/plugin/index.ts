@@ -34,7 +34,7 @@ export type {
 } from './contract/messages.js';
 export type { CatalogModel, Models } from './contract/models.js';
 export type { Operation } from './contract/operation.js';
-export type { Slot, SlotCall, TokenCount } from './contract/slot.js';
+export type { CallProgress, ProgressReceiver, Slot, SlotCall, TokenCount } from './contract/slot.js';
 export type { Candidate, PickPolicy, SlotLease, SlotPicker } from './contract/slots.js';
 export type {
   Additions,
@@ -67,6 +67,7 @@ export { mapText, TextMapper } from './events/map-text.js';
 export type { Transform } from './events/stream-step.js';
 export type { TextMap } from './events/text-window.js';
 export { textReply } from './events/text-reply.js';
+export { maskedPart } from './events/masked-part.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
 export { asForcedTool, isForcedTool } from './forced-tool.js';
 export { formatContext } from './format-context.js';

@@ -1,9 +1,11 @@
 import type { MessagesRequest, Usage } from './contract/messages.js';
 import type { Additions } from './contract/state.js';
-import type { CallTimer, StagePlace, Trace, TraceCost, UsageTally } from './contract/trace.js';
+import type { CallTimer, StagePlace, Trace, TraceCost } from './contract/trace.js';
 import { isGatewayError, type GatewayError } from './error.js';
+import { CallBill } from './call-bill.js';
 import { FailedCalls } from './failed-calls.js';
 import { MadeStreams } from './made-streams.js';
+import { RequestUsage } from './request-usage.js';
 import { RequestVersions } from './request-versions.js';
 import { AddedParts } from './added-parts.js';
 import { TracedStage, type StageStep } from './traced-stage.js';
@@ -27,7 +29,7 @@ export class RequestTrace implements Trace {
   readonly added = new AddedParts();
   readonly #now: () => number;
   #costSoFar: (() => TraceCost) | undefined;
-  #usage: UsageTally = { billed: {}, masked: {} };
+  readonly #usage = new RequestUsage();
   #tags: Readonly<Record<string, string>> | undefined;
   #askedModel: string | undefined;
   #slot: string | undefined;
@@ -70,8 +72,8 @@ export class RequestTrace implements Trace {
     this.#askedModel = model;
   }
 
-  get usage(): UsageTally {
-    return this.#usage;
+  get usage() {
+    return this.#usage.tally;
   }
 
   get tags(): Readonly<Record<string, string>> | undefined {
@@ -117,20 +119,21 @@ export class RequestTrace implements Trace {
     return this.#refusal;
   }
 
-  call(slot: string, model?: string): CallTimer {
+  call(slot: string, model?: string, request?: MessagesRequest): CallTimer {
     const timed: Writable<TracedCall> = { slot, ms: 0, beganMs: performance.now(), by: this.#current?.timed };
     if (model !== undefined) timed.model = model;
     this.calls.push(timed);
     this.#slot = slot;
     const ids = this.callIds?.next();
     if (ids) timed.spanId = ids.spanId;
-    return new UpstreamCallTimer(timed, this.#now, this.#reportOf(timed), ids?.headers);
+    const [report, bill] = [this.#reportOf(timed), request && new CallBill(request)];
+    return this.#usage.add(new UpstreamCallTimer(timed, this.#now, { report, bill, headers: ids?.headers }));
   }
 
   /** Replaces the codes of failed calls by those that may be shown. */
   showCodes(shown: (code: string) => string): void {
-    for (const call of this.calls as Writable<TracedCall>[])
-      if (call.code !== undefined) call.code = shown(call.code);
+    const failed = this.calls as Writable<TracedCall>[];
+    for (const call of failed) if (call.code !== undefined) call.code = shown(call.code);
   }
 
   #reportOf(call: TracedCall): CallReport {
@@ -148,11 +151,16 @@ export class RequestTrace implements Trace {
   }
 
   bill(billed: Usage): void {
-    this.#usage = { ...this.#usage, billed };
+    this.#usage.bill(billed);
+  }
+
+  /** Bills the calls whose answers were cut off, now that the response has closed. */
+  closeBills(hasCallerLeft: boolean): void {
+    this.#usage.close(hasCallerLeft, this.added);
   }
 
   mask(masked: Usage): void {
-    this.#usage = { ...this.#usage, masked };
+    this.#usage.mask(masked);
   }
 
   tag(name: string, value: string): void {

@@ -1,6 +1,10 @@
+import type { CallBill } from './call-bill.js';
 import type { Usage } from './contract/messages.js';
+import type { CallProgress } from './contract/slot.js';
 import type { CallTimer, TimedCall } from './contract/trace.js';
 import type { GatewayError } from './error.js';
+import { addUsage } from './events/usage.js';
+import type { ModelEvent } from './events/events.js';
 import type { TracedStage } from './traced-stage.js';
 import type { Writable } from './writable.js';
 
@@ -23,25 +27,29 @@ export interface CallIdSource {
   next(): CallIds;
 }
 
+interface TimerParts {
+  readonly report: CallReport;
+  readonly headers?: CallTimer['headers'];
+  /** Absent: the call is not billed where it is cut off. */
+  readonly bill?: CallBill | undefined;
+}
+
 /** Timer of one upstream call, and what that reports to the trace of its request. */
 export class UpstreamCallTimer implements CallTimer {
   readonly headers: CallTimer['headers'];
   readonly #timed: Writable<TracedCall>;
   readonly #now: () => number;
   readonly #report: CallReport;
+  readonly #bill: CallBill | undefined;
   #isStopped = false;
   #firstEventAtMs: number | undefined;
   #firstTokenAtMs: number | undefined;
 
-  constructor(
-    timed: Writable<TracedCall>,
-    now: () => number,
-    report: CallReport,
-    headers: CallTimer['headers'],
-  ) {
+  constructor(timed: Writable<TracedCall>, now: () => number, { report, headers, bill }: TimerParts) {
     this.#timed = timed;
     this.#now = now;
     this.#report = report;
+    this.#bill = bill;
     this.headers = headers;
   }
 
@@ -64,13 +72,32 @@ export class UpstreamCallTimer implements CallTimer {
     this.#report.ended(this.#now());
   }
 
-  bill(usage: Usage): void {
+  reach(progress: CallProgress): void {
+    this.#bill?.reach(progress);
+  }
+
+  received(event: ModelEvent): void {
+    this.#bill?.receive(event);
+  }
+
+  bill(usage: Usage, isFinal = false): void {
     this.#timed.billed = usage;
+    this.#bill?.bill(usage, isFinal);
+  }
+
+  /** Completes the bill of a call at the end of its request; returns what an estimate has added to it. */
+  close(hasCallerLeft: boolean): Usage | undefined {
+    const missing = this.#bill?.missing(hasCallerLeft);
+    const { billed, code } = this.#timed;
+    if (missing) this.#timed.billed = addUsage(billed ?? {}, missing);
+    else if (this.#bill?.isUnsent && code === undefined) this.#timed.billed = billed ?? {};
+    return missing;
   }
 
   fail(error: GatewayError): void {
     this.#stop();
     this.#timed.code = error.code;
+    this.#bill?.fail(error);
     this.#report.failed(error);
   }
 

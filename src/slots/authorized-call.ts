@@ -17,7 +17,7 @@ export function authorized(call: SlotCall, authorize: UpstreamCall['authorize'])
     profile,
     stickyKey,
   } = call;
-  const { unsupported = 'report', report, without } = call;
+  const { unsupported = 'report', report, without, progress } = call;
   return {
     request,
     headers,
@@ -38,6 +38,7 @@ export function authorized(call: SlotCall, authorize: UpstreamCall['authorize'])
     unsupported,
     report,
     without,
+    progress,
     authorize,
   };
 }

@@ -9,6 +9,7 @@ import {
   type CallSignal,
   type Clock,
   type GatewayError,
+  type ProgressReceiver,
 } from '../plugin/internal.js';
 import { ReceivedAnswer } from './answer.js';
 import type { BodySink, Backpressure } from './body.js';
@@ -31,6 +32,7 @@ export interface CallOptions {
   readonly clock?: Clock | undefined;
   /** Exempts the answer from the idle timeout while it returns false. */
   readonly hasContent?: (() => boolean) | undefined;
+  readonly progress?: ProgressReceiver | undefined;
 }
 
 /**
@@ -107,13 +109,15 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
     this.#connectedAtMs = performance.now();
     this.#isReused = this.#connection?.use() ?? false;
     this.#phase = 'waiting';
+    this.#call.progress?.reach('sent');
     this.#deadline.start(this.#call.headersTimeoutMs);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, fields: IncomingHttpHeaders): void {
     if (status < 200) return;
     const headers = joinHeaders(fields);
-    const { slot, idleTimeoutMs } = this.#call;
+    const { slot, idleTimeoutMs, progress } = this.#call;
+    progress?.reach(status < 400 ? 'accepted' : 'refused');
     this.#encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
     if (!isKnownEncoding(this.#encoding)) throw foreign(slot, `the content-encoding "${this.#encoding}"`);
     this.#phase = 'reading';

@@ -112,7 +112,7 @@ class SlotHttpClient implements HttpClient {
     if (this.#wrongHeader !== undefined) throw unsendable(id, this.#wrongHeader);
     const { body, path, method = body === undefined ? 'GET' : 'POST', keyHeader } = request;
     const headers = requestHeaders(request, slot);
-    const { signal, headersTimeoutMs = timeoutMs, idleTimeoutMs = timeoutMs, hasContent } = terms;
+    const { signal, headersTimeoutMs = timeoutMs, idleTimeoutMs = timeoutMs, hasContent, progress } = terms;
     let credential: Credential = {};
     if (terms.authorize) {
       const { origin } = this;
@@ -121,7 +121,7 @@ class SlotHttpClient implements HttpClient {
       for (const name in credential) headers[name.toLowerCase()] = credential[name] ?? '';
     }
     this.#settings.onSend?.({ method, origin: this.origin, path, headers, body, credential });
-    const limits = { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, hasContent, clock };
+    const limits = { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, hasContent, clock, progress };
     return () => new HttpCall({ slot: id, method, path, headers, body, signal, ...limits });
   }
 

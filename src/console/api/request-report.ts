@@ -29,6 +29,7 @@ export function requestReport(
     output_ms: row.outputMs ?? null,
     billed: tokensReport(row.billed),
     shown: tokensReport(row.shown),
+    estimated: row.estimated ?? false,
     cost: row.cost ? costReport(row.cost) : null,
     tags: row.tags ?? {},
     cache: row.cache ? cacheReport(row.cache) : null,

@@ -76,6 +76,9 @@ const requestFields = {
   output_ms: Nullable(Type.Number({ description: 'From the first to the last event of the answer.' })),
   billed: Tokens,
   shown: Tokens,
+  estimated: Type.Boolean({
+    description: 'True where tokens are estimated: their upstream told none, or its answer was cut off.',
+  }),
   cost: Nullable(Cost),
   tags: Type.Record(Type.String(), Type.String(), { description: 'Usage tags that stages have set.' }),
   cache: Nullable(

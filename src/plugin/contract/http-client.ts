@@ -1,7 +1,7 @@
 import type { EventStream } from '../events/event-stream.js';
 import type { ModelEvent, ModelEventBatch } from '../events/events.js';
 import type { CallSignal } from '../http/call-signal.js';
-import type { DiagnosisStep } from './slot.js';
+import type { DiagnosisStep, ProgressReceiver } from './slot.js';
 
 /** Headers by name, lower case; several of one name joined by `, `. */
 export type Headers = Readonly<Record<string, string>>;
@@ -47,6 +47,8 @@ export interface RequestTerms {
   readonly idleTimeoutMs?: number;
   /** Exempts the answer from the idle timeout while it returns false. */
   readonly hasContent?: (() => boolean) | undefined;
+  /** Receiver of the request's progress. */
+  readonly progress?: ProgressReceiver | undefined;
 }
 
 /**

@@ -81,6 +81,8 @@ export interface LedgerRow {
   readonly billed: LedgerTokens;
   /** Tokens as shown to the caller. */
   readonly shown: LedgerTokens;
+  /** True where tokens are estimated: their upstream told none, or its answer was cut off. Absent: all were told. */
+  readonly estimated?: boolean;
   /** Cost of these tokens; absent: unknown. */
   readonly cost?: LedgerCost;
   /** Tokens that stages added, by the stage's name; absent: none. */

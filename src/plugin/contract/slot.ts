@@ -22,6 +22,9 @@ export interface Windows {
   readonly '7d': Window | null;
 }
 
+/** Progress of a call at its upstream: its request is on the wire; then the status of the answer, below 400 or not. */
+export type CallProgress = 'sent' | 'accepted' | 'refused';
+
 /** One call to an upstream, as a slot takes it. */
 export interface SlotCall {
   /** Outgoing request: `model` is the upstream's name for it, `stream` is true (absent for a token count). */
@@ -66,6 +69,12 @@ export interface SlotCall {
   readonly moved?: SessionMove | undefined;
   /** Called before the request is sent. Absent: nobody is told. */
   readonly report?: ReportLosses | undefined;
+  /** Receiver of the call's progress, by which a call is billed that its caller leaves. */
+  readonly progress?: ProgressReceiver | undefined;
+}
+
+export interface ProgressReceiver {
+  reach(progress: CallProgress): void;
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { GatewayError } from '../error.js';
-import type { Usage } from './messages.js';
+import type { ModelEvent } from '../events/events.js';
+import type { MessagesRequest, Usage } from './messages.js';
+import type { ProgressReceiver } from './slot.js';
 
 /** A stage as log lines name it. */
 export interface StagePlace {
@@ -45,8 +47,11 @@ export interface Trace {
   readonly askedModel: string | undefined;
   /** Sets the model that the caller asked for. */
   ask(model: string): void;
-  /** Adds an upstream call, and starts its timer; `model`: catalog id. */
-  call(slot: string, model?: string): CallTimer;
+  /**
+   * Adds an upstream call, and starts its timer; `model`: catalog id. With its `request` it is billed also where it is
+   * cut off before its usage is told.
+   */
+  call(slot: string, model?: string, request?: MessagesRequest): CallTimer;
   /** Adds time that an upstream call has waited for a place in a slot. */
   queued(ms: number): void;
   /** Sets the tokens billed by the upstream so far. */
@@ -81,7 +86,7 @@ export interface TimedCall {
 }
 
 /** Timer of an upstream call; it stops at the first event, the end or the failure, whichever comes first. */
-export interface CallTimer {
+export interface CallTimer extends ProgressReceiver {
   /** Headers of the call that hand on the trace of the request; undefined: it is not handed on. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   firstEvent(): void;
@@ -92,8 +97,10 @@ export interface CallTimer {
   /** Reports that the call has answered; its first event is that of the answer, unless an earlier call has one. */
   end(): void;
   fail(error: GatewayError): void;
-  /** Sets the usage that the upstream has billed for this call so far. */
-  bill(usage: Usage): void;
+  /** Measures an event of the answer, for the bill of one that is cut off. */
+  received(event: ModelEvent): void;
+  /** Sets the usage that the upstream has billed for this call so far; `isFinal`: all of it. */
+  bill(usage: Usage, isFinal?: boolean): void;
 }
 
 /** Cost of the upstream calls of a request. */

@@ -1,4 +1,5 @@
 import { GatewayError } from '../error.js';
+import { deltaText } from './delta-text.js';
 import { invalidPath } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';
@@ -100,6 +101,18 @@ export class ModelEvent {
   get delta(): PlainDelta | undefined {
     if (!this.#isPlain || !this.#lines) return undefined;
     return (this.#delta ??= cutPlainDelta(this.#lines, this.#from, this.#to));
+  }
+
+  /** True for an event with a text; that of an event made here is written when it is first read. */
+  get isReceived(): boolean {
+    return this.#lines !== undefined || this.#data !== undefined;
+  }
+
+  /** Bytes of the event as received; those of its output for a delta made here. */
+  get size(): number {
+    if (this.#lines) return this.#to - this.#from;
+    if (this.#data !== undefined) return Buffer.byteLength(this.#data);
+    return this.#json?.type === 'content_block_delta' ? Buffer.byteLength(deltaText(this.#json.delta)) : 0;
   }
 
   /** Copies the event to `text` as received; false if it was not received from an upstream. */

@@ -55,7 +55,7 @@ export function usageMeter(
       if (!usage) return;
       const sum = mergeUsage(calls[nth], usage);
       calls[nth] = sum;
-      timer?.bill(sum);
+      timer?.bill(sum, event.type === 'message_delta');
       trace.bill(calls.length === 1 ? sum : calls.reduce(addUsage, {}));
     };
   };

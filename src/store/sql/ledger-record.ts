@@ -20,6 +20,7 @@ export const listedColumns = [
   'output_ms',
   'session',
   ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+  'estimated',
   'billed_cost',
   'shown_cost',
   'additions',
@@ -48,6 +49,7 @@ export function writeRow(row: LedgerRow, values: unknown[]): void {
   );
   values.push(row.session ?? null);
   writeTokens(row, values);
+  values.push(row.estimated ? 1 : null);
   values.push(cost?.billed ?? null, cost?.shown ?? null, additions ? writeAdditions(additions) : null);
   values.push(
     cache?.cause ?? null,
@@ -86,6 +88,7 @@ export function fromRecord(record: ListedRecord & { readonly trace?: string | nu
     attempts: record.attempts,
     ...timesOf(record),
     ...fromTokenRecord(record),
+    ...(record.estimated === 1 && { estimated: true }),
     ...moneyOf(record),
     ...(record.tags !== null && { tags: JSON.parse(record.tags) as NonNullable<LedgerRow['tags']> }), // as written
     ...(typeof record.trace === 'string' && { trace: readTrace(record.trace) }),

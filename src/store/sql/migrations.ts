@@ -101,4 +101,10 @@ export const migrations: readonly Migration[] = [
       await db.schema.alterTable('slot_changes').dropColumn('message').execute();
     },
   },
+  {
+    name: '0021-estimated-tokens',
+    async up(db) {
+      await db.schema.alterTable('ledger').addColumn('estimated', 'integer').execute();
+    },
+  },
 ];

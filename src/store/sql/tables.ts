@@ -188,6 +188,8 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly queue_ms: number | null;
   readonly output_ms: number | null;
   readonly session: string | null;
+  /** 1: tokens are estimated. */
+  readonly estimated: number | null;
   /** Nano-USD; null: unknown. */
   readonly billed_cost: number | null;
   readonly shown_cost: number | null;

@@ -15,10 +15,11 @@ interface LedgerTableProps {
   readonly shown: Tokens;
   /** Null: unknown. */
   readonly cost: OpenedRequest['cost'];
+  readonly isEstimated: boolean;
 }
 
 /** Billed and shown tokens side by side: the difference is the gateway's own additions to the request. */
-export function LedgerTable({ billed, shown, cost }: LedgerTableProps) {
+export function LedgerTable({ billed, shown, cost, isEstimated }: LedgerTableProps) {
   const rows = [
     ...kinds.map(({ field, text }) => ({ text, billed: billed[field], shown: shown[field] })),
     { text: 'Total', billed: allTokens(billed), shown: allTokens(shown) },
@@ -58,6 +59,9 @@ export function LedgerTable({ billed, shown, cost }: LedgerTableProps) {
       <p class="hint">
         What the gateway puts into a request is billed upstream, and is not shown to the caller.
       </p>
+      {isEstimated && (
+        <p class="hint">Tokens are estimated: the answer was cut off, or its upstream told none.</p>
+      )}
     </>
   );
 }

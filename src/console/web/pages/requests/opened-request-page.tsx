@@ -51,7 +51,12 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
                   <Calls row={row} />
                 </Card>
                 <Card title="Tokens">
-                  <LedgerTable billed={row.billed} shown={row.shown} cost={row.cost} />
+                  <LedgerTable
+                    billed={row.billed}
+                    shown={row.shown}
+                    cost={row.cost}
+                    isEstimated={row.estimated}
+                  />
                 </Card>
                 {row.additions.length > 0 && (
                   <Card title="Added by stages">

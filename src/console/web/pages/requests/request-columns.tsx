@@ -60,7 +60,8 @@ export const requestColumns: readonly Column<LedgerRequest>[] = [
     head: 'Tokens in / out',
     isFigure: true,
     value: ({ billed }) => inputTokens(billed) + billed.output,
-    cell: ({ billed }) => `${compact(inputTokens(billed))} / ${compact(billed.output)}`,
+    cell: ({ billed, estimated }) =>
+      `${estimated ? '≈ ' : ''}${compact(inputTokens(billed))} / ${compact(billed.output)}`,
   },
   {
     id: 'cost-usd',
