@@ -112,7 +112,7 @@ describe('the cost of a request', () => {
     const ofB: LedgerTokens = {
       ...row!.billed,
       input: row!.billed.input - 100,
-      output: row!.billed.output - 1,
+      output: row!.billed.output - 64, // estimated, as the answer was cut off
     };
     expect(row!.cost!.billed).to.equal(100 * 1000 + costOf(ofB, price)!);
     await broken.close();

@@ -290,7 +290,7 @@ describe('what is told of requests', () => {
         'gw2api_tokens_total{kind="input",model="sonnet-5",slot="a"}': 20,
         'gw2api_tokens_total{kind="cache_read",model="sonnet-5",slot="a"}': 600,
         'gw2api_tokens_total{kind="cache_write",model="sonnet-5",slot="a"}': 40,
-        'gw2api_tokens_total{kind="output",model="sonnet-5",slot="a"}': 8,
+        'gw2api_tokens_total{kind="output",model="sonnet-5",slot="a"}': 7 + 64 + 2,
       });
       await upstream.close();
     });
