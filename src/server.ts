@@ -19,5 +19,6 @@ if (cluster.isWorker) {
   // Without a code the process serves until a signal ends it.
   // A handle that a plugin has left open must not keep the process alive.
   if (exitCode === undefined) releaseStartMemory();
+  // The text of a command waits for its reader, however long.
   else process.stdout.write('', () => process.exit(exitCode));
 }

@@ -90,7 +90,8 @@ export async function main(args: readonly string[]): Promise<number | undefined>
     const failure = failureOf(parsed(error));
     if (!failure) throw error;
     process.stderr.write(`${failure.message}\n`);
-    return failure.exitCode;
+    const { exitWhenWritten } = await import('../telemetry/process-exit.js');
+    return exitWhenWritten(failure.exitCode);
   }
 }
 

@@ -9,6 +9,7 @@ import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
 import { logFormats, logLevels, processLog, type LogFormat } from '../telemetry/logs.js';
+import { exitWhenWritten } from '../telemetry/process-exit.js';
 import { onSignals } from './signals.js';
 import { announce, type Start } from './start.js';
 
@@ -42,7 +43,7 @@ export async function serve(file: string): Promise<undefined> {
   await announce(await server.start(), start, size === 1 ? {} : { workers: size });
   server.lost?.catch((error: unknown) => {
     log.error({}, error instanceof Error ? error.message : String(error));
-    void server.close().then(() => process.exit(1));
+    void server.close().then(() => exitWhenWritten(1));
   });
 }
 

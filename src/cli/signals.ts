@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/config.js';
 import { isGatewayError, type Logger } from '../plugin/internal.js';
+import { exitWhenWritten } from '../telemetry/process-exit.js';
 
 interface SignalHandlers {
   readonly log: Logger;
@@ -16,11 +17,11 @@ export function onSignals({ log, close, kill, reload }: SignalHandlers): void {
   const stop = (signal: NodeJS.Signals) => {
     if (isClosing) {
       kill();
-      process.exit(1);
+      return void exitWhenWritten(1);
     }
     isClosing = true;
     log.info({ signal }, 'Shutting down.');
-    void close().then(() => process.exit(0));
+    return void close().then(() => exitWhenWritten(0));
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -1,5 +1,6 @@
 import type { Exchanges } from '../http/exchanges.js';
 import type { WrongKeys } from '../http/wrong-keys.js';
+import { measureLog } from '../telemetry/log-metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureResponses, measureState } from '../telemetry/state-gauges.js';
 import type { PrometheusMetrics } from '../telemetry/metrics.js';
@@ -20,6 +21,7 @@ export function measure(gateway: Measured): void {
   const { services, exchanges } = gateway;
   const { metrics, slots, store, ledger, caches } = services;
   measureBuild(metrics);
+  measureLog(metrics);
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, { ledger, isUp: () => isUp(services) });
   measureResponses(metrics, store);

@@ -1,4 +1,5 @@
 import { pluginPlace, type Logger } from '../plugin/internal.js';
+import { exitWhenWritten } from '../telemetry/process-exit.js';
 
 export interface Ending {
   /** Drains the requests in flight. */
@@ -31,15 +32,11 @@ export function onLostErrors(log: Logger, ending: Ending): void {
 }
 
 async function endBy({ end, maxShutdownMs }: Ending, log: Logger): Promise<void> {
-  setTimeout(exit, maxShutdownMs()).unref();
+  setTimeout(() => void exitWhenWritten(1), maxShutdownMs()).unref();
   try {
     await end();
   } catch (error) {
     log.error({ err: error }, 'The shutdown failed.');
   }
-  exit();
-}
-
-function exit(): void {
-  process.exit(1);
+  await exitWhenWritten(1);
 }

@@ -1,6 +1,7 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../plugin/internal.js';
 import { errorReport } from './error-report.js';
+import { StandardOutput } from './standard-output.js';
 
 /**
  * JSON lines to `destination`, by default standard output, unbuffered. `level`: as in pino, `silent` for
@@ -14,7 +15,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorReport },
   };
-  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+  return pino(options, destination ?? new StandardOutput());
 }
 
 /** Second of the last line, in ms since 1970, and its text. */
@@ -31,44 +32,29 @@ export function isoTime(nowMs = Date.now()): string {
   return `,"time":"${secondText}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z"`;
 }
 
-interface LogOutput extends DestinationStream {
-  /** Flushes the buffer; to be called when the process ends. */
-  flush(): void;
-}
-
-/** Max buffering time of a line: each write is a system call that blocks the event loop. */
-const gatherMs = 20;
-
-/** Standard output with buffering: lines of some milliseconds are written together. */
-function standardOutput(): LogOutput {
-  const output = pino.destination({ dest: 1, sync: true, minLength: 8 * 1024 });
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    output.flush();
-  };
-  return {
-    flush,
-    write: (line) => {
-      output.write(line);
-      timer ??= setTimeout(flush, gatherMs).unref();
-    },
-  };
-}
-
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const logFormats = ['json', 'pretty'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 
+/** Max buffering time of a line: each write is a system call that blocks the event loop. */
+const gatherMs = 20;
+
 /** Logger on standard output, flushed when the process exits. `pretty`: lines for people in place of JSON. */
 export async function processLog(level: string, format: LogFormat = 'json'): Promise<Logger> {
-  const output = standardOutput();
+  const shown = format === 'pretty' ? { shown: await prettyLines() } : {};
+  const onReadAgain = (lost: object): void => log.warn({ dropped: lost }, linesLost);
+  const output = new StandardOutput({ gatherMs, onReadAgain, ...shown });
   process.on('exit', () => output.flush());
-  if (format === 'json') return createLogger(level, output);
+  const log = createLogger(level, output);
+  return log;
+}
+
+const linesLost = 'Log lines were dropped: standard output was not read. Check what collects the log.';
+
+async function prettyLines(): Promise<(line: string) => string> {
   const { prettyLine } = await import('./pretty-line.js');
   const hasColors = process.stdout.isTTY && process.stdout.hasColors();
-  return createLogger(level, { write: (line) => output.write(prettyLine(line, hasColors)) });
+  return (line) => prettyLine(line, hasColors);
 }

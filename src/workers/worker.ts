@@ -13,6 +13,7 @@ import { connectIpc } from '../live/ipc/live.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
+import { exitWhenWritten } from '../telemetry/process-exit.js';
 import type { PoolCanary, Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
@@ -34,7 +35,7 @@ export async function work(): Promise<void> {
     const failure = failureOf(error);
     if (!failure && !channel.isClosed) throw error;
     await channel.ask('pool.failed', failure).catch(() => undefined); // reported by the primary
-    process.exit(1);
+    await exitWhenWritten(1);
   }
 }
 
@@ -160,8 +161,9 @@ class Worker {
   }
 
   #end(exitCode: number): void {
-    if (!this.#gateway) process.exit(exitCode); // not started yet
-    void this.#gateway.close().then(() => process.exit(exitCode));
+    if (!this.#gateway) return process.exit(exitCode); // not started yet
+    void this.#gateway.close().then(() => exitWhenWritten(exitCode));
+    return undefined;
   }
 }
 

@@ -26,6 +26,8 @@ export interface Ended {
 /** A gateway that runs in a process of its own. */
 export class GatewayProcess {
   readonly ended: Promise<Ended>;
+  /** Settles before `ended` where its output is not read. */
+  readonly exited: Promise<Pick<Ended, 'code' | 'signal'>>;
   readonly #child: ChildProcess;
   readonly #watchers = new Set<() => void>();
   #stdout = '';
@@ -38,6 +40,7 @@ export class GatewayProcess {
     this.#child = spawn(process.execPath, argv, { cwd, env: { ...own, ...env } });
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(() => (this.#stdout += chunk.toString())));
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#read(() => (this.#stderr += chunk.toString())));
+    this.exited = once(this.#child, 'exit').then(([code, signal]) => ({ code, signal }));
     this.ended = once(this.#child, 'close').then(([code, signal]) => {
       this.#read(() => (this.#isOver = true));
       return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
@@ -79,6 +82,20 @@ export class GatewayProcess {
       () => (this.#stdout.split(part).length > times ? this.#stdout : undefined),
       `the output "${part}"`,
     );
+  }
+
+  /** Reads no more of its standard output, beyond what the buffers of the socket hold. */
+  pauseOutput(): void {
+    this.#child.stdout?.pause();
+  }
+
+  resumeOutput(): void {
+    this.#child.stdout?.resume();
+  }
+
+  /** Closes our end of its standard output. */
+  closeOutput(): void {
+    this.#child.stdout?.destroy();
   }
 
   signal(name: NodeJS.Signals): void {
@@ -129,7 +146,10 @@ export class ProcessWorkshop {
   }
 
   async end(): Promise<void> {
-    for (const running of this.#processes) running.signal('SIGKILL');
+    for (const running of this.#processes) {
+      running.signal('SIGKILL');
+      running.resumeOutput();
+    }
     await Promise.all(this.#processes.splice(0).map(({ ended }) => ended));
     await this.#folders.remove();
   }

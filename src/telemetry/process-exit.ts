@@ -1,0 +1,26 @@
+import { fstatSync } from 'node:fs';
+
+/** Ends the process once standard output has taken what waits for it, or after 2 s. */
+export async function exitWhenWritten(code: number): Promise<never> {
+  if (isPipe() && process.stdout.writable) await untilWritten();
+  return process.exit(code);
+}
+
+/** True where another program reads standard output, which may not do so; a file or a terminal is written at once. */
+export function isPipe(): boolean {
+  try {
+    const stat = fstatSync(1);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false; // closed by the program that started this one
+  }
+}
+
+function untilWritten(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, maxExitMs);
+    process.stdout.write('', () => resolve());
+  });
+}
+
+const maxExitMs = 2000;
