@@ -31,7 +31,7 @@ function slotValue(
   { upstream, account }: LoadedSlotPlugins,
   entry: unknown,
 ): Value {
-  const { baseUrl, organization, maxConcurrent, weight, prices, discount, proxy, headers } = slot;
+  const { baseUrl, organization, maxConcurrent, weight, prices, discount, proxy, tls, headers } = slot;
   const { connectTimeoutMs, cooldown } = slot;
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
@@ -51,6 +51,7 @@ function slotValue(
     price: plain('price', prices && pricesValue(prices)),
     discount: plain('discount', discount),
     proxy: plain('proxy', proxy),
+    tls: plain('tls', tls?.shown),
     headers: optionsValue(headers, written['headers'], {}),
     connectTimeout: plain('connectTimeout', durationText(connectTimeoutMs)),
     cooldown: optionsValue(cooldownTexts(cooldown), written['cooldown'], SlotSchema.properties.cooldown),

@@ -2,6 +2,7 @@ import type { LiveSettings } from '../live/index.js';
 import type { PanelConfig } from './panel.js';
 import type { StoreSettings } from '../store/index.js';
 import type { CatalogModel, Operation, Price } from '../plugin/internal.js';
+import type { TlsConfig } from './tls-files.js';
 
 /** Position in a config file; line and column count from 1. */
 export interface Position {
@@ -142,6 +143,8 @@ export interface SlotConfig extends SlotPluginsConfig {
   /** Part of the price that is not billed, 0 to 1. */
   readonly discount?: number;
   readonly proxy?: string;
+  /** Of a slot in the config file alone. */
+  readonly tls?: TlsConfig;
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
   readonly cooldown: CooldownPolicy;

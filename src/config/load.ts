@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { readCatalog } from './catalog.js';
-import { checkSource } from './checked.js';
+import { checkSource, type Checked } from './checked.js';
 import {
   ConfigError,
   type Config,
   type FormatConfig,
   type ConfigProblem,
+  type SlotConfig,
   type SlotPluginsConfig,
   type StageConfig,
 } from './config.js';
@@ -15,9 +16,10 @@ import { toListen } from './listen.js';
 import { toPanel } from './panel.js';
 import { toLive, toLedger, toStore } from './state.js';
 import { ruleErrors } from './rules.js';
-import { ConfigSchema, type RawConfig } from './schema.js';
+import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
 import { readStages, withoutSwitchedOff } from './stages.js';
+import { readTls, type TlsReading } from './tls-files.js';
 import type { Environment, Placeholders } from './environment.js';
 
 export interface ConfigInput {
@@ -79,11 +81,13 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ? readCatalog(source, raw.models, dir, env, placeholders)
     : { models: [], problems: [] };
   const written = readWritten(text);
+  const tls = slotTls(raw, isSound, dir);
   const errors = [
     ...source.errors,
     ...checked.errors,
     ...ruleErrors(raw, source, env, checked),
     ...variableErrors(written),
+    ...(placeholders ? [] : tls.flatMap((reading) => reading?.errors ?? [])),
   ];
   const pipeline = readStages(raw.pipeline, source, written, checked);
   const formats = isSound(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
@@ -99,7 +103,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     listen: toListen(raw.listen, env),
     pipeline,
     formats,
-    slots: raw.slots.map((slot, at) => toSlot(slot, at, source)),
+    slots: raw.slots.map((slot, at) => withTls(toSlot(slot, at, source), tls[at])),
     models: catalog.models,
     store: toStore(raw.store),
     storeAt: source.positionOf(['store']),
@@ -114,6 +118,23 @@ export function readConfig(input: ConfigInput): ConfigReading {
     written,
   };
   return { config, ...plugins, problems: [] };
+}
+
+/** TLS of each slot that says something of it. */
+function slotTls(
+  { slots }: RawConfig,
+  isSound: Checked['isSound'],
+  baseDir: string,
+): readonly (TlsReading | undefined)[] {
+  const list: readonly (RawSlot | null)[] = Array.isArray(slots) ? slots : [];
+  return list.map((slot, index) => {
+    const at = ['slots', index, 'tls'];
+    return slot?.tls && isSound(at) ? readTls(slot.tls, { baseDir, at }) : undefined;
+  });
+}
+
+function withTls(slot: SlotConfig, { tls }: Partial<TlsReading> = {}): SlotConfig {
+  return tls ? { ...slot, tls } : slot;
 }
 
 function toFormat(entry: RawConfig['formats'][number], index: number, source: Source): FormatConfig {

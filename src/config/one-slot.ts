@@ -53,13 +53,16 @@ function sourceOf(entry: unknown, file: string): Source {
   return { file, value: { slots: [entry] }, errors: [], isYaml: true, positionOf };
 }
 
-function ownErrors({ id, account }: RawSlot, isSound: (path: Path) => boolean): readonly SchemaError[] {
+function ownErrors({ id, account, tls }: RawSlot, isSound: (path: Path) => boolean): readonly SchemaError[] {
   const idPath: Path = ['slots', 0, 'id'];
   const accountPath: Path = ['slots', 0, 'account'];
   return [
     ...(isSound(idPath) && id.length > maxIdLength
       ? [{ path: idPath, message: `must have at most ${maxIdLength} characters` }]
       : []),
+    ...(tls === undefined
+      ? []
+      : [{ path: ['slots', 0, 'tls'], message: 'names files, which only the config file may do' }]),
     ...Object.entries(isSound(accountPath) ? { ...account } : {})
       .filter(([, text]) => /^\$(\{.*\}|[A-Za-z_]\w*)$/.test(String(text)))
       .map(([key]) => ({

@@ -3,6 +3,7 @@ import { aliasPattern } from './path-aliases.js';
 import { PanelSchema } from './panel.js';
 import { TelemetrySchema } from './telemetry.js';
 import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
+import { TlsFiles } from './tls-files.js';
 
 export const operations = [
   'generate',
@@ -147,6 +148,7 @@ export const SlotSchema = Closed({
   price: Type.Optional(SlotPrice),
   discount: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   proxy: Type.Optional(Text),
+  tls: Type.Optional(TlsFiles),
   headers: Type.Record(Type.String(), Type.String(), { default: {} }),
   connectTimeout: Duration({ default: '10s' }),
   cooldown: Cooldown,

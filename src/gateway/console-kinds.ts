@@ -26,8 +26,8 @@ export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<Panel
   return { upstreams: upstreams ?? [], accounts: accounts ?? [], fields: own };
 }
 
-/** Keys of a slot that the form draws itself. */
-const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'account']);
+/** Keys of a slot that the form draws itself, or that a file alone may have. */
+const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'account', 'tls']);
 
 const kinds = { upstream: upstreamKind, account: accountKind } as const;
 

@@ -98,12 +98,13 @@ async function openAccount(
 }
 
 function settingsOf(config: SlotConfig): SlotSettings {
-  const { id, baseUrl, proxy, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
+  const { id, baseUrl, proxy, tls, headers, connectTimeoutMs, maxConcurrent, isGuarded = false } = config;
   const settings = { id, headers, connectTimeoutMs, isGuarded, maxConcurrent };
   return {
     ...settings,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(proxy === undefined ? {} : { proxy }),
+    ...(tls && { tls: tls.settings }),
   };
 }
 
@@ -140,6 +141,6 @@ export interface Configured {
 }
 
 function ownSettings({ config, plugins }: Configured): readonly unknown[] {
-  const { upstream, baseUrl, headers, connectTimeoutMs, maxConcurrent } = config;
-  return [upstream, plugins.upstream.options, baseUrl, headers, connectTimeoutMs, maxConcurrent];
+  const { upstream, baseUrl, tls, headers, connectTimeoutMs, maxConcurrent } = config;
+  return [upstream, plugins.upstream.options, baseUrl, tls, headers, connectTimeoutMs, maxConcurrent];
 }

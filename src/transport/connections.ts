@@ -1,4 +1,5 @@
-import { Client, Pool, ProxyAgent, type buildConnector, type Dispatcher } from 'undici';
+import { buildConnector, Client, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import type { TlsSettings } from '../plugin/internal.js';
 import type { AddressGuard } from './address-guard.js';
 import { ContinueFilter } from './continue-filter.js';
 
@@ -6,9 +7,13 @@ interface EgressSettings {
   readonly origin: string;
   /** `http://user:pass@host:port` */
   readonly proxy?: string;
+  /** TLS of the connections to the origin. */
+  readonly tls?: TlsSettings;
   readonly connectTimeoutMs: number;
   /** Address check before each connection. */
   readonly guard?: AddressGuard | undefined;
+  /** Max time for which an unused connection is kept; default 30 s. */
+  readonly idleMs?: number;
   /** Makes the connections in place of TCP, TLS and the proxy; they leave this process only if it lets them. */
   readonly connector?: Connector | undefined;
 }
@@ -51,31 +56,58 @@ export function openEgress(settings: EgressSettings): Egress {
   };
 }
 
-const keepAliveTimeout = 30_000;
+/**
+ * Time for which an unused connection is kept, whatever the server hints: behind a NAT or a balancer it may be dead by then.
+ * TCP probes of those in use begin after 10 s of silence, and end a call whose peer is gone.
+ */
+function idleLimits({ idleMs = 30_000 }: Pick<EgressSettings, 'idleMs'>): Pool.Options {
+  return { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs };
+}
 
-function directly({ origin, connectTimeoutMs: timeout, guard, connector }: EgressSettings): Dispatcher {
+const probes = { keepAlive: true, keepAliveInitialDelay: 10_000 };
+
+function directly(settings: EgressSettings): Dispatcher {
+  const { origin, tls, connectTimeoutMs: timeout, guard, connector } = settings;
+  const options = { timeout, ...probes, ...secureOptions(tls) };
+  const connect = connector ?? guard?.connector(options) ?? buildConnector(options);
   return new Pool(origin, {
-    keepAliveTimeout,
-    connect: connector ?? guard?.connector({ timeout }) ?? { timeout },
+    ...idleLimits(settings),
+    connect: named(connect, tls?.servername),
     factory: tracedClient,
   });
+}
+
+/** Options of TLS; a certificate that is trusted by itself needs no issuer. */
+function secureOptions(tls: TlsSettings | undefined): object {
+  if (!tls) return {};
+  const { ca, cert, key } = tls;
+  return {
+    ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
+    ...(cert !== undefined && { cert, key }),
+  };
+}
+
+/** Connector that asks for another name than the host's. */
+function named(connect: Connector, servername: string | undefined): Connector {
+  return servername === undefined
+    ? connect
+    : (options, callback) => connect({ ...options, servername }, callback);
 }
 
 /**
  * Egress through a proxy. The proxy resolves host names, so that only literal addresses can be refused here.
  */
-function throughProxy(
-  proxy: string,
-  { origin: upstream, connectTimeoutMs: timeout, guard }: EgressSettings,
-): Dispatcher {
+function throughProxy(proxy: string, settings: EgressSettings): Dispatcher {
+  const { origin: upstream, tls, connectTimeoutMs: timeout, guard } = settings;
   guard?.check(new URL(upstream).hostname);
-  const connect = guard?.connector({ timeout });
+  const connect = guard?.connector({ timeout, ...probes });
+  const { servername } = tls ?? {};
   return new ProxyAgent({
     uri: withoutUser(proxy),
     ...proxyToken(proxy),
-    keepAliveTimeout,
-    proxyTls: { timeout },
-    requestTls: { timeout },
+    ...idleLimits(settings),
+    proxyTls: { timeout, ...probes },
+    requestTls: { timeout, ...secureOptions(tls), ...(servername !== undefined && { servername }) },
     clientFactory: (origin, options) =>
       new Pool(origin, { ...options, ...(connect && { connect }), headersTimeout: timeout }),
     factory: (origin, options: Pool.Options) =>
@@ -152,16 +184,25 @@ function finalErrors({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
   if (typeof connect !== 'function') return {};
   const connectOnce: buildConnector.connector = (options, callback) => {
     connect(options, (error, socket) => {
-      if (error) callback(new ProxyError(error), null);
+      if (error) callback(proxyError(error), null);
       else callback(null, socket);
     });
   };
   return { connect: connectOnce };
 }
 
+/** Error of a connection through a proxy: in place of a code of the socket, the proxy's answer to CONNECT. */
+function proxyError(error: Error): Error {
+  const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? [];
+  if (status === undefined) return new ProxyError(error.message, error);
+  const answered = `the proxy answered ${status}`;
+  const why = status === '407' ? ': it wants a user and a password, or refuses those of the slot' : '';
+  return Object.assign(new ProxyError(`${answered}${why}`, error), { code: answered });
+}
+
 class ProxyError extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause });
+  constructor(message: string, cause: Error) {
+    super(message, { cause });
     this.name = 'ProxyError';
   }
 }

@@ -21,7 +21,7 @@ import { HttpCall } from './http-call.js';
 /** Settings of a client: those of its slot that concern the way out. */
 export type ClientSettings = Pick<
   SlotSettings,
-  'id' | 'proxy' | 'headers' | 'connectTimeoutMs' | 'isGuarded'
+  'id' | 'proxy' | 'tls' | 'headers' | 'connectTimeoutMs' | 'isGuarded'
 > & {
   readonly baseUrl: string;
   /** Default: the guard of the gateway, if `isGuarded`. */
@@ -126,7 +126,7 @@ class SlotHttpClient implements HttpClient {
   }
 
   #openEgress(): Egress {
-    const { proxy, connectTimeoutMs, isGuarded, connector } = this.#settings;
+    const { proxy, tls, connectTimeoutMs, isGuarded, connector } = this.#settings;
     const { guard = isGuarded ? new AddressGuard() : undefined } = this.#settings;
     return openEgress({
       origin: this.origin,
@@ -134,6 +134,7 @@ class SlotHttpClient implements HttpClient {
       guard,
       connector,
       ...(proxy ? { proxy } : {}),
+      ...(tls ? { tls } : {}),
     });
   }
 

@@ -59,12 +59,25 @@ export interface Upstream {
 }
 
 /** Settings of a slot that the gateway itself applies. */
+/** TLS of connections, as texts in PEM. */
+export interface TlsSettings {
+  /** Certificates that are trusted in place of the public ones; may be the server's own. */
+  readonly ca?: string;
+  /** Certificate that the server is shown, with its key. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Name that the server is asked for and its certificate must have; default: the host. */
+  readonly servername?: string;
+}
+
 export interface SlotSettings {
   readonly id: string;
   /** Without a trailing slash. */
   readonly baseUrl?: string;
   /** The slot's own proxy, `http://user:pass@host:port`. */
   readonly proxy?: string;
+  /** TLS of the connections to its upstream, in place of the usual one. */
+  readonly tls?: TlsSettings;
   /** Added to every request of the slot. */
   readonly headers: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;

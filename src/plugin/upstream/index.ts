@@ -17,6 +17,7 @@ export { defineUpstream } from '../contract/upstream.js';
 export type {
   ListedModel,
   SlotSettings,
+  TlsSettings,
   Upstream,
   UpstreamCall,
   UpstreamHost,
