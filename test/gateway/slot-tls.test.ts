@@ -174,7 +174,7 @@ describe('the TLS of a slot', function () {
 
   it('is nothing that the console can set', async () => {
     await start(slotAt(simulator.url));
-    const entry = { ...(slotAt('https://127.0.0.1:9', { tls: { ca: 'own.crt' } }) as object), id: 'b' };
+    const entry = { ...slotAt('https://127.0.0.1:9', { tls: { ca: 'own.crt' } }), id: 'b' };
     const error = await errorIn(await new PanelClient(under!.url).fetch('POST', '/slots', entry));
     expect(error).to.include({ status: 400 });
     expect(error.message).to.include('tls: names files, which only the config file may do');
