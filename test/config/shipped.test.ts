@@ -37,7 +37,10 @@ describe('the reference config', () => {
   const reference = 'config/gateway.reference.yaml';
 
   it('has every key there is, and no other', async () => {
-    const written = keysOf(parse(await readFile(reference, 'utf8')));
+    const text = await readFile(reference, 'utf8');
+    const [, tls = ''] = /^ +# (tls: \{.*\})$/m.exec(text) ?? []; // its files are nobody's here
+    const { slots, ...config } = parse(text);
+    const written = keysOf({ ...config, slots: [...slots, parse(tls)] });
     const accounts = await loadBuiltins(accountKind, { baseDir: '.', builtins: builtinFolder });
     const keys = accounts.flatMap(({ options }) =>
       keysOfSchema(options).map((key) => `slots[].account.${key}`),
