@@ -27,9 +27,12 @@ describe('live in a config', () => {
         db: 3,
         username: 'us@er',
         password: 'p%ss',
-        tls: { servername: '[::1]' },
+        tls: {},
       },
     });
+    expect(toLive('rediss://cache.internal'))
+      .to.have.nested.property('access.tls')
+      .that.deep.equals({ servername: 'cache.internal' });
     expect(toLive('redis://:only@h/'))
       .to.have.property('access')
       .that.deep.include({ password: 'only', db: 0 });

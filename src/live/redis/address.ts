@@ -1,17 +1,22 @@
+import { isIP } from 'node:net';
+
 /** Redis server shared by the instances of a gateway. */
 export interface RedisAddress {
   /** Host and port, safe to log. */
   readonly label: string;
   readonly prefix: string;
-  /** Connection options for ioredis. */
-  readonly access: {
-    readonly host: string;
-    readonly port: number;
-    readonly db: number;
-    readonly username?: string;
-    readonly password?: string;
-    readonly tls?: { readonly servername: string };
-  };
+  readonly access: RedisAccess;
+}
+
+/** Connection options for ioredis. */
+export interface RedisAccess {
+  readonly host: string;
+  readonly port: number;
+  readonly db: number;
+  readonly username?: string;
+  readonly password?: string;
+  /** The name is absent where the host is an IP address, of which TLS sends none. */
+  readonly tls?: { readonly servername?: string };
 }
 
 /**
@@ -22,7 +27,7 @@ export function toRedisAddress(text: string): RedisAddress {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text))
     throw new Error('must be "memory", or "redis://HOST:PORT" (rediss:// with TLS) of a Redis or Valkey');
   const url = new URL(text);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = plainHost(url.hostname);
   if (!host) throw new Error('must name a host');
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'prefix');
   if (unknown !== undefined) throw new Error(`has the option "${unknown}", and may have "prefix" alone`);
@@ -35,12 +40,17 @@ export function toRedisAddress(text: string): RedisAddress {
   return { label: `${url.hostname}:${port}`, prefix, access: { host, port, db, ...credentials(url) } };
 }
 
-function credentials({ protocol, hostname, username, password }: URL): Partial<RedisAddress['access']> {
+function credentials({ protocol, hostname, username, password }: URL): Partial<RedisAccess> {
   return {
     ...(username !== '' && { username: decoded(username) }),
     ...(password !== '' && { password: decoded(password) }),
-    ...(protocol === 'rediss:' && { tls: { servername: hostname } }),
+    ...(protocol === 'rediss:' && { tls: isIP(plainHost(hostname)) ? {} : { servername: hostname } }),
   };
+}
+
+/** IPv6 addresses lose the brackets that they have in URLs. */
+function plainHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function decoded(part: string): string {

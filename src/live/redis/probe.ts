@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { within } from '../../plugin/internal.js';
 import type { RedisAddress } from './address.js';
+import { createConnection } from './connection.js';
 
 /** Answer of a Redis server: its version, and its time in unix milliseconds. */
 export interface RedisAnswer {
@@ -10,13 +11,7 @@ export interface RedisAnswer {
 
 /** Asks a Redis server for its version and its time, and changes nothing. Rejects where it does not answer in time. */
 export async function probeRedis({ access }: RedisAddress): Promise<RedisAnswer> {
-  const redis = new Redis({
-    ...access,
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: timeoutMs,
-    maxRetriesPerRequest: 0,
-  });
+  const redis = createConnection(access, { connectTimeout: timeoutMs });
   let firstError: Error | undefined;
   redis.on('error', (error: Error) => (firstError ??= error));
   try {

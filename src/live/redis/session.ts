@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { RedisAddress } from './address.js';
+import { createConnection } from './connection.js';
 import type { Script } from './scripts.js';
 import { within } from '../../plugin/internal.js';
 
@@ -43,8 +44,8 @@ export class RedisSession {
   private constructor({ access }: RedisAddress, listeners: SessionListeners) {
     this.#listeners = listeners;
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
-    this.#commands = new Redis({ ...once, ...access });
-    this.#listening = new Redis({ ...once, ...access });
+    this.#commands = createConnection(access);
+    this.#listening = createConnection(access);
     for (const connection of [this.#commands, this.#listening]) {
       connection.on('error', (error: Error) => (this.#firstError ??= error));
       connection.on('close', () => this.end(new Error('the connection was closed')));
@@ -101,20 +102,6 @@ export class RedisSession {
     return why;
   }
 }
-
-/** Connection options without reconnect and offline queue: a command that cannot be sent fails at once. */
-const once = {
-  lazyConnect: true,
-  retryStrategy: null,
-  enableOfflineQueue: false,
-  enableReadyCheck: false,
-  autoResubscribe: false,
-  autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: 0,
-  connectTimeout: 1000,
-  disableClientInfo: true,
-  protocol: 2,
-} as const;
 
 /** Ignores the error of a command without a caller: the failure ends the session, and that end is logged. */
 export const endsTheSession = (): void => undefined;
