@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import {
   createLocalJWKSet,
   errors,
@@ -20,6 +21,7 @@ import {
   type Caller,
   type Host,
   type KeyLimits,
+  type TlsSettings,
 } from 'gw2api/plugin';
 import { IssuerKeys } from './shared/issuer-keys.js';
 import { keyCaller } from './shared/key-caller.js';
@@ -36,6 +38,15 @@ export default definePlugin({
   options: Type.Object({
     /** Keys of the issuer: the URL of its JWKS, or a file, relative to the folder of the config. */
     jwks: Name,
+    /** TLS of the connection to that URL: files of PEM, relative to the folder of the config; `ca` in place of the public ones. */
+    tls: Type.Optional(
+      Type.Object({
+        ca: Type.Optional(Name),
+        cert: Type.Optional(Name),
+        key: Type.Optional(Name),
+        servername: Type.Optional(Name),
+      }),
+    ),
     /** Time for which the keys last read from a URL serve while it cannot be read. */
     maxStale: Duration({ default: '24h' }),
     issuer: Name,
@@ -60,7 +71,7 @@ export default definePlugin({
     tags: Type.Record(Type.String(), Name, { default: {} }),
   }),
   async setup(options, host) {
-    const keys = await keysOf(options.jwks, options.maxStale, host);
+    const keys = await keysOf(options, host);
     const { issuer, audience, algorithms, name } = options;
     const terms = {
       issuer,
@@ -83,9 +94,42 @@ export default definePlugin({
   },
 });
 
+interface KeysOptions {
+  readonly jwks: string;
+  readonly maxStale: string;
+  readonly tls?: TlsSettings;
+}
+
+/** TLS settings with the texts of their files. Throws an Error that names the option whose file is wrong. */
+async function readTls({ servername, ...files }: TlsSettings, host: Host): Promise<TlsSettings> {
+  const texts = await Promise.all(
+    Object.entries(files).map(async ([part, file]) => {
+      const text = await readFile(host.resolvePath(String(file)), 'utf8').catch(
+        (error: NodeJS.ErrnoException) => {
+          throw new Error(`with.tls.${part} cannot be read (${error.code}): ${file}`, { cause: error });
+        },
+      );
+      return [part, text] as const;
+    }),
+  );
+  const settings: TlsSettings = {
+    ...Object.fromEntries(texts),
+    ...(servername !== undefined && { servername }),
+  };
+  try {
+    createSecureContext(settings);
+  } catch (cause) {
+    throw new Error(`with.tls is refused by OpenSSL: ${(cause as Error).message}`, { cause });
+  }
+  return settings;
+}
+
 /** Keys of a URL, or of a file. */
-async function keysOf(jwks: string, maxStale: string, host: Host): Promise<JWTVerifyGetKey> {
-  if (/^https?:/i.test(jwks)) return new IssuerKeys(new URL(jwks), host, durationMs(maxStale)).find;
+async function keysOf({ jwks, maxStale, tls }: KeysOptions, host: Host): Promise<JWTVerifyGetKey> {
+  if (/^https?:/i.test(jwks)) {
+    const terms = { maxStaleMs: durationMs(maxStale), tls: tls && (await readTls(tls, host)) };
+    return new IssuerKeys(new URL(jwks), host, terms).find;
+  }
   return createLocalJWKSet(JSON.parse(await readFile(host.resolvePath(jwks), 'utf8')) as JSONWebKeySet); // jose checks its shape
 }
 

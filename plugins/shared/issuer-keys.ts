@@ -1,11 +1,12 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { timeoutSignal, type Host } from 'gw2api/plugin';
+import { externalFetch, timeoutSignal, type Host, type TlsSettings } from 'gw2api/plugin';
 
 /** Set of keys (JWKS) at a URL. While that cannot be read, the keys of the last read serve for `maxStaleMs`. */
 export class IssuerKeys {
   readonly #url: URL;
   readonly #host: Pick<Host, 'log' | 'now' | 'clock'>;
   readonly #maxStaleMs: number;
+  readonly #fetch: ReturnType<typeof externalFetch>;
   #keys: ReturnType<typeof createLocalJWKSet> | undefined;
   #readAtMs = 0;
   #triedAtMs = -Infinity;
@@ -14,12 +15,17 @@ export class IssuerKeys {
   #reading: Promise<void> | undefined;
 
   /** Throws an Error for a URL with a user or a password, which `fetch` refuses. */
-  constructor(url: URL, host: Pick<Host, 'log' | 'now' | 'clock'>, maxStaleMs: number) {
+  constructor(
+    url: URL,
+    host: Pick<Host, 'log' | 'now' | 'clock'>,
+    { maxStaleMs, tls }: { readonly maxStaleMs: number; readonly tls?: TlsSettings | undefined },
+  ) {
     if (url.username || url.password)
       throw new Error('with.jwks has a user or a password, which fetch refuses; give the URL without them');
     this.#url = url;
     this.#host = host;
     this.#maxStaleMs = maxStaleMs;
+    this.#fetch = externalFetch(tls);
   }
 
   /**
@@ -51,7 +57,9 @@ export class IssuerKeys {
     const { log, now, clock } = this.#host;
     this.#triedAtMs = now();
     try {
-      this.#keys = createLocalJWKSet(await fetchKeys(this.#url, timeoutSignal(clock, timeoutMs))); // throws where it is no set of keys
+      this.#keys = createLocalJWKSet(
+        await fetchKeys(this.#fetch, this.#url, timeoutSignal(clock, timeoutMs)),
+      ); // throws where it is no set of keys
       this.#readAtMs = now();
       this.#fault = undefined;
     } catch (error) {
@@ -71,7 +79,11 @@ const cooldownMs = 30_000;
 const timeoutMs = 5000;
 const maxKeysBytes = 1_048_576;
 
-async function fetchKeys(url: URL, signal: AbortSignal): Promise<JSONWebKeySet> {
+async function fetchKeys(
+  fetch: ReturnType<typeof externalFetch>,
+  url: URL,
+  signal: AbortSignal,
+): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json' };
   const { body, status } = await fetch(url, { redirect: 'manual', signal, headers });
   const chunks: Uint8Array[] = [];

@@ -84,8 +84,9 @@ function webSocketSettings({
 
 function panelSettings({ oidc, ...panel }: Config['panel']): object {
   if (!oidc) return panel;
-  const { sessionMs, ...settings } = oidc;
-  return { ...panel, oidc: { ...settings, sessionHours: sessionMs / 3_600_000 } };
+  const { sessionMs, tls, ...settings } = oidc;
+  const shown = { ...settings, sessionHours: sessionMs / 3_600_000, ...(tls && { tls: tls.shown }) };
+  return { ...panel, oidc: shown };
 }
 
 function storeText(store: Config['store']): string {

@@ -82,12 +82,13 @@ export function readConfig(input: ConfigInput): ConfigReading {
     : { models: [], problems: [] };
   const written = readWritten(text);
   const tls = slotTls(raw, isSound, dir);
+  const panelTls = isSound(['panel']) ? oidcTls(raw, dir) : undefined;
   const errors = [
     ...source.errors,
     ...checked.errors,
     ...ruleErrors(raw, source, env, checked),
     ...variableErrors(written),
-    ...(placeholders ? [] : tls.flatMap((reading) => reading?.errors ?? [])),
+    ...(placeholders ? [] : [...tls, panelTls].flatMap((reading) => reading?.errors ?? [])),
   ];
   const pipeline = readStages(raw.pipeline, source, written, checked);
   const formats = isSound(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
@@ -111,7 +112,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     audit: raw.audit,
     live: toLive(raw.live),
     log: raw.log,
-    panel: toPanel(raw.panel),
+    panel: toPanel(raw.panel, panelTls?.tls),
     console: raw.console,
     officialClient: raw.officialClient,
     telemetry: raw.telemetry,
@@ -131,6 +132,12 @@ function slotTls(
     const at = ['slots', index, 'tls'];
     return slot?.tls && isSound(at) ? readTls(slot.tls, { baseDir, at }) : undefined;
   });
+}
+
+/** TLS of the connections to the login provider. */
+function oidcTls({ panel }: RawConfig, baseDir: string): TlsReading | undefined {
+  const files = panel.oidc?.enabled ? panel.oidc.tls : undefined;
+  return files && readTls(files, { baseDir, at: ['panel', 'oidc', 'tls'] });
 }
 
 function withTls(slot: SlotConfig, { tls }: Partial<TlsReading> = {}): SlotConfig {

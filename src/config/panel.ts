@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { TlsFiles, type TlsConfig } from './tls-files.js';
 import { Closed, isLoopback, Type, type SchemaError } from '../plugin/internal.js';
 
 const Text = Type.String({ minLength: 1 });
@@ -16,6 +17,7 @@ const Oidc = Closed({
   adminGroups: Type.Array(Text, { default: [] }),
   viewerGroups: Type.Array(Text, { default: [] }),
   only: Type.Boolean({ default: false }),
+  tls: Type.Optional(TlsFiles),
   sessionHours: Type.Number({ exclusiveMinimum: 0, maximum: 12, default: 12 }),
 });
 
@@ -48,6 +50,8 @@ export interface OidcConfig {
   readonly only: boolean;
   /** Lifetime of a session. */
   readonly sessionMs: number;
+  /** TLS of the connections to the provider, with the texts of its files. */
+  readonly tls?: TlsConfig;
 }
 
 export interface PanelConfig {
@@ -57,15 +61,15 @@ export interface PanelConfig {
   readonly oidc?: OidcConfig;
 }
 
-/** Settings of `panel:`, which have passed `panelErrors`. */
-export function toPanel({ publicUrl, oidc }: RawPanel): PanelConfig {
+/** Settings of `panel:`, which have passed `panelErrors`; `tls`: of its `oidc`. */
+export function toPanel({ publicUrl, oidc }: RawPanel, tls?: TlsConfig): PanelConfig {
   return {
     ...(publicUrl !== undefined && { publicUrl: new URL(publicUrl).origin }),
-    ...(oidc?.enabled && { oidc: toOidc(oidc) }),
+    ...(oidc?.enabled && { oidc: { ...toOidc(oidc), ...(tls && { tls }) } }),
   };
 }
 
-function toOidc({ enabled: _, sessionHours, ...oidc }: NonNullable<RawPanel['oidc']>): OidcConfig {
+function toOidc({ enabled: _, tls: __, sessionHours, ...oidc }: NonNullable<RawPanel['oidc']>): OidcConfig {
   return { ...oidc, label: oidc.label ?? new URL(oidc.issuer).host, sessionMs: sessionHours * 3_600_000 };
 }
 

@@ -75,6 +75,8 @@ export { wrapCall } from './interceptors.js';
 export { allExtras, extrasOf, withAllExtras, withExtras } from './extras.js';
 export type { Extras, PlacedExtras } from './extras.js';
 export { lossReport, reportDropped, reportLosses } from './losses/loss-report.js';
+export type { TlsSettings } from './contract/upstream.js';
+export { externalFetch } from './http/external-fetch.js';
 export { headerChoice } from './http/header-choice.js';
 export { answerHeaders, forwardedHeaders, longContextBeta } from './http/headers.js';
 export { isLoopback } from './http/loopback.js';

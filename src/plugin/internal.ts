@@ -183,3 +183,5 @@ export type { CheckOptions } from './schema/check.js';
 export type { SchemaError } from './schema/schema-error.js';
 export { textOf } from './raw/binary-string-builder.js';
 export { Networks, parseNetwork } from './http/networks.js';
+export { hasEnvironmentProxy } from './http/external-fetch.js';
+export { tlsOptions } from './http/tls-options.js';

@@ -81,7 +81,8 @@ async function openAccount(
   { credentials, live, log, clock, openClient, plugins: { resolvePath } }: OpenOptions,
 ): Promise<SlotAccount> {
   const { plugin, options } = plugins.account;
-  const settings = { id, headers: {}, connectTimeoutMs: accountTimeoutMs, isGuarded, log, clock };
+  const limits = { connectTimeoutMs: accountTimeoutMs, isGuarded, usesEnvironment: true };
+  const settings = { id, headers: {}, ...limits, log, clock };
   const openHttpClient = account ? (openClient ?? (await httpClients())) : noAddress;
   const connect = (baseUrl: string) =>
     openHttpClient({ ...settings, baseUrl, ...(proxy === undefined ? {} : { proxy }) }, 'account');

@@ -1,5 +1,5 @@
-import { buildConnector, Client, Pool, ProxyAgent, type Dispatcher } from 'undici';
-import type { TlsSettings } from '../plugin/internal.js';
+import { buildConnector, Client, EnvHttpProxyAgent, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { hasEnvironmentProxy, tlsOptions, type TlsSettings } from '../plugin/internal.js';
 import type { AddressGuard } from './address-guard.js';
 import { ContinueFilter } from './continue-filter.js';
 
@@ -12,6 +12,8 @@ interface EgressSettings {
   readonly connectTimeoutMs: number;
   /** Address check before each connection. */
   readonly guard?: AddressGuard | undefined;
+  /** True: without a proxy of its own, that of the environment (HTTPS_PROXY, NO_PROXY) is used. */
+  readonly usesEnvironment?: boolean;
   /** Max time for which an unused connection is kept; default 30 s. */
   readonly idleMs?: number;
   /** Makes the connections in place of TCP, TLS and the proxy; they leave this process only if it lets them. */
@@ -48,7 +50,7 @@ interface TracedOptions extends Dispatcher.DispatchOptions {
  */
 export function openEgress(settings: EgressSettings): Egress {
   const { origin, proxy, connector } = settings;
-  const dispatcher = proxy && !connector ? throughProxy(proxy, settings) : directly(settings);
+  const dispatcher = !connector && proxy ? throughProxy(proxy, settings) : withoutProxy(settings);
   return {
     origin,
     dispatch: (options, handler) => void dispatcher.dispatch(options, handler),
@@ -68,7 +70,7 @@ const probes = { keepAlive: true, keepAliveInitialDelay: 10_000 };
 
 function directly(settings: EgressSettings): Dispatcher {
   const { origin, tls, connectTimeoutMs: timeout, guard, connector } = settings;
-  const options = { timeout, ...probes, ...secureOptions(tls) };
+  const options = { timeout, ...probes, ...tlsOptions(tls) };
   const connect = connector ?? guard?.connector(options) ?? buildConnector(options);
   return new Pool(origin, {
     ...idleLimits(settings),
@@ -77,21 +79,32 @@ function directly(settings: EgressSettings): Dispatcher {
   });
 }
 
-/** Options of TLS; a certificate that is trusted by itself needs no issuer. */
-function secureOptions(tls: TlsSettings | undefined): object {
-  if (!tls) return {};
-  const { ca, cert, key } = tls;
-  return {
-    ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
-    ...(cert !== undefined && { cert, key }),
-  };
-}
-
 /** Connector that asks for another name than the host's. */
 function named(connect: Connector, servername: string | undefined): Connector {
   return servername === undefined
     ? connect
     : (options, callback) => connect({ ...options, servername }, callback);
+}
+
+/** Egress of a slot without a proxy of its own. */
+function withoutProxy(settings: EgressSettings): Dispatcher {
+  const usesEnvironment = settings.usesEnvironment === true && !settings.connector && hasEnvironmentProxy();
+  return usesEnvironment ? byEnvironment(settings) : directly(settings);
+}
+
+/** Egress through the proxy that the environment names, unless NO_PROXY has the host. */
+function byEnvironment(settings: EgressSettings): Dispatcher {
+  const { origin: upstream, tls, connectTimeoutMs: timeout, guard } = settings;
+  guard?.check(new URL(upstream).hostname);
+  const options = { timeout, ...probes, ...tlsOptions(tls) };
+  return new EnvHttpProxyAgent({
+    ...idleLimits(settings),
+    connect: guard?.connector(options) ?? options,
+    proxyTls: { timeout, ...probes },
+    requestTls: options,
+    factory: (origin, given: Pool.Options) =>
+      new Pool(origin, { ...given, factory: tracedClient, ...finalErrors(given) }),
+  });
 }
 
 /**
@@ -107,7 +120,7 @@ function throughProxy(proxy: string, settings: EgressSettings): Dispatcher {
     ...proxyToken(proxy),
     ...idleLimits(settings),
     proxyTls: { timeout, ...probes },
-    requestTls: { timeout, ...secureOptions(tls), ...(servername !== undefined && { servername }) },
+    requestTls: { timeout, ...tlsOptions(tls), ...(servername !== undefined && { servername }) },
     clientFactory: (origin, options) =>
       new Pool(origin, { ...options, ...(connect && { connect }), headersTimeout: timeout }),
     factory: (origin, options: Pool.Options) =>

@@ -24,6 +24,8 @@ export type ClientSettings = Pick<
   'id' | 'proxy' | 'tls' | 'headers' | 'connectTimeoutMs' | 'isGuarded'
 > & {
   readonly baseUrl: string;
+  /** True: without a proxy of its own, that of the environment is used. */
+  readonly usesEnvironment?: boolean;
   /** Default: the guard of the gateway, if `isGuarded`. */
   readonly guard?: AddressGuard;
   readonly log: Logger;
@@ -126,13 +128,14 @@ class SlotHttpClient implements HttpClient {
   }
 
   #openEgress(): Egress {
-    const { proxy, tls, connectTimeoutMs, isGuarded, connector } = this.#settings;
+    const { proxy, tls, connectTimeoutMs, isGuarded, connector, usesEnvironment = false } = this.#settings;
     const { guard = isGuarded ? new AddressGuard() : undefined } = this.#settings;
     return openEgress({
       origin: this.origin,
       connectTimeoutMs,
       guard,
       connector,
+      usesEnvironment,
       ...(proxy ? { proxy } : {}),
       ...(tls ? { tls } : {}),
     });

@@ -172,6 +172,22 @@ describe('the TLS of a slot', function () {
       expect(error).to.include(message);
     });
 
+  it('is that of the login provider too, whose files are read where it is enabled', async () => {
+    const oidc = { issuer: 'https://127.0.0.1:9', clientId: 'c', clientSecret: 's', viewerGroups: ['*'] };
+    const config = (enabled: boolean) =>
+      configOf({
+        slots: [slotAt(simulator.url)],
+        panel: { publicUrl: 'http://127.0.0.1:1', oidc: { ...oidc, enabled, tls: { ca: 'none.crt' } } },
+      });
+    const file = path.join(folder, 'panel.yaml');
+    await writeIn(folder, 'panel.yaml', config(true));
+    const error = await startGateway(file).then(() => 'it started', String);
+    expect(error).to.include('panel.oidc.tls.ca: cannot be read (ENOENT): none.crt');
+    await writeIn(folder, 'panel.yaml', config(false));
+    under = await startGateway(file);
+    expect(await call()).to.include({ status: 200 });
+  });
+
   it('is nothing that the console can set', async () => {
     await start(slotAt(simulator.url));
     const entry = { ...slotAt('https://127.0.0.1:9', { tls: { ca: 'own.crt' } }), id: 'b' };

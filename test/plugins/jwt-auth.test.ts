@@ -1,11 +1,14 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { fakeHost, fakeKeys, runStage, serveStage } from 'gw2api/testing';
 import jwtAuth from '#plugins/jwt-auth.js';
+import { makeCertificate } from '../gateway/certificates.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 
 describe('jwt-auth', () => {
@@ -137,6 +140,30 @@ describe('jwt-auth', () => {
       expect(asked).to.equal(0);
       expect((await run(await signed(valid), { jwks: url })).state.caller.name).to.equal('ann');
       expect(asked).to.equal(1);
+    });
+
+    it('reads them by the certificate of its options, whose files it names where they are wrong', async () => {
+      const folder = await folders.make({ 'text.pem': 'no certificate' });
+      await makeCertificate(folder, 'own', 'issuer.example');
+      const [cert, key] = await Promise.all(
+        ['crt', 'key'].map((end) => readFile(path.join(folder, `own.${end}`))),
+      );
+      const secure = createSecureServer({ cert, key }, (_, response) => void response.end(jwks));
+      secure.listen(0, '127.0.0.1');
+      await once(secure, 'listening');
+      const secureUrl = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/jwks.json`;
+      const tls = { ca: path.join(folder, 'own.crt'), servername: 'issuer.example' };
+      expect((await run(await signed(valid), { jwks: secureUrl })).error).to.include({ status: 503 });
+      expect((await run(await signed(valid), { jwks: secureUrl, tls })).state.caller.name).to.equal('ann');
+      secure.closeAllConnections();
+      secure.close();
+      for (const [ca, message] of [
+        ['/nowhere.pem', 'with.tls.ca cannot be read (ENOENT): /nowhere.pem'],
+        [path.join(folder, 'text.pem'), 'with.tls is refused by OpenSSL'],
+      ] as const) {
+        const failure = await run('top', { jwks: url, tls: { ca } }).then(() => 'none', String);
+        expect(failure).to.include(message);
+      }
     });
 
     it('reads no more than 1 MB of them', async () => {

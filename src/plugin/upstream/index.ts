@@ -17,7 +17,6 @@ export { defineUpstream } from '../contract/upstream.js';
 export type {
   ListedModel,
   SlotSettings,
-  TlsSettings,
   Upstream,
   UpstreamCall,
   UpstreamHost,

@@ -1,4 +1,5 @@
 import type { CustomFetch } from 'openid-client';
+import { externalFetch, type TlsSettings } from '../../../plugin/internal.js';
 
 /** Max bytes of an answer of the provider, decompressed. */
 const maxBytes = 1024 * 1024;
@@ -7,12 +8,16 @@ const maxBytes = 1024 * 1024;
 export class OversizedAnswer extends Error {}
 
 /** Fetch for `openid-client` that reads the whole answer, up to a limit, within the time of the signal. */
-export const boundedFetch: CustomFetch = async (url, { body, ...options }) => {
-  const response = await fetch(url, { ...options, body: body ?? null });
+export function boundedFetch(tls?: TlsSettings): CustomFetch {
+  const fetchFrom = externalFetch(tls);
+  return async (url, { body, ...options }) => whole(await fetchFrom(url, { ...options, body: body ?? null }));
+}
+
+async function whole(response: Response): Promise<Response> {
   const bytes = await readAll(response);
   const { status, headers } = response;
   return new Response(bytes.length === 0 ? null : bytes, { status, headers });
-};
+}
 
 async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];

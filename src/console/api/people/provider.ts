@@ -1,4 +1,5 @@
 import type * as OpenIdClient from 'openid-client';
+import type { TlsSettings } from '../../../plugin/internal.js';
 import { boundedFetch } from './bounded-fetch.js';
 import type { Flow } from './flow.js';
 import { isComplete, type Claims, type IdentityRules, type Sources } from './identity.js';
@@ -9,6 +10,8 @@ export interface ProviderSettings extends IdentityRules {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scopes: readonly string[];
+  /** TLS of the connections to it, in place of the usual one. */
+  readonly tls?: { readonly settings: TlsSettings };
 }
 
 /** Proof of a login: what the provider says of a person, and the token that it said it in. */
@@ -24,6 +27,7 @@ interface SignedIn {
 export class Provider {
   readonly #settings: ProviderSettings;
   readonly #redirectUri: string;
+  readonly #fetch: OpenIdClient.CustomFetch;
   readonly #now: () => number;
   #metadata: OpenIdClient.ServerMetadata | undefined;
   #readAtMs = -Infinity;
@@ -32,6 +36,7 @@ export class Provider {
   constructor(settings: ProviderSettings, redirectUri: string, now: () => number) {
     this.#settings = settings;
     this.#redirectUri = redirectUri;
+    this.#fetch = boundedFetch(settings.tls?.settings);
     this.#now = now;
   }
 
@@ -94,7 +99,7 @@ export class Provider {
       authentication(client, clientSecret),
     );
     configuration.timeout = timeoutSeconds;
-    configuration[client.customFetch] = boundedFetch;
+    configuration[client.customFetch] = this.#fetch;
     client.enableNonRepudiationChecks(configuration); // the signature, which TLS would make dispensable
     if (this.#isPlain) client.allowInsecureRequests(configuration);
     return configuration;
@@ -113,7 +118,7 @@ export class Provider {
     const { issuer, clientId } = this.#settings;
     const found = await client.discovery(new URL(issuer), clientId, undefined, undefined, {
       timeout: timeoutSeconds,
-      [client.customFetch]: boundedFetch,
+      [client.customFetch]: this.#fetch,
       ...(this.#isPlain && { execute: [client.allowInsecureRequests] }),
     });
     this.#metadata = { ...found.serverMetadata() };

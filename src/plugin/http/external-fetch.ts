@@ -1,0 +1,42 @@
+import type { Dispatcher } from 'undici';
+import type { TlsSettings } from '../contract/upstream.js';
+import { tlsOptions } from './tls-options.js';
+
+/** Variables of the environment that name a proxy; NO_PROXY names hosts that are reached without it. */
+const variables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
+
+/** True where the environment names a proxy. */
+export function hasEnvironmentProxy(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): boolean {
+  return variables.some((name) => Boolean(env[name]));
+}
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * Fetch for addresses beside those of slots (a login provider, keys of an issuer): through the proxy that the environment
+ * names (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), and by a TLS of its own.
+ */
+export function externalFetch(tls?: TlsSettings): Fetch {
+  let dispatcher: Promise<Dispatcher> | undefined;
+  return async (url, init) => {
+    if (!tls && !hasEnvironmentProxy()) return fetch(url, init);
+    dispatcher ??= dispatcherOf(tls);
+    const { fetch: fetchBy } = await import('undici');
+    // The same class by another name: the runtime's own is an older copy of it.
+    const options = { ...init, dispatcher: await dispatcher } as Parameters<typeof fetchBy>[1];
+    return (await fetchBy(url, options)) as unknown as Response;
+  };
+}
+
+async function dispatcherOf(tls: TlsSettings = {}): Promise<Dispatcher> {
+  const { Agent, buildConnector, EnvHttpProxyAgent } = await import('undici');
+  const options = tlsOptions(tls);
+  const { servername } = tls;
+  const direct = buildConnector(options);
+  const connect: typeof direct = (target, callback) =>
+    direct(servername === undefined ? target : { ...target, servername }, callback);
+  const requestTls = { ...options, ...(servername !== undefined && { servername }) };
+  return hasEnvironmentProxy() ? new EnvHttpProxyAgent({ connect, requestTls }) : new Agent({ connect });
+}

@@ -1,0 +1,9 @@
+import type { TlsSettings } from '../contract/upstream.js';
+
+/** Options of a TLS connection, but for the name; a certificate that is trusted by itself needs no issuer. */
+export function tlsOptions({ ca, cert, key }: TlsSettings = {}): object {
+  return {
+    ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
+    ...(cert !== undefined && { cert, key }),
+  };
+}
