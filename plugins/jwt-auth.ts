@@ -104,11 +104,9 @@ interface KeysOptions {
 async function readTls({ servername, ...files }: TlsSettings, host: Host): Promise<TlsSettings> {
   const texts = await Promise.all(
     Object.entries(files).map(async ([part, file]) => {
-      const text = await readFile(host.resolvePath(String(file)), 'utf8').catch(
-        (error: NodeJS.ErrnoException) => {
-          throw new Error(`with.tls.${part} cannot be read (${error.code}): ${file}`, { cause: error });
-        },
-      );
+      const text = await readFile(host.resolvePath(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+        throw new Error(`with.tls.${part} cannot be read (${error.code}): ${file}`, { cause: error });
+      });
       return [part, text] as const;
     }),
   );

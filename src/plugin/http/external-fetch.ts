@@ -26,7 +26,7 @@ export function externalFetch(tls?: TlsSettings): Fetch {
     const { fetch: fetchBy } = await import('undici');
     // The same class by another name: the runtime's own is an older copy of it.
     const options = { ...init, dispatcher: await dispatcher } as Parameters<typeof fetchBy>[1];
-    return (await fetchBy(url, options)) as unknown as Response;
+    return fetchBy(url, options) as Promise<unknown> as Promise<Response>;
   };
 }
 

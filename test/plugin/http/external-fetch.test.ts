@@ -67,7 +67,7 @@ describe('calls that are not to a slot', () => {
   const failure = (promise: Promise<unknown>) =>
     promise.then(
       () => 'none',
-      (error: Error) => String(error.cause ?? error),
+      (error: Error) => String((error.cause as Error | undefined) ?? error),
     );
 
   it('trust a certificate that they are given', async () => {
