@@ -114,6 +114,8 @@ async function readTls({ servername, ...files }: TlsSettings, host: Host): Promi
     ...Object.fromEntries(texts),
     ...(servername !== undefined && { servername }),
   };
+  if (settings.ca !== undefined && !settings.ca.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Error('with.tls.ca has no certificate in PEM (BEGIN CERTIFICATE)');
   try {
     createSecureContext(settings);
   } catch (cause) {

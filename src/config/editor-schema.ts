@@ -73,5 +73,6 @@ const variable = { type: 'string', pattern: String.raw`\$\{` };
 function takesVariable({ type, enum: values, const: value, pattern }: Schema): boolean {
   if (values !== undefined || value !== undefined || pattern !== undefined) return false;
   const types = [type].flat();
-  return types.some((one) => one === undefined || one === 'string' || one === 'object' || one === 'array');
+  const isWithin = types.every((one) => one === 'object' || one === 'array');
+  return isWithin || types.some((one) => one === undefined || one === 'string');
 }

@@ -159,7 +159,7 @@ describe('jwt-auth', () => {
       secure.close();
       for (const [ca, message] of [
         ['/nowhere.pem', 'with.tls.ca cannot be read (ENOENT): /nowhere.pem'],
-        [path.join(folder, 'text.pem'), 'with.tls is refused by OpenSSL'],
+        [path.join(folder, 'text.pem'), 'with.tls.ca has no certificate in PEM'],
       ] as const) {
         const failure = await run('top', { jwks: url, tls: { ca } }).then(() => 'none', String);
         expect(failure).to.include(message);
