@@ -3,8 +3,8 @@ import type Koa from 'koa';
 import {
   bodyAborted,
   definePlugin,
+  excessOf,
   GatewayError,
-  hasMoreValues,
   isGatewayError,
   parseJson,
   readBytes,
@@ -42,6 +42,7 @@ export default definePlugin({
       const body = isPlain
         ? parseBytes(await readBytes(ctx.req, maxBytes, signal), keepsBytes, maxValues)
         : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
+      checkFields(body);
       ctx.state.body = pathModel === undefined ? body : withModel(body, pathModel);
       await next();
     };
@@ -145,11 +146,27 @@ function mayHaveMore(length: number, maxValues: number): boolean {
   return length > 2 * maxValues;
 }
 
-/** Throws `invalid_request` for too many values, since parsing them would block all other requests. */
+/** Throws `invalid_request` for too many values or fields, since parsing them would block all other requests. */
 function checkValues(json: Buffer, maxValues: number): void {
-  if (!hasMoreValues(json, maxValues)) return;
+  const excess = excessOf(json, { values: maxValues, fields: maxFields });
+  if (excess === 'fields') throw tooManyFields();
+  if (excess === undefined) return;
   const message = `body: must not have more than ${maxValues} values, those in lists and objects included`;
   throw new GatewayError('invalid_request', `${message}.`);
+}
+
+/** Throws `invalid_request` for more fields than any format has: each unknown one costs the stages below. */
+function checkFields(body: unknown): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+  let fields = 0;
+  for (const _ in body) if ((fields += 1) > maxFields) throw tooManyFields();
+}
+
+/** Max top-level fields of a body; formats have some tens. */
+const maxFields = 1000;
+
+function tooManyFields(): GatewayError {
+  return new GatewayError('invalid_request', `body: must not have more than ${maxFields} fields.`);
 }
 
 function parseBody(text: unknown): unknown {

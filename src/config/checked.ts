@@ -30,8 +30,26 @@ export function checkSourceBy(check: (value: unknown) => readonly SchemaError[],
     )
     .map((error) => ({ path: error.path, message: explain(error, source.value) }));
   const all = [...source.errors, ...errors];
-  const isSound = (place: Path) => !all.some(({ path }) => isWithin(path, place) || isWithin(place, path));
-  return { value, errors, isSound };
+  return { value, errors, isSound: soundness(all) };
+}
+
+/** Function that tells whether a place has no error at, within or around it, in time that depends on its depth alone. */
+function soundness(errors: readonly SchemaError[]): Checked['isSound'] {
+  const broken = new Set<string>();
+  const around = new Set<string>();
+  for (const { path } of errors) {
+    broken.add(JSON.stringify(path));
+    for (const enclosing of enclosingOf(path)) around.add(JSON.stringify(enclosing));
+  }
+  return (place) =>
+    errors.length === 0 ||
+    (!around.has(JSON.stringify(place)) &&
+      !enclosingOf(place).some((enclosing) => broken.has(JSON.stringify(enclosing))));
+}
+
+/** A path and all that enclose it. */
+function enclosingOf(path: Path): readonly Path[] {
+  return [...path.map((_, length) => path.slice(0, length)), path];
 }
 
 /** Message of an error, with the fix if quotes are the cause. `root` is the checked value. */

@@ -24,6 +24,7 @@ import {
   type Fill,
   type Placeholders,
 } from './environment.js';
+import { yamlExcess, type YamlExcess } from './yaml-bounds.js';
 
 /** Keys and indices from the root of a file. */
 export type Path = readonly (string | number)[];
@@ -93,6 +94,7 @@ class Reader {
   readonly #errors: SchemaError[] = [];
   readonly #lines = new LineCounter();
   readonly #document: Document;
+  readonly #excess: YamlExcess | undefined;
   readonly #targets: ReadonlyMap<Alias, Node>;
   readonly #aliases = new AliasBudget();
   readonly #positions = new Map<string, Position>();
@@ -104,7 +106,8 @@ class Reader {
     this.#fill = fill;
     this.#keepsNull = keepsNull;
     const lineCounter = this.#lines;
-    this.#document = parseDocument(text, {
+    this.#excess = yamlExcess(text);
+    this.#document = parseDocument(this.#excess ? '' : text, {
       lineCounter,
       prettyErrors: false,
       merge: true,
@@ -114,6 +117,7 @@ class Reader {
   }
 
   read(): Source {
+    if (this.#excess) return this.#tooMuch(this.#excess);
     const { errors, warnings, contents } = this.#document;
     const [first] = [...errors, ...warnings]; // further errors mostly follow from the first
     if (first) return this.#refused(first.pos[0], this.#explain(first));
@@ -133,6 +137,14 @@ class Reader {
   #refused(offset: number, message: string): Source {
     this.#positions.set(JSON.stringify([]), this.#at(offset));
     return this.#source({}, [{ path: [], message }], false);
+  }
+
+  /** A source without values, for a text that has not been parsed. */
+  #tooMuch({ offset, message }: YamlExcess): Source {
+    this.#lines.lineStarts = [0];
+    for (let at = this.#text.indexOf('\n'); at >= 0 && at < offset; at = this.#text.indexOf('\n', at + 1))
+      this.#lines.addNewLine(at + 1);
+    return this.#refused(offset, message);
   }
 
   #explain({ message, pos }: YAMLError): string {

@@ -109,9 +109,11 @@ export function variableErrors(written: unknown): readonly SchemaError[] {
 
 /** Errors for ids used twice: logs, bindings and `/admin/slots` could not tell the slots apart. */
 export function duplicateSlots(ids: readonly unknown[], source: Source): readonly SchemaError[] {
+  const firsts = new Map<unknown, number>();
   return ids.flatMap((id, index) => {
-    const first = ids.indexOf(id);
-    if (first === index || typeof id !== 'string') return [];
+    const first = firsts.get(id);
+    if (first === undefined) firsts.set(id, index);
+    if (first === undefined || typeof id !== 'string') return [];
     const { line } = source.positionOf(['slots', first, 'id']);
     const message = `"${id}" is the id of slots[${first}] at line ${line} already; give each slot its own`;
     return [{ path: ['slots', index, 'id'], message }];

@@ -5,9 +5,11 @@ export class UnsupportedFields {
   readonly #paths = new Map<string, string | Loss>();
 
   /**
-   * `path` as the caller wrote it: `logprobs`, `tools[2]`; characters invalid in a header list become `?`.
+   * `path` as the caller wrote it: `logprobs`, `tools[2]`; characters invalid in a header list become `?`. Drops those
+   * that the header has no room for.
    */
   add(given: string, kind: Loss['kind'] = 'setting'): void {
+    if (this.#paths.size >= maxPaths) return;
     const path = given.replaceAll(/[^\x21-\x7e]|,/g, '?');
     if (!this.#paths.has(path)) this.#paths.set(path, kind === 'setting' ? path : { path, kind });
   }
@@ -17,3 +19,5 @@ export class UnsupportedFields {
     return [...this.#paths.values()];
   }
 }
+
+const maxPaths = 1000;

@@ -24,9 +24,9 @@ export interface DecodedPaths {
 /** Losses of one request, from its decoder, its stages and its last call, as `x-gw-dropped` names them. */
 export class LossReport {
   readonly #answer: Answer;
-  readonly #own: Loss[] = [];
-  readonly #ofStages: Loss[] = [];
-  #ofCall: Loss[] = [];
+  #own: readonly Loss[] = none;
+  #ofStages: readonly Loss[] = none;
+  #ofCall: readonly Loss[] = none;
   #decoded: DecodedPaths | undefined;
   /** Errors that name the caller's own paths. */
   #refusals: readonly GatewayError[] = none;
@@ -48,7 +48,7 @@ export class LossReport {
   addOwn(given: readonly (string | Loss)[], options?: LossOptions): void {
     const losses = asLosses(given);
     this.#refuse(losses, options);
-    this.#own.push(...losses);
+    this.#own = [...this.#own, ...losses];
     this.#write();
   }
 
@@ -56,14 +56,14 @@ export class LossReport {
   addStage(losses: readonly (string | Loss)[], request: MessagesRequest, options?: LossOptions): void {
     const named = this.#named(asLosses(losses), request);
     this.#refuse(named, options);
-    this.#ofStages.push(...named);
+    this.#ofStages = [...this.#ofStages, ...named];
     this.#write();
   }
 
   /** Forgets the losses of the former call: only those of the call that answers, or fails, are shown. */
   beginCall(): void {
     if (this.#ofCall.length === 0) return;
-    this.#ofCall = [];
+    this.#ofCall = none;
     this.#write();
   }
 
@@ -72,7 +72,7 @@ export class LossReport {
     if (losses.length === 0) return;
     const named = this.#named(asLosses(losses), request);
     this.#refuse(named, options);
-    this.#ofCall.push(...named);
+    this.#ofCall = [...this.#ofCall, ...named];
     this.#write();
   }
 

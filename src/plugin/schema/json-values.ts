@@ -10,20 +10,36 @@ const closing: readonly [number, number] = [0x5d, 0x7d];
  * because parsing millions of tiny values takes seconds and far more memory than their text.
  */
 export function hasMoreValues(json: Buffer, max: number): boolean {
+  return excessOf(json, { values: max, fields: Infinity }) !== undefined;
+}
+
+/** Max values of a JSON text as in `hasMoreValues`, and max items or fields of its outermost list or object. */
+export interface JsonBounds {
+  readonly values: number;
+  readonly fields: number;
+}
+
+/** Bound that a JSON text exceeds first; undefined for none. A linear scan. */
+export function excessOf(json: Buffer, { values, fields }: JsonBounds): keyof JsonBounds | undefined {
   // Each value but the first comes after a comma or is the first in its brackets.
-  let values = 1;
+  let valuesLeft = values - 1;
+  let fieldsLeft = fields - 1;
+  let depth = 0;
   let isFirst = false;
   for (let at = 0; at < json.length; at += 1) {
     const byte = json[at] ?? space;
     if (byte <= space) continue;
-    if (byte === comma || (isFirst && byte !== closing[0] && byte !== closing[1])) {
-      values += 1;
-      if (values > max) return true;
+    const isClosing = byte === closing[0] || byte === closing[1];
+    if (byte === comma || (isFirst && !isClosing)) {
+      if ((valuesLeft -= 1) < 0) return 'values';
+      if (depth === 1 && byte === comma && (fieldsLeft -= 1) < 0) return 'fields';
     }
     isFirst = byte === opening[0] || byte === opening[1];
-    if (byte === quote) at = endOfString(json, at + 1);
+    if (isFirst) depth += 1;
+    else if (isClosing) depth -= 1;
+    else if (byte === quote) at = endOfString(json, at + 1);
   }
-  return false;
+  return undefined;
 }
 
 /** Max string length that is scanned byte by byte; longer strings use the faster `indexOf`. */

@@ -1,10 +1,17 @@
 import { expect } from 'chai';
-import { hasMoreValues } from 'gw2api/plugin';
+import { excessOf, hasMoreValues } from 'gw2api/plugin';
 
 /** As a parser counts them. */
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, part) => sum + valuesIn(part), 1);
+}
+
+/** Fields or items of the outermost object or list, by the same search. */
+function fieldsCounted(json: string): number {
+  let fields = 1;
+  while (excessOf(Buffer.from(json), { values: Infinity, fields }) === 'fields') fields += 1;
+  return fields;
 }
 
 /** The least number that there are no more than. */
@@ -53,6 +60,8 @@ describe('the number of values in a JSON text', () => {
       const made = value(5);
       for (const indent of [0, 2])
         expect(counted(JSON.stringify(made, null, indent))).to.equal(valuesIn(made));
+      const fields = Object.keys(Object(made) as object).length; // those of a text are its characters
+      if (typeof made !== 'string') expect(fieldsCounted(JSON.stringify(made))).to.equal(Math.max(1, fields));
     }
   });
 
