@@ -43,14 +43,24 @@ export class HybridClock {
   }
 
   next(): { readonly at: number; readonly tie: number } {
-    this.#latest = Math.max(this.#latest + 1, this.toShared(this.#now()));
+    const nowMs = this.toShared(this.#now());
+    this.#latest = this.isFarAhead(this.#latest) ? nowMs : Math.max(this.#latest + 1, nowMs);
     return { at: this.#latest, tie: this.tie };
   }
 
+  /** Takes note of a version that is not far ahead. */
   observe(at: number): void {
     this.#latest = Math.max(this.#latest, at);
   }
+
+  /** True for a version that no clock in order gives: with it no later write would win. */
+  isFarAhead(at: number): boolean {
+    return at > this.toShared(this.#now()) + maxAheadMs;
+  }
 }
+
+/** Distance to the time of Redis beyond which a version is ignored. */
+export const maxAheadMs = 86_400_000;
 
 /** Assumed drift of two clocks from one measurement to the next. */
 const driftMs = 0.5;

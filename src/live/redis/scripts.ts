@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { maxAheadMs } from '../hybrid-clock.js';
 
 /** Lua script that Redis executes atomically. */
 export interface Script {
@@ -19,25 +20,23 @@ local nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 const idleMs = 3_600_000;
 
 /**
- * Last-writer-wins write: ignores records that are not later than the stored ones. KEYS shared, expiry. ARGV
- * channel, then key, end (0: never) and record of each write.
+ * Last-writer-wins write: ignores records that are not later than the stored ones, and those whose time is far
+ * ahead, stored ones too. KEYS shared, expiry. ARGV channel, then key, end (0: never) and record of each write.
  */
 export const writeShared = script(`
 ${nowMs}
 local function version(record)
   local at, tie = string.match(record, '^%[(%d+),(%d+),')
-  return tonumber(at), tonumber(tie)
+  at, tie = tonumber(at or -1), tonumber(tie or -1)
+  if at > nowMs + ${maxAheadMs} then return -1, -1 end
+  return at, tie
 end
 for at = 2, #ARGV, 3 do
   local key, expires, record = ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2]
   local old = redis.call('HGET', KEYS[1], key)
-  local isLater = true
-  if old then
-    local newAt, newTie = version(record)
-    local oldAt, oldTie = version(old)
-    isLater = newAt > oldAt or (newAt == oldAt and newTie > oldTie)
-  end
-  if isLater then
+  local newAt, newTie = version(record)
+  local oldAt, oldTie = version(old or '')
+  if newAt > oldAt or (newAt == oldAt and newTie > oldTie) then
     redis.call('HSET', KEYS[1], key, record)
     if expires > 0 then redis.call('ZADD', KEYS[2], expires, key) else redis.call('ZREM', KEYS[2], key) end
     redis.call('PUBLISH', ARGV[1], record)
@@ -83,9 +82,12 @@ return nowMs
  */
 export const takePermit = script(`
 ${nowMs}
-local held = tonumber(redis.call('HGET', KEYS[2], ARGV[1] .. ' ' .. ARGV[2]) or 0)
+local function count(instance)
+  return tonumber(redis.call('HGET', KEYS[2], instance .. ' ' .. ARGV[2]) or 0) or 0
+end
+local held = count(ARGV[1])
 for _, instance in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], nowMs - ${deadAfterMs}, '+inf')) do
-  if instance ~= ARGV[1] then held = held + tonumber(redis.call('HGET', KEYS[2], instance .. ' ' .. ARGV[2]) or 0) end
+  if instance ~= ARGV[1] then held = held + count(instance) end
 end
 if held >= tonumber(ARGV[3]) then return 0 end
 redis.call('HINCRBY', KEYS[2], ARGV[1] .. ' ' .. ARGV[2], 1)
@@ -110,13 +112,29 @@ return 1
 `);
 
 /**
+ * Reads the meter KEYS[1] as `used, left`; nil if no window is open. Deletes what is not a number with an expiry,
+ * which something else has written.
+ */
+const openWindow = `
+local function openWindow()
+  local text = redis.pcall('GET', KEYS[1])
+  local left = redis.call('PTTL', KEYS[1])
+  local isNumber = type(text) == 'string' and string.match(text, '^%-?%d+%.?%d*e?[+-]?%d*$')
+  local used = isNumber and tonumber(text)
+  if used and used - used == 0 and left > 0 then return used, left end
+  redis.call('DEL', KEYS[1])
+  return nil
+end
+`;
+
+/**
  * Adds to a meter unless that exceeds the limit: returns [added (0 or 1), used, ms left in the window]. KEYS
  * meter. ARGV amount, window in ms, limit ('' for none).
  */
 export const useMeter = script(`
-local used = tonumber(redis.call('GET', KEYS[1]) or 0)
-local left = redis.call('PTTL', KEYS[1])
-if left <= 0 then
+${openWindow}
+local used, left = openWindow()
+if not used then
   redis.call('SET', KEYS[1], 0, 'PX', ARGV[2])
   used, left = 0, tonumber(ARGV[2])
 end
@@ -126,17 +144,18 @@ return {1, redis.call('INCRBYFLOAT', KEYS[1], ARGV[1]), left}
 
 /** Adds to a meter that is open: as `readMeter` returns it, or nothing if no window is open. KEYS meter. ARGV amount. */
 export const addOpened = script(`
-local left = redis.call('PTTL', KEYS[1])
-if left <= 0 then return false end
+${openWindow}
+local used, left = openWindow()
+if not used then return false end
 return {redis.call('INCRBYFLOAT', KEYS[1], ARGV[1]), left}
 `);
 
 /** Reads a meter: [used, ms left in the window], or nothing if no window is open. KEYS meter. */
 export const readMeter = script(`
-local used = redis.call('GET', KEYS[1])
-local left = redis.call('PTTL', KEYS[1])
-if not used or left <= 0 then return false end
-return {used, left}
+${openWindow}
+local used, left = openWindow()
+if not used then return false end
+return {redis.call('GET', KEYS[1]), left}
 `);
 
 /** Acquires or renews a lock: returns 0 if another token holds it. KEYS lock. ARGV token, milliseconds. */

@@ -61,6 +61,7 @@ export class RedisSharedMap implements SharedMap {
   /** Merges a published write of any instance, including this one, and notifies the watchers. */
   receive(text: string): void {
     const write = this.#read(text);
+    if (!write) return;
     this.#clock.observe(write.at);
     if (!this.#replica.put(write)) return;
     this.#unsent.delete(write.key);
@@ -77,9 +78,10 @@ export class RedisSharedMap implements SharedMap {
     const stored = new Map<string, LwwEntry>();
     for await (const text of this.#recordsAt(session)) {
       const write = this.#read(text);
-      stored.set(write.key, write);
+      if (write) stored.set(write.key, write);
       this.receive(text);
     }
+    this.#correctFarAhead();
     for (const own of this.#replica.current()) this.#resend(own, stored.get(own.key));
     this.#session = session;
     await this.flush();
@@ -148,6 +150,15 @@ export class RedisSharedMap implements SharedMap {
     else this.#replica.forget(own.key);
   }
 
+  /** Gives writes a version of today that were made while the clock of this machine was wrong. */
+  #correctFarAhead(): void {
+    for (const own of this.#replica.current()) {
+      if (!this.#clock.isFarAhead(own.at)) continue;
+      this.#replica.forget(own.key);
+      this.#replica.put({ ...own, ...this.#clock.next() });
+    }
+  }
+
   async *#recordsAt(session: RedisSession): AsyncGenerator<string> {
     let cursor = '0';
     do {
@@ -168,13 +179,29 @@ export class RedisSharedMap implements SharedMap {
     return JSON.stringify(value === undefined ? head : [...head, value]);
   }
 
-  #read(text: string): LwwEntry {
-    const [at, tie, end, key, value] = JSON.parse(text) as Record; // as `#written` of another instance wrote it
+  /** Reads a record; undefined where no instance in order would write it. */
+  #read(text: string): LwwEntry | undefined {
+    const record = parseRecord(text);
+    if (!record || this.#clock.isFarAhead(record[0])) return undefined;
+    const [at, tie, end, key, value] = record;
     return { at, tie, key, value, expiresAtMs: end === 0 ? Infinity : this.#clock.toOwn(end) };
   }
 }
 
 type Record = [at: number, tie: number, end: number, key: string, value?: Json];
+
+function parseRecord(text: string): Record | undefined {
+  let record: unknown;
+  try {
+    record = JSON.parse(text);
+  } catch {
+    return undefined; // text of something else that writes to this Redis
+  }
+  if (!Array.isArray(record)) return undefined;
+  const [at, tie, end, key] = record as readonly unknown[];
+  const isRecord = [at, tie, end].every(Number.isFinite) && typeof key === 'string';
+  return isRecord ? (record as Record) : undefined; // its value is JSON
+}
 
 /** Retention of deletions, so that an older write does not restore a deleted key. */
 const deletedMs = 3_600_000;
