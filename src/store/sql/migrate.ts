@@ -1,32 +1,22 @@
-import type { Kysely, Transaction } from 'kysely';
-import { StoreError } from '../store-error.js';
+import type { Kysely } from 'kysely';
+import { migratePostgres } from './migrate-postgres.js';
+import { apply, missingIn } from './migration-steps.js';
 import { migrations, type Migration } from './migrations.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
 
 /**
  * Migrates the tables to this version. Instances that start together take turns: by the file lock on SQLite,
- * by an advisory lock on PostgreSQL.
+ * by an advisory lock on PostgreSQL, which `migratePostgres` waits for.
  */
 export async function migrate(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
   known: readonly Migration[] = migrations,
 ): Promise<void> {
+  if (dialect === 'postgres') return migratePostgres(db, known);
   await db.transaction().execute(async (transaction) => {
-    if (dialect === 'postgres')
-      await sql`select pg_advisory_xact_lock(${sql.lit(lockId)})`.execute(transaction);
-    const applied = await appliedTo(transaction);
-    const foreign = applied.find((name) => !known.some((migration) => migration.name === name));
-    if (foreign !== undefined)
-      throw new StoreError(
-        `The store was written by a newer version of gw2api (it has "${foreign}"); use that one.`,
-      );
-    for (const migration of known) {
-      if (applied.includes(migration.name)) continue;
-      await migration.up(transaction, dialect);
-      await sql`insert into migrations (name) values (${migration.name})`.execute(transaction);
-    }
+    for (const migration of await missingIn(transaction, known)) await apply(migration, transaction, dialect);
   });
 }
 
@@ -68,12 +58,3 @@ export async function schemaOf(
   const state = rows.length === 0 ? 'empty' : rows.length < known.length ? 'older' : 'current';
   return { state, last: rows.at(-1)?.name };
 }
-
-async function appliedTo(transaction: Transaction<Tables>): Promise<readonly string[]> {
-  await sql`create table if not exists migrations (name text primary key)`.execute(transaction);
-  const { rows } = await sql<{ name: string }>`select name from migrations`.execute(transaction);
-  return rows.map(({ name }) => name);
-}
-
-/** Advisory lock id, unique on the database: "gw2api" on a telephone keypad. */
-const lockId = 492274;

@@ -13,15 +13,30 @@ interface Postgres {
   readonly closeConnections: () => void;
 }
 
+interface Limits {
+  readonly connections: number;
+  /** Undefined: none. */
+  readonly queryMs: number | undefined;
+}
+
+/** Connects to PostgreSQL for migrations, by one connection, whose queries take as long as they do. */
+export async function openForMigration(url: string, log: Logger): Promise<Kysely<Tables>> {
+  return (await openPostgres(url, log, { connections: 1, queryMs: undefined })).db;
+}
+
 /** Connects to PostgreSQL. Throws a StoreError if it is unreachable; later failures reject the queries. */
-export async function openPostgres(url: string, log: Logger): Promise<Postgres> {
+export async function openPostgres(
+  url: string,
+  log: Logger,
+  { connections, queryMs }: Limits = { connections: 10, queryMs: queryTimeoutMs },
+): Promise<Postgres> {
   const sockets = new Set<Socket>();
   const pool = new Pool({
     stream: () => tracked(new Socket(), sockets),
     connectionString: url,
-    max: 10,
+    max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: queryTimeoutMs,
+    ...(queryMs !== undefined && { query_timeout: queryMs }),
     keepAlive: true,
     types: plainNumbers(),
   });

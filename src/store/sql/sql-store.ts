@@ -9,7 +9,8 @@ import { sqlErrorTexts } from './error-texts.js';
 import { sqlBindings } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
-import { migrate } from './migrate.js';
+import { migratePostgres } from './migrate-postgres.js';
+import { migrations } from './migrations.js';
 import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
 import { sqlSpaces } from './spaces.js';
@@ -65,9 +66,10 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<WholeStore> {
-  const { isUnavailable, isFailure, openPostgres } = await import('./postgres.js');
+  const { isUnavailable, isFailure, openPostgres, openForMigration } = await import('./postgres.js');
+  const migrating = await openForMigration(url, options.log);
+  await migratePostgres(migrating, migrations, options.log).finally(() => migrating.destroy());
   const { db, host, closeConnections } = await openPostgres(url, options.log);
-  await destroyedOnError(db, () => migrate(db, 'postgres'));
   const store = storeOver(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);
   const name = `PostgreSQL at ${host}`;
