@@ -6,6 +6,7 @@ import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
 import { priceGaps } from '../ledger/price-gaps.js';
 import { Spool } from '../ledger/spool.js';
+import { folderFault } from '../ledger/writable.js';
 import { openLive } from '../live/index.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
@@ -213,6 +214,7 @@ async function openDurable(
   onClose(() => live.close());
   const callers = openCallerKeys({ masterKey, store, live, log, clock });
   const audit = new Audit({ store: store.audit, log, clock });
+  if (spool !== undefined) await warnOfUnwritable(spool, log);
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
   const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
@@ -232,6 +234,16 @@ async function openDurable(
     flushOthers,
     caches: { ...own, ...store.caches, ...live.caches },
   };
+}
+
+/** Warns of a spool that will be needed only once the store is down, when it is too late. */
+async function warnOfUnwritable(folder: string, log: GatewayOptions['log']): Promise<void> {
+  const fault = await folderFault(folder);
+  if (fault === undefined) return;
+  log.warn(
+    { folder },
+    `The ledger spool cannot be written, so that rows are lost while the store is down: ${fault}, or set ledger.spool.`,
+  );
 }
 
 /** Opens the store; reports a failure as a problem of the config, with its position. */

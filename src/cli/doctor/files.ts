@@ -1,6 +1,6 @@
-import { constants } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { existing, folderFault, isWritable } from '../../ledger/writable.js';
 import { weakSecrets } from '../weak-secrets.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
 
@@ -40,13 +40,8 @@ export async function disk({ config: { store, ledger } }: Patient): Promise<Find
   const [first] = folders;
   if (first === undefined) return finding('disk', 'nothing is written');
   for (const folder of folders) {
-    const above = await existing(folder);
-    if (!(await stat(above)).isDirectory())
-      return finding('disk', '', { problem: `${folder} cannot be made: ${above} is a file` });
-    if (!(await isWritable(above)))
-      return finding('disk', '', {
-        problem: `${folder} cannot be written: make it the user's of the gateway, or mount it`,
-      });
+    const problem = await folderFault(folder);
+    if (problem !== undefined) return finding('disk', '', { problem });
   }
   const { bavail, bsize } = await statfs(await existing(first));
   const free = bavail * bsize;
@@ -59,20 +54,3 @@ export async function disk({ config: { store, ledger } }: Patient): Promise<Find
 
 const minBytes = 32e6;
 const fewBytes = 1e9;
-
-/** True if a file or folder may be written; of one that is not there, the nearest folder above it. */
-async function isWritable(file: string): Promise<boolean> {
-  return access(await existing(file), constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function existing(file: string): Promise<string> {
-  const isThere = await access(file).then(
-    () => true,
-    () => false,
-  );
-  const above = path.dirname(file);
-  return isThere || above === file ? file : existing(above);
-}

@@ -1,0 +1,29 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/** True if a file or folder may be written; of one that is not there, the nearest folder above it. */
+export async function isWritable(file: string): Promise<boolean> {
+  return access(await existing(file), constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Reason why a folder cannot be made or written, with the cure; undefined: it can. */
+export async function folderFault(folder: string): Promise<string | undefined> {
+  const above = await existing(folder);
+  if (!(await stat(above)).isDirectory()) return `${folder} cannot be made: ${above} is a file`;
+  if (await isWritable(above)) return undefined;
+  return `${folder} cannot be written: make it the user's of the gateway, or mount it`;
+}
+
+/** The file or folder itself, or the nearest folder above it that is there. */
+export async function existing(file: string): Promise<string> {
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  const above = path.dirname(file);
+  return isThere || above === file ? file : existing(above);
+}
