@@ -68,7 +68,11 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<WholeStore> {
   const { isUnavailable, isFailure, openPostgres, openForMigration } = await import('./postgres.js');
   const migrating = await openForMigration(url, options.log);
-  await migratePostgres(migrating, migrations, options.log).finally(() => migrating.destroy());
+  try {
+    await migratePostgres(migrating, migrations, options.log);
+  } finally {
+    await migrating.destroy();
+  }
   const { db, host, closeConnections } = await openPostgres(url, options.log);
   const store = storeOver(db, 'postgres', options);
   const probe = () => sql`select 1`.execute(db);
