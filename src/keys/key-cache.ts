@@ -83,7 +83,8 @@ export class KeyCache<Known extends object> {
   }
 
   #isFresh({ atMs, changes }: Answer<Known>): boolean {
-    return changes === this.#changes && this.#ageOf(atMs) < freshMs;
+    const ageMs = this.#ageOf(atMs);
+    return changes === this.#changes && ageMs >= 0 && ageMs < freshMs; // below 0: the clock has stepped back
   }
 
   #ageOf(atMs: number): number {

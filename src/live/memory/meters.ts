@@ -3,7 +3,8 @@ import { ExpiringMap } from '../expiring-map.js';
 
 interface Meter {
   used: number;
-  readonly expiresAtMs: number;
+  expiresAtMs: number;
+  readonly windowMs: number;
 }
 
 /** Meters of amounts used within time windows; a meter expires with its window. */
@@ -38,19 +39,19 @@ export class MemoryMeters implements Meters {
   }
 
   async read(name: string): Promise<MeterReading | undefined> {
-    const meter = this.#meters.unexpired(name);
+    const meter = this.#open(name);
     return meter && this.#reading(meter);
   }
 
   async addOpened(name: string, amount: number): Promise<MeterReading | undefined> {
-    const meter = this.#meters.unexpired(name);
+    const meter = this.#open(name);
     if (!meter) return undefined;
     meter.used += amount;
     return this.#reading(meter);
   }
 
   async open(name: string, used: number, windowMs: number): Promise<void> {
-    if (!this.#meters.unexpired(name)) this.#meter(name, windowMs).used = used;
+    if (!this.#open(name)) this.#meter(name, windowMs).used = used;
   }
 
   /** Forgets a meter. */
@@ -60,14 +61,21 @@ export class MemoryMeters implements Meters {
 
   /** Stores a reading from elsewhere. */
   learn(name: string, { used, resetsInMs }: MeterReading): void {
-    this.#meters.set(name, { used, expiresAtMs: this.#now() + resetsInMs });
+    this.#meters.set(name, { used, expiresAtMs: this.#now() + resetsInMs, windowMs: resetsInMs });
   }
 
   #meter(name: string, windowMs: number): Meter {
-    const open = this.#meters.unexpired(name);
+    const open = this.#open(name);
     if (open) return open;
-    const meter: Meter = { used: 0, expiresAtMs: this.#now() + windowMs };
+    const meter: Meter = { used: 0, expiresAtMs: this.#now() + windowMs, windowMs };
     this.#meters.set(name, meter);
+    return meter;
+  }
+
+  /** A meter whose window has not ended; where the clock has stepped back, the window begins now. */
+  #open(name: string): Meter | undefined {
+    const meter = this.#meters.unexpired(name);
+    if (meter) meter.expiresAtMs = Math.min(meter.expiresAtMs, this.#now() + meter.windowMs);
     return meter;
   }
 

@@ -8,6 +8,8 @@ import type { RedisSession } from './session.js';
 /** Usage of a window counted locally while Redis was down, still to be added in Redis. */
 interface PendingUsage {
   readonly amount: number;
+  /** Rest of its window when it was counted: no more is left of it, also where the clock steps back. */
+  readonly leftMs: number;
   readonly expiresAtMs: number;
 }
 
@@ -48,8 +50,7 @@ export class RedisMeters implements Meters {
     const there = await this.#use(meter, amount, window.windowMs, window.limit);
     if (there) return there;
     const taken = await this.#local.take(meter, amount, window);
-    if (taken.isAllowed && isDown)
-      this.#defer(meter, { amount, expiresAtMs: this.#now() + taken.resetsInMs });
+    if (taken.isAllowed && isDown) this.#defer(meter, this.#pendingUsage(amount, taken));
     return taken;
   }
 
@@ -58,7 +59,7 @@ export class RedisMeters implements Meters {
     const there = await this.#use(meter, amount, windowMs);
     if (there) return { used: there.used, resetsInMs: there.resetsInMs };
     const reading = await this.#local.add(meter, amount, windowMs);
-    if (isDown) this.#defer(meter, { amount, expiresAtMs: this.#now() + reading.resetsInMs });
+    if (isDown) this.#defer(meter, this.#pendingUsage(amount, reading));
     return reading;
   }
 
@@ -118,6 +119,10 @@ export class RedisMeters implements Meters {
     return reading;
   }
 
+  #pendingUsage(amount: number, { resetsInMs }: MeterReading): PendingUsage {
+    return { amount, leftMs: resetsInMs, expiresAtMs: this.#now() + resetsInMs };
+  }
+
   #defer(meter: string, usage: PendingUsage): void {
     const known = this.#pending.unexpired(meter);
     this.#pending.set(meter, known ? { ...known, amount: known.amount + usage.amount } : usage);
@@ -129,7 +134,7 @@ export class RedisMeters implements Meters {
 
   async #send(session: RedisSession, meter: string, usage: PendingUsage): Promise<void> {
     const { amount, expiresAtMs } = usage;
-    const leftMs = Math.ceil(expiresAtMs - this.#now());
+    const leftMs = Math.ceil(Math.min(usage.leftMs, expiresAtMs - this.#now()));
     this.#pending.delete(meter);
     if (leftMs <= 0) return;
     try {
