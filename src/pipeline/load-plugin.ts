@@ -2,6 +2,7 @@ import type { Position, ConfigProblem } from '../config/config.js';
 import { explain } from '../config/checked.js';
 import { writePath, type Path } from '../config/document.js';
 import { compileCheck, definitionFault, within, type ApiLevel, type Fields } from '../plugin/internal.js';
+import { misspeltKeyword } from './schema-keywords.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinNames, importModule, type ResolveOptions } from './resolve.js';
 
@@ -105,9 +106,9 @@ function definedOnce<Definition extends Loadable>(
   return definition as Definition | undefined; // of this kind, whose folder the name begins with
 }
 
-/** Throws the fault of a definition with an unknown field, or for another level of the plugin API. */
-export function checkFields(definition: object, fields: Fields): void {
-  const fault = definitionFault(definition, fields);
+/** Throws the fault of a definition with an unknown field or a misspelt keyword, or for another level of the plugin API. */
+export function checkFields(definition: object & { readonly options?: unknown }, fields: Fields): void {
+  const fault = definitionFault(definition, fields) ?? misspeltKeyword(definition.options, 'options');
   if (fault !== undefined) throw new Error(fault);
 }
 
