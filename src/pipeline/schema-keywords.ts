@@ -24,53 +24,11 @@ const maps: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-const known: ReadonlySet<string> = new Set([
-  ...inner,
-  ...maps,
-  ...[
-    '$comment',
-    '$id',
-    '$ref',
-    '$schema',
-    'const',
-    'default',
-    'dependentRequired',
-    'deprecated',
-    'description',
-  ],
-  ...[
-    'discriminator',
-    'enum',
-    'examples',
-    'exclusiveMaximum',
-    'exclusiveMinimum',
-    'format',
-    'local',
-    'maxItems',
-  ],
-  ...[
-    'maxLength',
-    'maxProperties',
-    'maximum',
-    'minItems',
-    'minLength',
-    'minProperties',
-    'minimum',
-    'multipleOf',
-  ],
-  ...[
-    'nullable',
-    'pattern',
-    'readOnly',
-    'required',
-    'secret',
-    'title',
-    'type',
-    'uniqueItems',
-    'unit',
-    'writeOnly',
-  ],
-]);
+const plain =
+  '$comment $id $ref $schema const default dependentRequired deprecated description discriminator enum examples ' +
+  'exclusiveMaximum exclusiveMinimum format local maxItems maxLength maxProperties maximum minItems minLength ' +
+  'minProperties minimum multipleOf nullable pattern readOnly required secret title type uniqueItems unit writeOnly';
+const known: ReadonlySet<string> = new Set([...inner, ...maps, ...plain.split(' ')]);
 
 /**
  * Words about the first keyword of a schema that is one letter or two from a known one; undefined: there is none. Other
