@@ -15,10 +15,10 @@ export interface CallerKeys {
   readonly keys: CheckedKeys;
   readonly adminTokens: CheckedAdminTokens;
   /**
-   * Invalidates the cached keys and admin tokens on all instances, after one or a team has changed; `revoked`: hash of
-   * one that has ended.
+   * Invalidates the cached keys and admin tokens on all instances, after one or a team has changed; `ended`: hashes
+   * of those that have ended.
    */
-  readonly keysChanged: (revoked?: string) => void;
+  readonly keysChanged: (...ended: readonly string[]) => void;
 }
 
 /** Opens both; `close` writes their last uses. */
@@ -28,21 +28,27 @@ export function openCallerKeys({ masterKey, store, live, log, clock }: CallerKey
 } {
   const keys = new CheckedKeys({ masterKey, store, log, clock });
   const adminTokens = new CheckedAdminTokens({ store: store.adminTokens, log, clock });
-  const forget = (revoked?: string): void => {
-    keys.forget(revoked);
-    adminTokens.forget(revoked);
+  const forget = (ended: readonly string[]): void => {
+    keys.forget(ended);
+    adminTokens.forget(ended);
   };
-  live.messages.receive(keysTopic, (message) => forget(typeof message === 'string' ? message : undefined));
+  live.messages.receive(keysTopic, (message) => forget(endedIn(message)));
   return {
     keys,
     adminTokens,
     caches: { ...keys.caches, ...adminTokens.caches },
-    keysChanged(revoked) {
-      forget(revoked);
-      live.messages.send(keysTopic, revoked ?? null);
+    keysChanged(...ended) {
+      forget(ended);
+      live.messages.send(keysTopic, ended.length > 1 ? ended : (ended[0] ?? null));
     },
     close: () => Promise.all([keys.close(), adminTokens.close()]),
   };
+}
+
+/** Hashes of a message: of one alone it is a text, as older versions send and read it. */
+function endedIn(message: unknown): readonly string[] {
+  const hashes: readonly unknown[] = Array.isArray(message) ? message : [message];
+  return hashes.filter((hash) => typeof hash === 'string');
 }
 
 const keysTopic = 'keys';

@@ -21,14 +21,14 @@ import { operationsOf } from './admin-operations.js';
 import { playgroundOf } from './playground.js';
 import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueAdminToken } from '../keys/admin-tokens.js';
-import { issueKey } from '../keys/keys.js';
+import { issueKey, makeKeySecret } from '../keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../version.js';
 import { patchSchema } from '../openapi/schema.js';
 
 /** Panel API of a gateway. */
 export function openPanel(gateway: Gateway): PanelApi {
-  return createPanelApi(panelOf(gateway), { key: issueKey, adminToken: issueAdminToken });
+  return createPanelApi(panelOf(gateway), { keys: { issueKey, makeKeySecret }, adminToken: issueAdminToken });
 }
 
 function panelOf(gateway: Gateway): Panel {

@@ -42,9 +42,9 @@ export class CheckedAdminTokens {
     return token;
   }
 
-  /** Invalidates the cache, so that a change takes effect at once; `revoked`: hash of a token that has ended. */
-  forget(revoked?: string): void {
-    this.#cache.invalidate(revoked);
+  /** Invalidates the cache, so that a change takes effect at once; `ended`: hashes of tokens that have ended. */
+  forget(ended?: readonly string[]): void {
+    this.#cache.invalidate(ended);
   }
 
   /** Writes the last uses of tokens; after a failure the next flush retries. */

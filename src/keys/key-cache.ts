@@ -69,10 +69,10 @@ export class KeyCache<Known extends object> {
     return within(asked, timeoutMs, 'The store has not answered.', setTimer).catch(() => stale);
   }
 
-  /** Invalidates all entries; they count only while the store cannot be asked, and that of `revoked` not even then. */
-  invalidate(revoked?: string): void {
+  /** Invalidates all entries; they count only while the store cannot be asked, and those of `ended` not even then. */
+  invalidate(ended: readonly string[] = []): void {
     this.#changes += 1;
-    if (revoked !== undefined) this.#known.delete(revoked);
+    for (const hash of ended) this.#known.delete(hash);
     this.#unknown.clear();
     this.#asking.clear();
   }

@@ -6,6 +6,7 @@ import {
   type CallerTeam,
   type Clock,
   type Keys,
+  type KeySecret,
   type KnownKey,
   type Logger,
   type ProtocolKey,
@@ -62,7 +63,7 @@ export class CheckedKeys implements Keys {
     const fresh = this.#cache.fresh(sentHash);
     const known = fresh ? fresh.known : await this.#cache.find(sentHash);
     const nowMs = this.#options.clock.now();
-    if (!known || !isGood(known.key, nowMs)) return undefined;
+    if (!known || !isGood(known.key, nowMs) || !isSecretOf(known.key, sentHash, nowMs)) return undefined;
     this.#uses.note(known.key.id, nowMs);
     return { kind: 'key', ...known };
   }
@@ -99,9 +100,9 @@ export class CheckedKeys implements Keys {
     return timingSafeEqual(this.#masterHash, this.#sentHash);
   }
 
-  /** Invalidates the key cache, so that a change takes effect at once; `revoked`: hash of a key that has ended. */
-  forget(revoked?: string): void {
-    this.#cache.invalidate(revoked);
+  /** Invalidates the key cache, so that a change takes effect at once; `ended`: hashes of secrets that have ended. */
+  forget(ended?: readonly string[]): void {
+    this.#cache.invalidate(ended);
   }
 
   /** Flushes the last uses of keys; after a failure the next flush retries. */
@@ -142,6 +143,17 @@ export function isGood(
   return revokedAtMs === undefined && expiresAtMs > nowMs;
 }
 
+/** True for the secret of a key, and for a former one that has not ended. */
+function isSecretOf(
+  { hash: own, formerSecrets = [] }: ProtocolKey,
+  sentHash: string,
+  nowMs: number,
+): boolean {
+  return (
+    own === sentHash || formerSecrets.some(({ hash, endsAtMs }) => hash === sentHash && endsAtMs > nowMs)
+  );
+}
+
 /** SHA-256 in hexadecimal, by the one-shot `hash`, which is faster and needs no buffer. */
 export function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
@@ -155,13 +167,13 @@ export function issueKey(
   fields: KeyFields,
   nowMs: number,
 ): { readonly text: string; readonly key: ProtocolKey } {
-  const text = `${protocolKeyPrefix}${randomBytes(32).toString('base64url')}`;
-  const bare = {
-    id: `key_${randomUUID()}`,
-    name: fields.name,
-    hash: hashOf(text),
-    last4: text.slice(-4),
-    createdAtMs: nowMs,
-  };
+  const { text, secret } = makeKeySecret();
+  const bare = { id: `key_${randomUUID()}`, name: fields.name, ...secret, createdAtMs: nowMs };
   return { text, key: applyPatch(bare, fields) };
+}
+
+/** A new secret of a protocol key: `text` is shown once, and `secret` is all that is kept of it. */
+export function makeKeySecret(): { readonly text: string; readonly secret: KeySecret } {
+  const text = `${protocolKeyPrefix}${randomBytes(32).toString('base64url')}`;
+  return { text, secret: { hash: hashOf(text), last4: text.slice(-4) } };
 }

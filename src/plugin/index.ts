@@ -46,7 +46,8 @@ export type {
   Outcome,
   StageContext,
 } from './contract/state.js';
-export type { ProtocolKey, ResponseQuota } from './contract/store.js';
+export type { ProtocolKey } from './contract/protocol-key.js';
+export type { ResponseQuota } from './contract/store.js';
 export type { CallTimer, Trace } from './contract/trace.js';
 export { changedError, GatewayError, isGatewayError, toGatewayError, withHeaders } from './error.js';
 export type { ErrorCode } from './error.js';

@@ -80,11 +80,11 @@ export { contextView, originalContext, type AnyContext } from './context-view.js
 export { strictParts } from './strict-stage.js';
 export { joining, noInterceptors } from './interceptors.js';
 export type { FailoverTerms, PickedCall, PickTerms, Slots } from './contract/slots.js';
+export type { FormerSecret, KeyPatch, KeySecret } from './contract/protocol-key.js';
 export type {
   Binding,
   ConsoleSession,
   Expiring,
-  KeyPatch,
   ResponseTotal,
   SpaceEntry,
   SpaceQuery,
@@ -145,7 +145,7 @@ export type {
 } from './contract/route.js';
 export type { Keys, KnownKey, Limits } from './contract/host.js';
 export type { HttpRequest, RequestTerms } from './contract/http-client.js';
-export { hasBudget, limitFields, limitNames } from './contract/key-limits.js';
+export { hasBudget, limitFields, limitNames, maxFormerSecrets } from './contract/key-limits.js';
 export type { WindowLimit } from './contract/key-limits.js';
 export type {
   ContentBlockDeltaEvent,

@@ -180,6 +180,26 @@ describe('the console in a browser', function () {
     await page.getByText('answered', { exact: true }).waitFor();
   });
 
+  it('rotates the key: both secrets work, and the list says until when the old one does', async () => {
+    await page.goto('/panel/keys');
+    await page.getByRole('button', { name: 'Rotate browser-test' }).click();
+    await dialog()
+      .getByLabel(`End of sk-gw-…${issued.slice(-4)}`)
+      .selectOption('in an hour');
+    await shoot(page, 'rotate-key');
+    await dialog().getByRole('button', { name: 'Rotate the key' }).click();
+    const next = await page.getByTestId('issued-key').innerText();
+    expect(next)
+      .to.match(/^sk-gw-.{20,}$/)
+      .and.not.equal(issued);
+    await dialog().getByRole('button', { name: 'I have it' }).click();
+    await page.getByText(`…${issued.slice(-4)} works until`).waitFor();
+    await shoot(page, 'rotated-key');
+    for (const secret of [issued, next])
+      expect(await askInEachFormat(pair, secret)).to.deep.equal([200, 200, 200, 200]);
+    issued = next;
+  });
+
   it('revokes the key, and the gateway refuses it', async () => {
     await page.goto('/panel/keys');
     await page.getByRole('button', { name: 'Revoke browser-test' }).click();

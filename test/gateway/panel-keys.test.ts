@@ -110,6 +110,62 @@ describe('/api/panel/keys', () => {
     expect((await panel.get('/keys')).data).to.deep.equal([]);
   });
 
+  it('rotates a key without a gap: both secrets work for the grace, and then the new one alone', async () => {
+    const { id, key, ...made } = await issue({ tokens_per_day: 1000, note: 'stays' });
+    expect(await use(key)).to.equal(200);
+    const response = await panel.fetch('POST', `/keys/${id}/rotate`, { grace: '1h' });
+    expect(response.status).to.equal(200);
+    const { key: next, ...rotated } = (await response.json()) as Answer;
+    expect(next)
+      .to.match(/^sk-gw-[\w-]{43}$/)
+      .and.not.equal(key);
+    const former_secrets = [{ last4: key.slice(-4), ends_at: '2026-01-01T01:00:00.000Z' }];
+    const last4 = next.slice(-4);
+    expect(rotated).to.deep.equal({ ...made, id, last4, former_secrets, last_used_at: rotated.last_used_at });
+    expect([await use(key), await use(next)]).to.deep.equal([200, 200]);
+    nowMs += 3_600_000 - 1;
+    expect([await use(key), await use(next)]).to.deep.equal([200, 200]);
+    nowMs += 1;
+    expect([await use(key), await use(next)]).to.deep.equal([401, 200]);
+    expect((await panel.get('/keys')).data[0]).to.deep.include({ last4, former_secrets: [], note: 'stays' });
+    const [entry] = (await panel.get('/audit?action=key.rotate')).data;
+    expect(entry).to.deep.include({ action: 'key.rotate', target: id, outcome: 'done' });
+    expect(JSON.stringify(entry)).to.include('"grace":"1h"').and.include(last4).and.not.include(next);
+    await under.gateway.services.ledger.flush();
+    const { data } = await panel.get('/requests');
+    expect(new Set(data.map((row: Answer) => row.key.id))).to.deep.equal(new Set([id]));
+  });
+
+  it('ends all former secrets at once by a rotation without a grace, and one is a day by default', async () => {
+    const { id, key } = await issue();
+    const first = await panel.ask('POST', `/keys/${id}/rotate`, {});
+    expect(first.former_secrets[0].ends_at).to.equal('2026-01-02T00:00:00.000Z');
+    expect([await use(key), await use(first.key)]).to.deep.equal([200, 200]);
+    const second = await panel.ask('POST', `/keys/${id}/rotate`, { grace: '0s' });
+    expect(second.former_secrets).to.deep.equal([]);
+    expect([await use(key), await use(first.key), await use(second.key)]).to.deep.equal([401, 401, 200]);
+    const third = await panel.ask('POST', `/keys/${id}/rotate`, { grace: '1h' });
+    await panel.ask('DELETE', `/keys/${id}`);
+    expect([await use(second.key), await use(third.key)]).to.deep.equal([401, 401]);
+  });
+
+  it('refuses a rotation whose secret would not work, one of no key, and an eleventh secret', async () => {
+    const { id } = await issue();
+    const rotate = async (body: object, of = id) =>
+      errorIn(await panel.fetch('POST', `/keys/${of}/rotate`, body));
+    expect(await rotate({}, 'nobody')).to.include({ status: 404, code: 'not_found' });
+    expect((await rotate({ grace: 5 })).message).to.include('grace: must be a duration');
+    expect((await rotate({ grace: '366d' })).message).to.include('grace: must be at most 365d');
+    for (let at = 0; at < 10; at += 1) await panel.ask('POST', `/keys/${id}/rotate`, {});
+    expect(await rotate({})).to.include({ status: 409, code: 'conflict' });
+    expect((await panel.fetch('POST', `/keys/${id}/rotate`, { grace: '0s' })).status).to.equal(200);
+    await panel.ask('DELETE', `/keys/${id}`);
+    expect((await rotate({})).message).to.include('is revoked');
+    await panel.ask('PATCH', `/keys/${id}`, { revoked_at: null, expires_at: nowMs + 1 });
+    nowMs += 1;
+    expect((await rotate({})).message).to.include('has expired');
+  });
+
   it('keeps the name of a key that is gone for the requests that were made with it', async () => {
     const { id, key } = await issue();
     expect(await use(key)).to.equal(200);

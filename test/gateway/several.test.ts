@@ -9,6 +9,7 @@ import { TcpProxy, throughProxy } from '../tcp-proxy.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { issueKey } from './kit.js';
+import { PanelClient } from './panel-client.js';
 
 describe('several gateways on one PostgreSQL and one Redis', () => {
   if (redisUrl === undefined || postgresUrl === undefined)
@@ -71,6 +72,25 @@ function describeSeveral(redisServer: string, postgresServer: string): void {
     one.gateway.services.keysChanged();
     expect(await statusOf(one, key)).to.equal(401);
     await eventually(async () => (await statusOf(two, key)) === 401);
+  });
+
+  it('take both secrets of a key that is rotated at one of them, and then the new one alone', async () => {
+    const key = await issueKey(one, 'team');
+    const panel = new PanelClient(one.url);
+    expect([await statusOf(one, key), await statusOf(two, key)]).to.deep.equal([200, 200]);
+    stoppedAtMs = Date.now(); // so that nothing that is known of keys ever gets old
+    const { key: next } = await panel.ask('POST', '/keys/team/rotate', { grace: '1h' });
+    for (const gateway of [one, two])
+      expect([await statusOf(gateway, key), await statusOf(gateway, next)]).to.deep.equal([200, 200]);
+    const { key: last } = await panel.ask('POST', '/keys/team/rotate', { grace: '0s' });
+    await eventually(async () => (await statusOf(two, next)) === 401);
+    for (const gateway of [one, two])
+      for (const [sent, status] of [
+        [key, 401],
+        [next, 401],
+        [last, 200],
+      ] as const)
+        expect(await statusOf(gateway, sent)).to.equal(status);
   });
 
   it('count a day anew, with rows that one of them has yet to write, where Redis has lost its data', async () => {

@@ -133,7 +133,7 @@ describe('the keys that callers send', () => {
   });
 
   it('fill no memory while the store does not take when they were used', async () => {
-    const findByHash = async (hash: string) => ({ ...key, id: hash });
+    const findByHash = async (hash: string) => ({ ...key, id: hash, hash });
     const touch = () => Promise.reject(new Error('the disk is full'));
     const full = new CheckedKeys({
       masterKey: '',

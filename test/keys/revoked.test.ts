@@ -1,14 +1,15 @@
 import { expect } from 'chai';
 import { openCallerKeys } from '#src/gateway/caller-keys.js';
 import { issueAdminToken } from '#src/keys/admin-tokens.js';
-import { issueKey } from '#src/keys/keys.js';
+import { issueKey, makeKeySecret } from '#src/keys/keys.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { clockAt } from '../clock-at.js';
 import { quiet } from '../store/stores.js';
 
 describe('what was revoked', () => {
-  const nowMs = 1_000_000;
+  let nowMs = 1_000_000;
+  let store: MemoryStore;
   const clock = clockAt(() => nowMs);
   let isGone: boolean;
   let opened: readonly ReturnType<typeof openCallerKeys>[];
@@ -17,7 +18,8 @@ describe('what was revoked', () => {
 
   beforeEach(async () => {
     isGone = false;
-    const store = new MemoryStore({ now: () => nowMs });
+    nowMs = 1_000_000;
+    store = new MemoryStore({ now: () => nowMs });
     await store.keys.put(key);
     await store.adminTokens.add(token);
     const whileThere =
@@ -58,5 +60,20 @@ describe('what was revoked', () => {
     expect(await Promise.all(checks())).to.deep.equal([false, true, false, true]);
     opened[1]!.keysChanged(token.hash);
     expect(await Promise.all(checks())).to.deep.equal([false, false, false, false]);
+  });
+
+  it('is no secret before a rotation after its grace, also where the store is gone', async () => {
+    const { text, secret } = makeKeySecret();
+    await store.keys.rotate(key.id, secret, nowMs + 1000);
+    const lets = async () => {
+      const sent = opened.flatMap(({ keys }) => [keys.check(keyText), keys.check(text)]);
+      return (await Promise.all(sent)).map((found) => found !== undefined);
+    };
+    expect(await lets()).to.deep.equal([true, true, true, true]);
+    isGone = true;
+    nowMs += 999;
+    expect(await lets()).to.deep.equal([true, true, true, true]);
+    nowMs += 1;
+    expect(await lets()).to.deep.equal([false, true, false, true]);
   });
 });

@@ -78,11 +78,57 @@ export function describeStore(open: OpenStore): void {
       expect(await store.keys.update('nobody', { name: 'x' })).to.equal(undefined);
     });
 
+    it('are found by their former secrets, all of which end together at the latest when the last one does', async () => {
+      const secret = (name: string) => ({ hash: `hash of ${name}`, last4: name });
+      await store.keys.put(key('k1', { note: 'stays' }));
+      const nowMs = clock.nowMs;
+      const first = { ...secret('k1'), last4: 'wxyz', endsAtMs: nowMs + 100 };
+      const once = { ...key('k1', { note: 'stays' }), ...secret('two'), formerSecrets: [first] };
+      expect(await store.keys.rotate('k1', secret('two'), nowMs + 100)).to.deep.equal(once);
+      const second = { ...secret('two'), endsAtMs: nowMs + 500 };
+      const twice = { ...once, ...secret('three'), formerSecrets: [first, second] };
+      expect(await store.keys.rotate('k1', secret('three'), nowMs + 500)).to.deep.equal(twice);
+      for (const name of ['k1', 'two', 'three'])
+        expect(await store.keys.findByHash(`hash of ${name}`), name).to.deep.equal(twice);
+      expect(await store.keys.list()).to.deep.equal([twice]);
+      expect(await store.keys.update('k1', { name: 'renamed' })).to.deep.equal({ ...twice, name: 'renamed' });
+      clock.nowMs += 200;
+      const sooner = { ...second, endsAtMs: nowMs + 300 };
+      const third = { ...secret('three'), endsAtMs: nowMs + 300 };
+      const thrice = { ...twice, name: 'renamed', ...secret('four'), formerSecrets: [sooner, third] };
+      expect(await store.keys.rotate('k1', secret('four'), nowMs + 300)).to.deep.equal(thrice);
+      expect(await store.keys.findByHash('hash of k1')).to.equal(undefined);
+      const atOnce = { ...key('k1', { name: 'renamed', note: 'stays' }), ...secret('five') };
+      expect(await store.keys.rotate('k1', secret('five'), clock.nowMs)).to.deep.equal(atOnce);
+      for (const name of ['k1', 'two', 'three', 'four'])
+        expect(await store.keys.findByHash(`hash of ${name}`), name).to.equal(undefined);
+      expect(await store.keys.findByHash('hash of five')).to.deep.equal(atOnce);
+      expect(await store.keys.rotate('nobody', secret('six'), nowMs)).to.equal(undefined);
+    });
+
+    it('lose no secret where two rotations meet, and keep the latest ten former ones', async () => {
+      await store.keys.put(key('k1'));
+      const endsAtMs = clock.nowMs + 1000;
+      const secret = (at: number) => ({ hash: `hash of ${at}`, last4: `${at}` });
+      const both = [0, 1].map((at) => store.keys.rotate('k1', secret(at), endsAtMs));
+      await Promise.all(both);
+      for (const name of ['k1', '0', '1'])
+        expect((await store.keys.findByHash(`hash of ${name}`))?.id, name).to.equal('k1');
+      for (let at = 2; at < 12; at += 1) await store.keys.rotate('k1', secret(at), endsAtMs);
+      expect((await store.keys.get('k1'))?.formerSecrets).to.have.length(10);
+      expect(await store.keys.findByHash('hash of k1')).to.equal(undefined);
+      expect((await store.keys.findByHash('hash of 11'))?.last4).to.equal('11');
+    });
+
     it('can be deleted once', async () => {
       await store.keys.put(key('k1'));
+      await store.keys.rotate('k1', { hash: 'next', last4: 'next' }, clock.nowMs + 1000);
       expect(await store.keys.delete('k1')).to.equal(true);
       expect(await store.keys.delete('k1')).to.equal(false);
-      expect(await store.keys.findByHash('hash of k1')).to.equal(undefined);
+      for (const hash of ['hash of k1', 'next'])
+        expect(await store.keys.findByHash(hash)).to.equal(undefined);
+      await store.keys.put(key('k1'));
+      expect(await store.keys.findByHash('next')).to.equal(undefined);
     });
 
     it('keep their names when they are gone', async () => {

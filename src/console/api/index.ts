@@ -4,7 +4,7 @@ import { answer } from './answer.js';
 import { auditRoutes } from './audit.js';
 import { Names } from './names.js';
 import { explainRoute } from './explain.js';
-import { keyRoutes, type IssueKey } from './keys.js';
+import { keyRoutes, type KeyMaker } from './keys.js';
 import { overviewRoutes } from './overview.js';
 import type { Panel } from './panel.js';
 import { OidcLogin } from './people/oidc-login.js';
@@ -46,7 +46,7 @@ export interface PanelApi {
 /** The panel API at `/api/panel/*`. */
 export function createPanelApi(
   panel: Panel,
-  issue: { readonly key: IssueKey; readonly adminToken: IssueAdminToken },
+  issue: { readonly keys: KeyMaker; readonly adminToken: IssueAdminToken },
 ): PanelApi {
   const sessions = new Sessions(panel);
   const oidc = new OidcLogin(panel, sessions);
@@ -60,7 +60,7 @@ export function createPanelApi(
     ...reloadRoutes(panel),
     explainRoute(panel),
     playgroundRoute(panel, names),
-    ...keyRoutes(panel, names, issue.key),
+    ...keyRoutes(panel, names, issue.keys),
     ...teamRoutes(panel, names),
     ...adminTokenRoutes(panel, issue.adminToken),
     ...auditRoutes(panel),

@@ -1,6 +1,14 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
-import { Closed, Time, timeMs, Type, type KeyPatch, type ProtocolKey } from '../../plugin/internal.js';
+import {
+  Closed,
+  Duration,
+  Time,
+  timeMs,
+  Type,
+  type KeyPatch,
+  type ProtocolKey,
+} from '../../plugin/internal.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
 import { IsoTime, Line, Note, Nullable, StoredTotal } from './schemas.js';
 
@@ -36,6 +44,9 @@ const reported = {
   team: Nullable(Type.String({ description: 'Id of its team, whose limits and budgets it shares.' })),
   ...reportedLimits,
   note: Nullable(Type.String()),
+  former_secrets: Type.Array(Type.Object({ last4: Type.String(), ends_at: IsoTime }), {
+    description: 'Secrets before the last rotations that are accepted until `ends_at`, the oldest first.',
+  }),
 };
 
 /** A key as sent by the panel API. */
@@ -50,7 +61,21 @@ export const ChangedKeyReport = Type.Object({ ...reported, unknown_models: unkno
 /** An issued key with its secret text, sent only once. */
 export const IssuedKey = Type.Object({ ...reported, unknown_models: unknown, key: Type.String() });
 
-export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
+/** Time for which the secrets before a rotation work, where it names none. */
+export const defaultGrace = '24h';
+
+/** Body of a rotation. */
+export const Rotation = Closed({
+  grace: Type.Optional(
+    Duration({
+      default: defaultGrace,
+      description: 'Time for which the secrets before go on working; `0s`: they end at once.',
+    }),
+  ),
+});
+
+/** A key as sent by the panel API, at a time. */
+export function keyReport(key: ProtocolKey, nowMs: number): Static<typeof KeyReport> {
   return {
     id: key.id,
     name: key.name,
@@ -64,6 +89,9 @@ export function keyReport(key: ProtocolKey): Static<typeof KeyReport> {
     team: key.team ?? null,
     ...limitsReport(key),
     note: key.note ?? null,
+    former_secrets: (key.formerSecrets ?? [])
+      .filter(({ endsAtMs }) => endsAtMs > nowMs)
+      .map(({ last4, endsAtMs }) => ({ last4, ends_at: new Date(endsAtMs).toISOString() })),
   };
 }
 

@@ -2,10 +2,12 @@ import type { Static } from 'typebox';
 import type { AuditedAction } from '../../audit/audited-action.js';
 import {
   Closed,
+  durationMs,
   GatewayError,
   reservedNames,
   Type,
   type KeyPatch,
+  type KeySecret,
   type ProtocolKey,
 } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
@@ -14,27 +16,33 @@ import type { Names } from './names.js';
 import {
   ChangedKey,
   ChangedKeyReport,
+  defaultGrace,
   IssuedKey,
   keyReport,
   KeyReport,
   ListedKey,
   NewKey,
+  Rotation,
   toPatch,
 } from './key-report.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
+import { refuseRotation } from './rotation.js';
 import { ListOf } from './schemas.js';
 import { teamIdOf } from './team-id.js';
 import { unknownModels } from './unknown-models.js';
 
-/** Issues a key: returns its text, to be shown once, and the record to store. */
-export type IssueKey = (
-  fields: KeyPatch & { readonly name: string },
-  nowMs: number,
-) => { readonly text: string; readonly key: ProtocolKey };
+/** Makes keys and secrets: each returns the text, to be shown once, and what is stored of it. */
+export interface KeyMaker {
+  issueKey(
+    fields: KeyPatch & { readonly name: string },
+    nowMs: number,
+  ): { readonly text: string; readonly key: ProtocolKey };
+  makeKeySecret(): { readonly text: string; readonly secret: KeySecret };
+}
 
 /** Routes of `/api/panel/keys`. */
-export function keyRoutes(panel: Panel, names: Names, issueKey: IssueKey): readonly PanelRoute[] {
+export function keyRoutes(panel: Panel, names: Names, maker: KeyMaker): readonly PanelRoute[] {
   const desk = new KeyEditor(panel, names);
   return [
     route({
@@ -53,10 +61,11 @@ export function keyRoutes(panel: Panel, names: Names, issueKey: IssueKey): reado
       answers: { 201: IssuedKey },
       handle: async ({ body, audit }) => {
         const fields = await desk.checked({ ...toPatch(body), name: body.name });
-        return desk.issue(issueKey(fields, panel.now()), audit);
+        return desk.issue(maker.issueKey(fields, panel.now()), audit);
       },
     }),
     ...changeRoutes(desk),
+    rotateRoute(desk, maker),
   ];
 }
 
@@ -87,7 +96,27 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
   ];
 }
 
+function rotateRoute(desk: KeyEditor, maker: KeyMaker): PanelRoute {
+  return route({
+    method: 'POST',
+    path: '/keys/:id/rotate',
+    summary: 'Gives a key a new secret: `key` is shown here and never again; the rest of it stays.',
+    body: Rotation,
+    audit: 'key.rotate',
+    answers: { 200: IssuedKey },
+    handle: ({ id, body: { grace = defaultGrace }, audit }) =>
+      desk.rotate(id, { ...maker.makeKeySecret(), grace }, audit),
+  });
+}
+
+/** A new secret of a key, and how long the one before is accepted. */
+interface NewSecret extends ReturnType<KeyMaker['makeKeySecret']> {
+  /** A duration, `24h`. */
+  readonly grace: string;
+}
+
 type Report = Static<typeof KeyReport>;
+type Issued = Static<typeof IssuedKey>;
 
 /** Issues, changes and removes keys. */
 class KeyEditor {
@@ -103,7 +132,7 @@ class KeyEditor {
     const { keys, responses } = this.#panel.store;
     const [listed, totals] = await Promise.all([keys.list(), responses.totals()]);
     const data = listed.slice(0, maxKeys).map((key) => ({
-      ...keyReport(key),
+      ...keyReport(key, this.#panel.now()),
       stored_responses: totals.get(key.id) ?? null,
     }));
     return { object: 'list', data };
@@ -128,16 +157,15 @@ class KeyEditor {
     return [...unknownModels(models ?? [], this.#panel)];
   }
 
-  async issue({ text, key }: ReturnType<IssueKey>, audit: AuditedAction): Promise<Static<typeof IssuedKey>> {
+  async issue({ text, key }: ReturnType<KeyMaker['issueKey']>, audit: AuditedAction): Promise<Issued> {
     const { keys } = this.#panel.store;
     if ((await keys.list()).length >= maxKeys)
       throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
     await keys.put(key);
     this.#changed();
     audit.target = key.id;
-    audit.change(undefined, keyReport(key));
-    const report = keyReport(key);
-    return { ...report, unknown_models: this.unknownModels(report), key: text };
+    audit.change(undefined, this.#report(key));
+    return this.#withText(key, text);
   }
 
   async change(id: string, patch: KeyPatch, audit: AuditedAction): Promise<Report> {
@@ -145,9 +173,24 @@ class KeyEditor {
     const before = await keys.get(id);
     const key = before && (await keys.update(id, patch));
     if (!key) throw noSuchKey(id);
-    this.#changed(key.revokedAtMs === undefined ? undefined : key.hash);
-    audit.change(keyReport(before), keyReport(key));
-    return keyReport(key);
+    this.#changed(key.revokedAtMs === undefined ? [] : hashesOf(key));
+    audit.change(this.#report(before), this.#report(key));
+    return this.#report(key);
+  }
+
+  /** Gives a key a new secret. Throws as `refuseRotation`. */
+  async rotate(id: string, { text, secret, grace }: NewSecret, audit: AuditedAction): Promise<Issued> {
+    const { store, now } = this.#panel;
+    const [nowMs, graceMs] = [now(), durationMs(grace)];
+    const before = await store.keys.get(id);
+    if (!before) throw noSuchKey(id);
+    refuseRotation(before, graceMs, nowMs);
+    const key = await store.keys.rotate(id, secret, nowMs + graceMs);
+    if (!key) throw noSuchKey(id);
+    this.#changed(hashesOf(before).filter((hash) => !hashesOf(key).includes(hash)));
+    audit.change(this.#report(before), this.#report(key));
+    audit.note({ grace });
+    return this.#withText(key, text);
   }
 
   /** Revokes a key; one that is revoked already keeps its time. */
@@ -162,16 +205,30 @@ class KeyEditor {
     const { keys } = this.#panel.store;
     const key = await keys.get(id);
     if (!key || !(await keys.delete(id))) throw noSuchKey(id);
-    this.#changed(key.hash);
-    audit.change(keyReport(key), undefined);
+    this.#changed(hashesOf(key));
+    audit.change(this.#report(key), undefined);
     audit.note({ purged: true });
     return undefined;
   }
 
-  #changed(revoked?: string): void {
-    this.#names.forget();
-    this.#panel.keysChanged(revoked);
+  #withText(key: ProtocolKey, text: string): Issued {
+    const report = this.#report(key);
+    return { ...report, unknown_models: this.unknownModels(report), key: text };
   }
+
+  #report(key: ProtocolKey): Report {
+    return keyReport(key, this.#panel.now());
+  }
+
+  #changed(ended: readonly string[] = []): void {
+    this.#names.forget();
+    this.#panel.keysChanged(...ended);
+  }
+}
+
+/** Hashes of all secrets of a key. */
+function hashesOf({ hash, formerSecrets = [] }: ProtocolKey): readonly string[] {
+  return [hash, ...formerSecrets.map((secret) => secret.hash)];
 }
 
 /** Max number of keys, so that the list of all keys stays small enough to send. */

@@ -82,10 +82,10 @@ export interface Panel {
   /** Calls `listener` after `sessionsChanged` on any instance. */
   onSessionsChanged(listener: () => void): void;
   /**
-   * Invalidates the caches of keys on all instances, after a key or a team has changed; `revoked`: hash of a key or an
-   * admin token that has ended.
+   * Invalidates the caches of keys on all instances, after a key or a team has changed; `ended`: hashes of keys and
+   * admin tokens that have ended.
    */
-  readonly keysChanged: (revoked?: string) => void;
+  readonly keysChanged: (...ended: readonly string[]) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
 }

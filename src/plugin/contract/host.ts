@@ -7,7 +7,8 @@ import type { Live } from './live.js';
 import type { PickPolicy, Slots } from './slots.js';
 import type { StageRoute } from './route.js';
 import type { PluginStorage } from './storage.js';
-import type { ProtocolKey, Store } from './store.js';
+import type { ProtocolKey } from './protocol-key.js';
+import type { Store } from './store.js';
 import type { CallerTeam } from './caller.js';
 
 export interface Keys {

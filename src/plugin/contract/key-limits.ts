@@ -41,6 +41,9 @@ export const limitFields = {
   maxConcurrent: 'max_concurrent',
 } as const satisfies Readonly<Record<keyof KeyLimits, string>>;
 
+/** Max number of former secrets of a key. */
+export const maxFormerSecrets = 10;
+
 /** Picks the limits from other fields; undefined if there are none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
   const names = limitNames.filter((name) => fields[name] !== undefined);

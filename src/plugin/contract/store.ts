@@ -6,39 +6,8 @@ import type { Caches } from './metrics.js';
 import type { KeyLimits } from './key-limits.js';
 import type { Ledger } from './ledger.js';
 import type { Json } from './live.js';
+import type { KeyPatch, KeySecret, ProtocolKey } from './protocol-key.js';
 import type { SlotHistory } from './slot-history.js';
-
-/** Key issued to a caller; the key itself is never stored. */
-export interface ProtocolKey extends KeyLimits {
-  readonly id: string;
-  readonly name: string;
-  /** Hex SHA-256 of the whole key. */
-  readonly hash: string;
-  /** The key's last four characters, to tell it from others. */
-  readonly last4: string;
-  /** Unix milliseconds, as all times here. */
-  readonly createdAtMs: number;
-  /** Time of last use; late by some seconds, because it is written in batches. */
-  readonly lastUsedAtMs?: number;
-  /** Absent: never. */
-  readonly expiresAtMs?: number;
-  /** Time of revocation; the key is refused from then on. */
-  readonly revokedAtMs?: number;
-  /** Catalog ids or globs that it may use; absent: all. */
-  readonly models?: readonly string[];
-  /** Slot ids or globs whose accounts it may use; absent: all. */
-  readonly slots?: readonly string[];
-  /** Id of its team, whose limits and budgets it shares; absent: none. */
-  readonly team?: string;
-  readonly note?: string;
-}
-
-type Settable = Omit<ProtocolKey, 'id' | 'hash' | 'last4' | 'createdAtMs' | 'lastUsedAtMs'>;
-
-/** Changes to a key by an operator; null removes a field. */
-export type KeyPatch = { readonly [Field in keyof Settable]?: Settable[Field] | null } & {
-  readonly name?: string;
-};
 
 /** Team of keys: its limits hold for all of them together, beside those of each. */
 export interface Team extends KeyLimits {
@@ -191,6 +160,7 @@ export interface Store {
   /** In-memory caches, for metrics. */
   readonly caches?: Caches;
   readonly keys: {
+    /** By the hash of its secret or of a former one, which may have ended. */
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
     get(id: string): Promise<ProtocolKey | undefined>;
     /** Newest first. */
@@ -198,6 +168,11 @@ export interface Store {
     put(key: ProtocolKey): Promise<void>;
     /** Returns the updated key; undefined if there is none. */
     update(id: string, patch: KeyPatch): Promise<ProtocolKey | undefined>;
+    /**
+     * Replaces the secret of a key. That one and its former ones end at `endsAtMs` at the latest; those that have ended,
+     * and those before the latest ten, are dropped. Returns the updated key; undefined if there is none.
+     */
+    rotate(id: string, secret: KeySecret, endsAtMs: number): Promise<ProtocolKey | undefined>;
     /** Deletes a key, but keeps its name for the requests that were made with it. */
     delete(id: string): Promise<boolean>;
     /** Names by id, of all keys and of the latest 10,000 deleted ones. */

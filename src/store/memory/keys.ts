@@ -1,27 +1,34 @@
 import type { LRUCache } from 'lru-cache';
-import { growingCache, type ProtocolKey, type Store } from '../../plugin/internal.js';
-import { applyPatch, maxDeletedNames } from '../key-rules.js';
+import { growingCache, type KeySecret, type ProtocolKey, type Store } from '../../plugin/internal.js';
+import { applyPatch, applyRotation, maxDeletedNames } from '../key-rules.js';
 
 /** Protocol keys in memory. */
 export function keepKeys(
   byId: LRUCache<string, ProtocolKey>,
   idByHash: LRUCache<string, string>,
+  now: () => number,
 ): Store['keys'] {
   const deletedNames = growingCache<string>(maxDeletedNames);
+  const put = (key: ProtocolKey): void => {
+    byId.set(key.id, key);
+    for (const { hash } of secretsOf(key)) idByHash.set(hash, key.id);
+  };
   return {
     async findByHash(hash) {
       const key = byId.get(idByHash.get(hash) ?? '');
-      return key?.hash === hash ? key : undefined;
+      return key && secretsOf(key).some((secret) => secret.hash === hash) ? key : undefined;
     },
     get: async (id) => byId.get(id),
     list: async () => [...byId.values()].toSorted(newestFirst),
-    async put(key) {
-      byId.set(key.id, key);
-      idByHash.set(key.hash, key.id);
-    },
+    put: async (key) => put(key),
     async update(id, patch) {
       const key = byId.get(id);
       if (key) byId.set(id, applyPatch(key, patch));
+      return byId.get(id);
+    },
+    async rotate(id, secret, endsAtMs) {
+      const key = byId.get(id);
+      if (key) put(applyRotation(key, { secret, endsAtMs, nowMs: now() }));
       return byId.get(id);
     },
     async delete(id) {
@@ -41,6 +48,10 @@ export function keepKeys(
       }
     },
   };
+}
+
+function secretsOf(key: ProtocolKey): readonly KeySecret[] {
+  return key.formerSecrets ? [key, ...key.formerSecrets] : [key];
 }
 
 function newestFirst(a: ProtocolKey, b: ProtocolKey): number {

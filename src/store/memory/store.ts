@@ -2,6 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import {
   growingCache,
   isSamePerson,
+  maxFormerSecrets,
   type Binding,
   type CacheStats,
   type Caches,
@@ -84,7 +85,7 @@ export class MemoryStore implements WholeStore {
     caches['memory_error_texts'] = () => errorTexts.fill;
     const ledger = new MemoryLedger(limits.ledger, (row) => errorTexts.add(row));
     const keys = bounded<ProtocolKey>('keys', limits.keys);
-    this.keys = keepKeys(keys, growingCache<string>(limits.keys));
+    this.keys = keepKeys(keys, growingCache<string>(limits.keys * (1 + maxFormerSecrets)), now);
     this.teams = keepTeams(bounded('teams', limits.teams), keys);
     this.credentials = keepCredentials(bounded('credentials', limits.credentials));
     this.bindings = keepBindings(bounded('sticky_sessions', limits.bindings), now);

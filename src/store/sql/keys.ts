@@ -1,20 +1,27 @@
 import type { Kysely } from 'kysely';
-import type { KeyPatch, ProtocolKey, Store } from '../../plugin/internal.js';
-import { applyPatch } from '../key-rules.js';
+import type { FormerSecret, KeyPatch, ProtocolKey, Store } from '../../plugin/internal.js';
+import { applyPatch, applyRotation, type Rotation } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
+import { forgetFormerSecrets, idByFormerHash, indexFormerSecrets } from './former-secrets.js';
 import { fromLimitRecord, toLimitRecord } from './limits.js';
 import type { KeyRecord, Tables } from './tables.js';
 import { writeChanges } from './write-changes.js';
 
 /** Protocol keys in a table. */
 export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
-  const one = async (column: 'id' | 'hash', value: string) => {
-    const record = await db.selectFrom('keys').selectAll().where(column, '=', value).executeTakeFirst();
-    return record && fromRecord(record);
-  };
   return {
-    findByHash: (hash) => one('hash', hash),
-    get: (id) => one('id', id),
+    async findByHash(hash) {
+      const found = db
+        .selectFrom('keys')
+        .selectAll()
+        .where((is) => is.or([is('hash', '=', hash), is('id', '=', idByFormerHash(hash))]));
+      const record = await found.executeTakeFirst();
+      return record && fromRecord(record);
+    },
+    async get(id) {
+      const record = await db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst();
+      return record && fromRecord(record);
+    },
     async list() {
       const records = await db
         .selectFrom('keys')
@@ -24,22 +31,38 @@ export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
         .execute();
       return records.map(fromRecord);
     },
-    async put(key) {
-      const { id: _, ...rest } = toRecord(key);
-      await db
-        .insertInto('keys')
-        .values(toRecord(key))
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
-        .execute();
-    },
+    put: (key) => db.transaction().execute((transaction) => put(transaction, key)),
     update: async (id, patch) =>
       db.transaction().execute(async (transaction) => update(transaction, id, patch)),
+    rotate: async (id, secret, endsAtMs) =>
+      db.transaction().execute((transaction) => rotate(transaction, id, { secret, endsAtMs, nowMs: now() })),
     delete: async (id) => db.transaction().execute(async (transaction) => remove(transaction, id, now())),
     names: () => namesIn(db, 'keys'),
     async touch(usedAtMs) {
       for (const [id, atMs] of usedAtMs) await touch(db, id, atMs);
     },
   };
+}
+
+async function put(db: Kysely<Tables>, key: ProtocolKey): Promise<void> {
+  const { id: _, ...rest } = toRecord(key);
+  await db
+    .insertInto('keys')
+    .values(toRecord(key))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+    .execute();
+  await indexFormerSecrets(db, key);
+}
+
+/** Locks the row first: of two rotations at once, the later one must find the secret of the other. */
+async function rotate(db: Kysely<Tables>, id: string, rotation: Rotation): Promise<ProtocolKey | undefined> {
+  const locked = db.updateTable('keys').set('id', id).where('id', '=', id).returningAll();
+  const before = await locked.executeTakeFirst();
+  if (!before) return undefined;
+  const after = applyRotation(fromRecord(before), rotation);
+  await writeChanges(db, 'keys', before, toRecord(after));
+  await indexFormerSecrets(db, after);
+  return after;
 }
 
 async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<ProtocolKey | undefined> {
@@ -54,6 +77,7 @@ async function remove(db: Kysely<Tables>, id: string, nowMs: number): Promise<bo
   const key = await db.selectFrom('keys').select('name').where('id', '=', id).executeTakeFirst();
   if (!key) return false;
   await db.deleteFrom('keys').where('id', '=', id).execute();
+  await forgetFormerSecrets(db, id);
   await keepDeletedName(db, { id, name: key.name, nowMs });
   return true;
 }
@@ -82,6 +106,7 @@ function toRecord(key: ProtocolKey): KeyRecord {
     ...toLimitRecord(key),
     team: key.team ?? null,
     note: key.note ?? null,
+    former_secrets: key.formerSecrets ? JSON.stringify(key.formerSecrets) : null,
   };
 }
 
@@ -100,5 +125,8 @@ function fromRecord(record: KeyRecord): ProtocolKey {
     ...fromLimitRecord(record),
     ...(record.team !== null && { team: record.team }),
     ...(record.note !== null && { note: record.note }),
+    ...(record.former_secrets !== null && {
+      formerSecrets: JSON.parse(record.former_secrets) as readonly FormerSecret[], // as `toRecord` wrote it
+    }),
   };
 }

@@ -13,6 +13,7 @@ import {
   slots,
   slotStates,
 } from './first-tables.js';
+import { formerSecrets } from './former-secrets.js';
 import { ledgerLatency } from './latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
@@ -107,4 +108,5 @@ export const migrations: readonly Migration[] = [
       await db.schema.alterTable('ledger').addColumn('estimated', 'integer').execute();
     },
   },
+  { name: '0022-former-secrets-of-keys', up: formerSecrets },
 ];

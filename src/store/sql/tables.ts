@@ -7,6 +7,7 @@ import type { SlotChangeRecord, WindowSampleRecord } from './slot-history-record
 /** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
 export interface Tables {
   readonly keys: KeyRecord;
+  readonly former_secrets: FormerSecretRecord;
   readonly teams: TeamRecord;
   readonly deleted_keys: DeletedKeyRecord;
   readonly credentials: CredentialRecord;
@@ -56,6 +57,13 @@ export interface KeyRecord extends LimitRecord {
   /** Id of a team. */
   readonly team: string | null;
   readonly note: string | null;
+  /** JSON. */
+  readonly former_secrets: string | null;
+}
+
+interface FormerSecretRecord {
+  readonly hash: string;
+  readonly key_id: string;
 }
 
 export interface TeamRecord extends LimitRecord {

@@ -55,6 +55,9 @@ export const panel = {
   issueKey: (settings: Partial<KeySettings>) => call<IssuedKey>('POST', '/keys', { body: settings }),
   changeKey: (id: string, patch: Partial<KeySettings> & { readonly revoked_at?: null }) =>
     call<ChangedKey>('PATCH', at('/keys', id), { body: patch }),
+  /** `grace`: time for which the secrets before go on working, `24h`. */
+  rotateKey: (id: string, grace: string) =>
+    call<IssuedKey>('POST', `${at('/keys', id)}/rotate`, { body: { grace } }),
   revokeKey: (id: string) => call<Key>('DELETE', at('/keys', id)),
   deleteKey: (id: string) => call<void>('DELETE', at('/keys', id), { query: { purge: true } }),
 

@@ -42,7 +42,10 @@ export type Key = Omit<Static<typeof ListedKey>, 'stored_responses'>;
 export type IssuedKey = Static<typeof IssuedKeyReport>;
 export type ChangedKey = Static<typeof ChangedKeyReport>;
 /** Settings of a protocol key; null: not set. */
-export type KeySettings = Omit<Key, 'id' | 'last4' | 'created_at' | 'last_used_at' | 'revoked_at'>;
+export type KeySettings = Omit<
+  Key,
+  'id' | 'last4' | 'created_at' | 'last_used_at' | 'revoked_at' | 'former_secrets'
+>;
 
 /** Limits and budgets of a key or team; null: not set. */
 export type Limits = Pick<

@@ -6,8 +6,7 @@ import { toast } from '../../state/toasts.js';
 import { useAction } from '../../state/use-action.js';
 import { useDraft } from '../../state/use-draft.js';
 import { FormDialog } from '../../ui/form-dialog.js';
-import { Link } from '../../ui/link.js';
-import { ShownOnce } from '../../ui/shown-once.js';
+import { IssuedSecret } from './issued-secret.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { givenOf } from './limit-draft.js';
@@ -29,14 +28,7 @@ export function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
     onIssued();
   };
   if (!issued) return <IssueForm onClose={onClose} onIssued={done} />;
-  const { id, name, key } = issued;
-  return (
-    <ShownOnce title={`The key of ${name}`} secret={key} what="the key" testId="issued-key" onClose={onClose}>
-      <Link to={`/connect?key=${encodeURIComponent(id)}`} class="button button-plain">
-        Snippets with this key
-      </Link>
-    </ShownOnce>
-  );
+  return <IssuedSecret issued={issued} onClose={onClose} />;
 }
 
 interface IssueFormProps {

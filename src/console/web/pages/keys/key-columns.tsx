@@ -3,7 +3,7 @@ import { Link } from '../../ui/link.js';
 import { SecretState } from '../../ui/secret-state.js';
 import type { Column } from '../../ui/table/column.js';
 import { actionsColumn, RowButton } from '../../ui/table/row-actions.js';
-import { RelativeTime } from '../../ui/time.js';
+import { RelativeTime, Time } from '../../ui/time.js';
 import { Limits, Used } from './key-cells.js';
 import { limitsInWords } from './limits.js';
 import type { KeyTableProps } from './key-table.js';
@@ -13,6 +13,7 @@ export function keyColumns({
   usage,
   teams,
   onEdit,
+  onRotate,
   onRevoke,
 }: Omit<KeyTableProps, 'keys'>): readonly Column<Key>[] {
   return [
@@ -36,6 +37,9 @@ export function keyColumns({
     actionsColumn((key) => (
       <>
         <RowButton icon="edit" label={`Edit ${key.name}`} onClick={() => onEdit(key)} />
+        {key.revoked_at === null && (
+          <RowButton icon="rotate" label={`Rotate ${key.name}`} onClick={() => onRotate(key)} />
+        )}
         <RowButton
           icon={key.revoked_at ? 'bin' : 'stop'}
           label={key.revoked_at ? `Let ${key.name} in again or delete it` : `Revoke ${key.name}`}
@@ -72,7 +76,16 @@ const settingColumns: readonly Column<Key>[] = [
     head: 'State',
     value: (key) => key.revoked_at ?? key.expires_at,
     isSortable: false,
-    cell: (key) => <SecretState issued={key} />,
+    cell: (key) => (
+      <>
+        <SecretState issued={key} />
+        {key.former_secrets.map(({ last4, ends_at: endsAt }) => (
+          <span key={last4 + endsAt} class="dim key-note">
+            <span class="mono">…{last4}</span> works until <Time at={endsAt} />
+          </span>
+        ))}
+      </>
+    ),
   },
   {
     id: 'limits',

@@ -14,6 +14,7 @@ export interface KeyTableProps {
   /** Names of teams by id; undefined until they are loaded. */
   readonly teams: ReadonlyMap<string, string> | undefined;
   readonly onEdit: (key: Key) => void;
+  readonly onRotate: (key: Key) => void;
   readonly onRevoke: (key: Key) => void;
 }
 

@@ -11,10 +11,11 @@ import { IssueDialog } from './issue-dialog.js';
 import { KeyForm } from './key-form.js';
 import { KeyLists } from './key-table.js';
 import { RevokeDialog } from './revoke-dialog.js';
+import { RotateDialog } from './rotate-dialog.js';
 import { useTeams } from '../teams/use-teams.js';
 import { useKeyUsage } from './use-key-usage.js';
 
-type Open = { readonly what: 'edit' | 'revoke'; readonly key: Key };
+type Open = { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
 export function KeysPage() {
   const keys = useResource('keys', (signal) => panel.keys(signal), 15_000);
@@ -42,6 +43,7 @@ export function KeysPage() {
               usage={usage}
               teams={teamNames}
               onEdit={(key) => setOpen({ what: 'edit', key })}
+              onRotate={(key) => setOpen({ what: 'rotate', key })}
               onRevoke={(key) => setOpen({ what: 'revoke', key })}
             />
           )
@@ -49,6 +51,7 @@ export function KeysPage() {
       </Loaded>
       {isIssuing && <IssueDialog onClose={() => changeQuery({ issue: null })} onIssued={keys.reload} />}
       {open?.what === 'edit' && <KeyForm issued={open.key} onClose={close} onSaved={keys.reload} />}
+      {open?.what === 'rotate' && <RotateDialog issued={open.key} onClose={close} onRotated={keys.reload} />}
       {open?.what === 'revoke' && <RevokeDialog issued={open.key} onClose={close} onDone={keys.reload} />}
     </Page>
   );
