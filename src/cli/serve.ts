@@ -10,6 +10,7 @@ import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
 import { logFormats, logLevels, processLog, type LogFormat } from '../telemetry/logs.js';
 import { exitWhenWritten } from '../telemetry/process-exit.js';
+import { startWatchdog } from '../telemetry/watchdog/watchdog.js';
 import { onSignals } from './signals.js';
 import { announce, type Start } from './start.js';
 
@@ -64,7 +65,7 @@ interface Server {
 
 // Imported lazily: a process needs only one of the two.
 
-async function openAlone({ file, env, config, log, masterKey, secretKey }: Start): Promise<Server> {
+async function openAlone({ file, env, config, log, masterKey, secretKey, ...start }: Start): Promise<Server> {
   const { openGateway } = await import('../gateway/app.js');
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
@@ -78,16 +79,26 @@ async function openAlone({ file, env, config, log, masterKey, secretKey }: Start
     testConfig: (signal) => testConfig(file, env, signal),
     isStrict: isStrict(env),
   });
+  const watch = (): Promise<void> =>
+    startWatchdog({
+      stuckTimeoutMs: config.listen.stuckTimeoutMs,
+      isWorker: false,
+      log: { level: start.logLevel, format: start.logFormat, fields: {} },
+      runModule: gateway.services.store.runModule,
+    });
   return {
     maxShutdownMs: () => gateway.runtime.config.listen.shutdownTimeoutMs + lastStepsMs,
     close: () => gateway.close(),
     end: () => gateway.close({ isBroken: true }),
     kill: () => undefined,
     reload: () => reloadAtSignal(gateway.services.audit, () => gateway.reload()),
-    start: () =>
-      gateway.listen().catch((error: unknown) => {
+    async start() {
+      const url = await gateway.listen().catch((error: unknown) => {
         throw listenProblem(error, config.listen);
-      }),
+      });
+      await watch();
+      return url;
+    },
   };
 }
 

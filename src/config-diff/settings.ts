@@ -54,6 +54,7 @@ function listenSettings({
   headersTimeoutMs,
   bodyIdleTimeoutMs,
   keepAliveTimeoutMs,
+  stuckTimeoutMs,
   webSockets,
   ...listen
 }: Config['listen']) {
@@ -64,6 +65,7 @@ function listenSettings({
     headersTimeout: durationText(headersTimeoutMs),
     bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
     keepAliveTimeout: durationText(keepAliveTimeoutMs),
+    stuckTimeout: durationText(stuckTimeoutMs),
     webSockets: webSockets && webSocketSettings(webSockets),
   };
 }

@@ -188,6 +188,8 @@ export interface Config {
     readonly bodyIdleTimeoutMs: number;
     /** Time for which an unused connection is kept open. */
     readonly keepAliveTimeoutMs: number;
+    /** Time without a turn of the event loop after which a process is stuck; 0: no watchdog. */
+    readonly stuckTimeoutMs: number;
     /** Max open connections of one process; further ones are closed at once. */
     readonly maxConnections: number;
     /** Max connections that wait in the operating system to be accepted. */

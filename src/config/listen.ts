@@ -18,6 +18,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     headersTimeoutMs: durationMs(raw.headersTimeout),
     bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
     keepAliveTimeoutMs: durationMs(raw.keepAliveTimeout),
+    stuckTimeoutMs: durationMs(raw.stuckTimeout),
     maxConnections: raw.maxConnections,
     backlog: raw.backlog,
     webSockets: raw.webSockets && toWebSockets(raw.webSockets),
@@ -40,8 +41,18 @@ function toWebSockets({
 
 /** Rules for `listen:` that a schema cannot express. */
 export function listenErrors(listen: RawConfig['listen'], store: unknown): readonly SchemaError[] {
-  return [...networkErrors(listen), ...workerErrors(listen, store)];
+  return [...networkErrors(listen), ...stuckTimeoutErrors(listen), ...workerErrors(listen, store)];
 }
+
+function stuckTimeoutErrors({ stuckTimeout }: RawConfig['listen']): readonly SchemaError[] {
+  const ms = durationMs(stuckTimeout);
+  if (ms === 0 || ms >= minStuckMs) return [];
+  const message = `must be 0s, for no watchdog, or at least 1s, not "${stuckTimeout}"`;
+  return [{ path: ['listen', 'stuckTimeout'], message }];
+}
+
+/** Shorter times are those of a garbage collection or of a busy machine. */
+const minStuckMs = 1000;
 
 function networkErrors({ trustProxy }: RawConfig['listen']): readonly SchemaError[] {
   const texts: readonly string[] = Array.isArray(trustProxy) ? trustProxy : [];

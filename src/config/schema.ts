@@ -184,6 +184,8 @@ const Listen = Closed(
     headersTimeout: Duration({ default: '30s' }),
     bodyIdleTimeout: Duration({ default: '30s' }),
     keepAliveTimeout: Duration({ default: '75s' }),
+    /** Time without a turn of the event loop after which a process is stuck; `0s`: no watchdog. */
+    stuckTimeout: Duration({ default: '10s' }),
     maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
     backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
     webSockets: Type.Unsafe<false | Static<typeof WebSockets>>({

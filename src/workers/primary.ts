@@ -35,6 +35,7 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
   const pool = new WorkerPool({
     ...options,
     size,
+    stuckTimeoutMs: config.listen.stuckTimeoutMs,
     hub: config.live.kind === 'memory' ? new IpcHub() : undefined,
     init: { file, masterKey, logLevel, logFormat, startedMs: Date.now() },
     readText: async () => (await readConfigFile(file, env, otherFile)).text,

@@ -31,6 +31,8 @@ export class WorkerHandle {
   isLeaving = false;
   readonly #worker: Worker;
   #measured: readonly Measurement[] = [];
+  #silentMs = 0;
+  #isListening = false;
 
   constructor(name: string) {
     this.name = name;
@@ -46,9 +48,11 @@ export class WorkerHandle {
     const listening = new Promise<string>((resolve) => {
       this.channel.on('pool.listening', (url: string) => {
         hasServed = true;
+        this.#isListening = true;
         resolve(url);
       });
     });
+    this.channel.on('pool.sign', () => void (this.#silentMs = 0));
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null): void =>
         resolve({ hasServed, livedMs: performance.now() - bornMs, code, signal, failure });
@@ -83,6 +87,12 @@ export class WorkerHandle {
     const asked = this.channel.ask<readonly Measurement[]>('worker.measure');
     this.#measured = await within(asked, timeoutMs, 'It does not answer.').catch(() => this.#measured);
     return this.#measured;
+  }
+
+  /** Adds to the time for which its loop has given no sign, and returns it in ms; 0 before it listens. */
+  tick(ms: number): number {
+    if (this.#isListening) this.#silentMs += ms;
+    return this.#silentMs;
   }
 
   kill(): void {

@@ -3,6 +3,7 @@ import type { Logger } from '../plugin/internal.js';
 import type { IpcHub } from '../live/ipc/hub.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';
+import { SilentWorkers } from './silent-workers.js';
 import { WorkerHandle, type End } from './worker-handle.js';
 import type { Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
 import { PoolReload } from './pool-reload.js';
@@ -15,6 +16,8 @@ interface WorkerPoolOptions {
   readonly hub: IpcHub | undefined;
   readonly secretKey: () => Promise<string | undefined>;
   readonly init: Omit<WorkerInit, 'name' | 'text' | 'canary' | 'isHub'>;
+  /** Time without a sign of a worker's loop after which a reload and the shutdown do not wait for it; 0: never. */
+  readonly stuckTimeoutMs: number;
   /** Config file text at startup. */
   readonly text: string;
   readonly readText: () => Promise<string>;
@@ -27,6 +30,7 @@ export class WorkerPool {
   readonly #serving = new Set<WorkerHandle>();
   readonly #exited = new ExitedMetrics();
   readonly #reload: PoolReload;
+  readonly #silent: SilentWorkers;
   readonly #gaveUp: Promise<never>;
   #giveUp: (error: UsageError) => void = () => undefined;
   /** Names of dead or leaving workers without a replacement that serves. */
@@ -38,6 +42,8 @@ export class WorkerPool {
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
     this.#reload = new PoolReload({ ...options, workers: () => [...this.#workers] });
+    this.#silent = new SilentWorkers({ ...options, workers: () => this.#workers });
+    this.#silent.start();
     this.#gaveUp = new Promise((_, reject) => {
       this.#giveUp = reject;
     });
@@ -58,7 +64,7 @@ export class WorkerPool {
   }
 
   reload(): Promise<Reloaded> {
-    return this.#reload.next();
+    return this.#silent.during(this.#reload.next());
   }
 
   /** Has one worker record a reload by a signal in the audit log. */
@@ -76,7 +82,7 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const { channel } of this.#workers) channel.notify('worker.end');
-    await Promise.all([...this.#workers].map(({ ended }) => ended));
+    await this.#silent.during(Promise.all([...this.#workers].map(({ ended }) => ended)));
   }
 
   kill(): void {
@@ -128,9 +134,9 @@ export class WorkerPool {
     channel.on('pool.begin', async () => this.#initFor(worker));
     channel.on('pool.secret-key', () => this.#options.secretKey());
     channel.on('pool.reload', () => this.reload());
-    channel.on('pool.canary', (percent: number) => this.#reload.startCanary(percent));
-    channel.on('pool.commit', () => this.#reload.commitCanary());
-    channel.on('pool.cancel', () => this.#reload.cancelCanary());
+    channel.on('pool.canary', (percent: number) => this.#silent.during(this.#reload.startCanary(percent)));
+    channel.on('pool.commit', () => this.#silent.during(this.#reload.commitCanary()));
+    channel.on('pool.cancel', () => this.#silent.during(this.#reload.cancelCanary()));
     channel.on('pool.given-up', (id: number) => this.#reload.canaryGivenUp(id));
     channel.on('pool.measure', () => this.measure());
     this.#options.hub?.connect(channel);

@@ -15,6 +15,7 @@ import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { exitWhenWritten } from '../telemetry/process-exit.js';
 import type { PoolCanary, Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
+import { startWatchdog, type StuckLog } from '../telemetry/watchdog/watchdog.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
@@ -87,7 +88,17 @@ class Worker {
       throw listenProblem(error, config.listen);
     });
     this.#gateway = gateway;
+    const fields = { worker: Number(name), pid: process.pid };
+    await this.#watch(gateway, { level: logLevel, format: logFormat, fields });
     this.#channel.notify('pool.listening', url);
+  }
+
+  /** Starts the watchdog, and the signs that the loop gives the primary. */
+  async #watch({ runtime, services }: Gateway, log: StuckLog): Promise<void> {
+    const { stuckTimeoutMs } = runtime.config.listen;
+    const { runModule } = services.store;
+    await startWatchdog({ stuckTimeoutMs, isWorker: true, log, runModule });
+    if (stuckTimeoutMs > 0) setInterval(() => this.#channel.notify('pool.sign'), signMs).unref();
   }
 
   /** Joins the canary of the other workers; without it, this worker serves the config in force alone. */
@@ -166,6 +177,9 @@ class Worker {
     return undefined;
   }
 }
+
+/** Interval of the signs that the loop gives the primary. */
+const signMs = 500;
 
 /** Throws where a reload was not taken. */
 function takenOf(reload: SignalledReload): Taken {

@@ -48,6 +48,7 @@ describe('loadConfig', () => {
       headersTimeoutMs: 30_000,
       bodyIdleTimeoutMs: 30_000,
       keepAliveTimeoutMs: 75_000,
+      stuckTimeoutMs: 10_000,
       maxConnections: 8192,
       backlog: 4096,
       webSockets: {

@@ -267,9 +267,8 @@ export interface WholeStore extends Store {
   readonly slotHistory: SlotHistory;
   readonly audit: AuditLog;
   readonly adminTokens: AdminTokens;
-  /**
-   * Sums at most `limit` hours of the ledger from before `beforeMs` by pairs of groups, so that a filter and a grouping
-   * need not count their rows. Returns the number of hours; absent where rows are counted in memory.
-   */
+  /** Sums `limit` hours of the ledger at most, from before `beforeMs`, by pairs of groups; returns their number. */
   readonly sumPairs?: (beforeMs: number, limit: number) => Promise<number>;
+  /** Runs `begin(data)` of the module at `url` in the thread of the store; absent where it has none. */
+  readonly runModule?: (url: string, data: unknown) => void;
 }

@@ -55,6 +55,7 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
       spaces: { ...store.spaces, get: (space, key) => spaces.get(space, key) },
       reclaim: (pages) => reclaimPages(db, pages),
       caches: { sqlite_statements: () => thread.fill },
+      runModule: (url, data) => thread.runModule({ url, data }),
       async close() {
         await reader.destroy(); // first: the thread checkpoints the log once there is no reader
         await store.close();

@@ -7,6 +7,12 @@ export interface ThreadOptions {
   readonly lockTimeoutMs: number;
 }
 
+/** A module for the thread to run beside its statements: its `begin` is called with `data`. */
+export interface ThreadModule {
+  readonly url: string;
+  readonly data: unknown;
+}
+
 /** A request to the thread; `connection` tells transactions apart. */
 export type ThreadRequest = { readonly id: number; readonly connection: number } & ThreadWork;
 

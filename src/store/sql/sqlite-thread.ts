@@ -1,7 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { within, type CacheStats, type Logger } from '../../plugin/internal.js';
 import type { Result } from './libsql-connection.js';
-import type { ThreadOptions, ThreadReply, ThreadRequest, ThreadWork } from './sqlite-messages.js';
+import type {
+  ThreadModule,
+  ThreadOptions,
+  ThreadReply,
+  ThreadRequest,
+  ThreadWork,
+} from './sqlite-messages.js';
 
 interface SqliteThreadOptions {
   readonly file: string;
@@ -43,6 +49,7 @@ export class SqliteThread {
   readonly #pending = new Map<number, Pending>();
   #pendingSize = 0;
   #lastId = 0;
+  #module: ThreadModule | undefined;
   #isClosed = false;
 
   constructor(options: SqliteThreadOptions) {
@@ -76,6 +83,13 @@ export class SqliteThread {
     if (isFull && !worker)
       throw new SqliteError('Too many statements wait for the SQLite file.', 'SQLITE_THREAD_FULL');
     return this.#ask(work, connection, size);
+  }
+
+  /** Runs a module beside the statements, also in the thread that replaces a lost one. */
+  runModule(module: ThreadModule): void {
+    this.#module = module;
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#worker?.postMessage(module);
   }
 
   /** Drains the queue and ends the thread. */
@@ -120,6 +134,8 @@ export class SqliteThread {
       this.#rejectAll(failure);
       if (!this.#isClosed) onLost(failure ?? lost());
     });
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    if (this.#module) worker.postMessage(this.#module);
     worker.unref(); // keeps the process alive only while a query is pending
     return worker;
   }

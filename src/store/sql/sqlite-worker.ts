@@ -1,6 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isBusy, LibsqlConnection, type Result, type Statement } from './libsql-connection.js';
-import type { ThreadOptions, ThreadReply, ThreadRequest, WriteBatch } from './sqlite-messages.js';
+import type {
+  ThreadModule,
+  ThreadOptions,
+  ThreadReply,
+  ThreadRequest,
+  WriteBatch,
+} from './sqlite-messages.js';
 
 /**
  * Runs the statements of one SQLite file in order. While a transaction is open, the requests of other
@@ -161,4 +167,12 @@ const runner = new StatementRunner(
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   (reply) => parentPort?.postMessage(reply),
 );
-parentPort?.on('message', (request: ThreadRequest) => runner.take(request));
+parentPort?.on('message', (request: ThreadRequest | ThreadModule) => {
+  if ('url' in request) void runModule(request);
+  else runner.take(request);
+});
+
+async function runModule({ url, data }: ThreadModule): Promise<void> {
+  const { begin } = (await import(url)) as { readonly begin: (given: unknown) => void };
+  begin(data);
+}
