@@ -36,6 +36,7 @@ export class Housekeeper {
   #round: Promise<void> | undefined;
   #work: Promise<unknown> | undefined;
   #isClosed = false;
+  #lost: AbortSignal | undefined;
 
   constructor(options: HousekeeperOptions) {
     this.#options = options;
@@ -59,9 +60,15 @@ export class Housekeeper {
     await this.#work; // a round that still waits for the lock is not awaited
   }
 
+  /** Also true once another instance does this work. */
+  get #isStopped(): boolean {
+    return this.#isClosed || this.#lost?.aborted === true;
+  }
+
   async #cleanUpOnce(): Promise<void> {
     const { live, everyMs = roundMs } = this.#options;
-    await live.withLock('housekeeping', async () => {
+    await live.withLock('housekeeping', async (lost) => {
+      this.#lost = lost;
       if (this.#isClosed || live.shared.get(roundKey) !== undefined) return;
       // Shorter than the interval of the rounds, so that the first instance to come does the next one.
       live.shared.set(roundKey, true, everyMs / 2);
@@ -95,7 +102,7 @@ export class Housekeeper {
     const { store, clock, log } = this.#options;
     const beforeMs = clock.now() - lateMs;
     try {
-      for (let hours = 0; hours < maxHours && !this.#isClosed; hours += 1) {
+      for (let hours = 0; hours < maxHours && !this.#isStopped; hours += 1) {
         if (!(await store.sumPairs?.(beforeMs, 1))) break; // close waits for this one hour
         await breath();
       }
@@ -111,7 +118,7 @@ export class Housekeeper {
 
   /** Repeats a step until little is left; yields to the event loop between two steps. */
   async #repeat(step: () => Promise<number>): Promise<void> {
-    while (!this.#isClosed && (await step()) === stepRows) await breath();
+    while (!this.#isStopped && (await step()) === stepRows) await breath();
   }
 }
 

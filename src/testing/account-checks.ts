@@ -45,7 +45,7 @@ export function accountHost(overrides: Partial<AccountHost> = {}): AccountHost {
     resolvePath: (file) => path.resolve(file),
     tokens: async () => [memoryTokens(), undefined],
     withLock(hold) {
-      const done = work.then(() => hold());
+      const done = work.then(() => hold(new AbortController().signal));
       work = done.catch(() => undefined);
       return done;
     },

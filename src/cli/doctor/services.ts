@@ -91,11 +91,11 @@ export async function live({ config: { live: settings } }: Patient, clocks: Cloc
   try {
     const { version, clockMs } = await probeRedis(settings);
     clocks.set(where, clockMs);
-    return finding('live', `${where}, version ${version}`);
+    return finding('live', version === undefined ? where : `${where}, version ${version}`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return finding('live', '', {
-      warning: `${where} does not answer (${why}): instances would serve each on its own`,
+      warning: `${where} cannot be used (${why}): instances would serve each on its own`,
     });
   }
 }

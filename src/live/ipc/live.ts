@@ -84,10 +84,10 @@ function claimsOver(channel: RpcChannel, now: () => number): Claims {
 function locksOver(channel: RpcChannel): Live['withLock'] {
   const own = new MemoryLocks();
   return (name, work) =>
-    own.withLock(name, async () => {
+    own.withLock(name, async (signal) => {
       await channel.ask('live.lock', name).catch(() => undefined);
       try {
-        return await work();
+        return await work(signal);
       } finally {
         channel.notify('live.unlock', name);
       }

@@ -88,9 +88,11 @@ interface Receiver {
 export class MemoryLocks {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  /** The signal of `work` never aborts: nobody else can take a lock of this process. */
+  async withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const before = this.#last.get(name) ?? Promise.resolve();
-    const mine = before.then(work, work);
+    const run = () => work(new AbortController().signal);
+    const mine = before.then(run, run);
     this.#last.set(name, mine);
     try {
       return await mine;

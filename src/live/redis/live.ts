@@ -81,7 +81,7 @@ export class RedisLive implements Live {
     return this.permits.others + 1;
   }
 
-  withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return this.#locks.withLock(name, work);
   }
 

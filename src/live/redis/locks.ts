@@ -19,18 +19,25 @@ export class RedisLocks {
     this.#names = names;
   }
 
-  withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return this.#local.withLock(name, async () => {
       const token = randomUUID();
       while (!(await this.#take(name, token))) await this.#waitForRelease(name);
-      const keeping = setInterval(() => void this.#take(name, token), keepEveryMs).unref();
+      const lost = new AbortController();
+      const keeping = setInterval(() => void this.#keep(name, token, lost), keepEveryMs).unref();
       try {
-        return await work();
+        return await work(lost.signal);
       } finally {
         clearInterval(keeping);
         this.#drop(name, token);
       }
     });
+  }
+
+  /** Renews a lock; aborts the work of one that another instance has taken meanwhile. */
+  async #keep(name: string, token: string, lost: AbortController): Promise<void> {
+    if (lost.signal.aborted || (await this.#take(name, token))) return;
+    lost.abort(new Error(`another instance has taken the lock "${name}"`));
   }
 
   /** Receives that a lock was released, and wakes its waiting caller. */

@@ -1,34 +1,32 @@
-import type { Redis } from 'ioredis';
-import { within } from '../../plugin/internal.js';
 import type { RedisAddress } from './address.js';
-import { createConnection } from './connection.js';
+import { RedisNames } from './names.js';
+import { writeProbe } from './scripts.js';
+import { RedisSession } from './session.js';
 
-/** Answer of a Redis server: its version, and its time in unix milliseconds. */
+/** Answer of a Redis server: its version, if it tells it, and its time in unix milliseconds. */
 export interface RedisAnswer {
-  readonly version: string;
+  readonly version: string | undefined;
   readonly clockMs: number;
 }
 
-/** Asks a Redis server for its version and its time, and changes nothing. Rejects where it does not answer in time. */
-export async function probeRedis({ access }: RedisAddress): Promise<RedisAnswer> {
-  const redis = createConnection(access, { connectTimeout: timeoutMs });
-  let firstError: Error | undefined;
-  redis.on('error', (error: Error) => (firstError ??= error));
+/**
+ * Does what a gateway does at its start: subscribes to the channels, and runs a script that writes a key, which
+ * expires at once. Rejects where that fails or takes too long.
+ */
+export async function probeRedis(address: RedisAddress): Promise<RedisAnswer> {
+  const names = new RedisNames(address);
+  const listeners = { onMessage: () => undefined, ended: () => undefined };
+  const session = await RedisSession.open(address, Object.values(names.channels), listeners);
   try {
-    return await within(ask(redis), timeoutMs, 'it does not answer');
-  } catch (error) {
-    throw firstError ?? error;
+    const clockMs = Number(await session.run(writeProbe, [names.lock('probe')], []));
+    return { clockMs, version: await versionAt(session) };
   } finally {
-    redis.disconnect();
+    session.end(new Error('the probe is over'));
   }
 }
 
-const timeoutMs = 3000;
-
-async function ask(redis: Redis): Promise<RedisAnswer> {
-  await redis.connect();
-  const [seconds = 0, micros = 0] = (await redis.time()).map(Number);
-  const info = await redis.info('server');
-  const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? 'unknown';
-  return { version, clockMs: seconds * 1000 + micros / 1000 };
+/** Version of the server; undefined where INFO is not allowed. */
+async function versionAt(session: RedisSession): Promise<string | undefined> {
+  const info = await session.ask((redis) => redis.info('server')).catch(() => '');
+  return /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1];
 }

@@ -158,6 +158,13 @@ if not used then return false end
 return {redis.call('GET', KEYS[1]), left}
 `);
 
+/** Writes a key that expires at once, as a probe: returns the Redis time. KEYS key. */
+export const writeProbe = script(`
+${nowMs}
+redis.call('SET', KEYS[1], nowMs, 'PX', 1)
+return nowMs
+`);
+
 /** Acquires or renews a lock: returns 0 if another token holds it. KEYS lock. ARGV token, milliseconds. */
 export const takeLock = script(`
 local token = redis.call('GET', KEYS[1])

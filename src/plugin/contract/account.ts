@@ -59,8 +59,8 @@ export interface AccountHost {
     origin: string,
     terms?: { readonly isRepeatable: boolean },
   ): Promise<readonly [TokenStore, OAuthTokens | undefined]>;
-  /** Runs `work` in one instance at a time, for this slot. */
-  withLock<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Runs `work` in one instance at a time, for this slot; `signal` aborts where another one has taken over. */
+  withLock<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** Unix milliseconds: `clock.now`. */
   readonly now: () => number;
   /** Time and timers of the gateway. */

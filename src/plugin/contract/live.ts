@@ -21,9 +21,10 @@ export interface Live {
   readonly claims: Claims;
   /**
    * Lock: runs `work` while no other work of the same name runs on any instance; waits for that. The lock of
-   * an instance that died is released after some seconds.
+   * an instance that died is released after some seconds. `signal` aborts where another instance has taken the
+   * lock meanwhile, for this one could not renew it in time: stop what the other may do too.
    */
-  withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 

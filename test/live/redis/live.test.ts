@@ -137,6 +137,33 @@ function describeRedis(server: string): void {
         finish();
         await held;
       }).timeout(20_000);
+
+      it('aborts the signal of work that another instance has taken over', async () => {
+        const [one, two] = [await proxied(), await direct()];
+        let begin: (signal: AbortSignal) => void = () => undefined;
+        const begun = new Promise<AbortSignal>((resolve) => (begin = resolve));
+        let finish: () => void = () => undefined;
+        const end = new Promise<void>((resolve) => (finish = resolve));
+        const first = one.withLock('name', async (lost) => {
+          begin(lost);
+          await end;
+        });
+        const lost = await begun;
+        harm();
+        let isTaken = false;
+        const second = two.withLock('name', async (kept) => {
+          isTaken = true;
+          await end;
+          return kept.aborted;
+        });
+        await eventually(() => isTaken);
+        expect(lost.aborted).to.equal(false);
+        proxy.forward();
+        await eventually(() => lost.aborted);
+        finish();
+        await first;
+        expect(await second).to.equal(false);
+      }).timeout(20_000);
     });
 
   it('starts without Redis, says so once, and joins when it answers', async () => {

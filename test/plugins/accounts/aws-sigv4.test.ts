@@ -167,9 +167,9 @@ describe('temporary keys of AWS', () => {
 
   it('are asked for under the lock of the account, one instance at a time', async () => {
     const order: string[] = [];
-    const withLock = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const withLock = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
       order.push('locked');
-      const result = await work();
+      const result = await work(new AbortController().signal);
       order.push(`gave ${given}`);
       return result;
     };
