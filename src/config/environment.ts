@@ -2,6 +2,7 @@ import path from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { readFileSync, statSync } from 'node:fs';
+import { addressEncoder } from './addresses.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,7 +43,10 @@ export interface Placeholders {
   file(file: string): string;
 }
 
-/** Substitutes environment variables and files in a text. */
+/**
+ * Substitutes environment variables and files in a text; within the user and password of an address they are
+ * percent-encoded.
+ */
 export function substitute(
   text: string,
   env: Environment,
@@ -52,21 +56,34 @@ export function substitute(
   const unset: string[] = [];
   const unread: string[] = [];
   let isMalformed = false;
+  const encode = addressEncoder(text);
   const replaced = text.replace(
     reference,
-    (whole: string, escaped?: string, file?: string, name?: string, fallback?: string, end?: string) => {
+    (...[whole, escaped, file, name, fallback, end, offset]: Match) => {
+      const encoded = (value: string) => encode(value, offset);
       if (escaped !== undefined) return escaped;
       isMalformed ||= end !== '}' || file === '';
-      if (file && end === '}') return fromFile(file, readSecret, unread, placeholders);
+      if (file && end === '}') return encoded(fromFile(file, readSecret, unread, placeholders));
       if (name === undefined || end !== '}') return whole;
       const given = fallback === undefined ? env[name] : env[name] || fallback;
       const value = given ?? placeholders?.variable(name);
       if (value === undefined) unset.push(name);
-      return value ?? whole;
+      return value === undefined ? whole : encoded(value);
     },
   );
   return { text: replaced, unset, unread, isMalformed };
 }
+
+/** Arguments of the replacer: the match, its groups, and where it begins. */
+type Match = [
+  whole: string,
+  escaped: string | undefined,
+  file: string | undefined,
+  name: string | undefined,
+  fallback: string | undefined,
+  end: string | undefined,
+  offset: number,
+];
 
 function fromFile(
   file: string,

@@ -1,3 +1,4 @@
+import { addressErrors } from './addresses.js';
 import { durationMs, isRequestHeader, type SchemaError } from '../plugin/internal.js';
 import type { Checked } from './checked.js';
 import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
@@ -184,7 +185,7 @@ function urlErrors(path: Path, text: string): readonly SchemaError[] {
  */
 function proxyErrors(proxy: string): readonly SchemaError[] {
   const path = ['proxy'];
-  const errors = urlErrors(path, proxy);
+  const errors = [...addressErrors(path, proxy), ...urlErrors(path, proxy)];
   if (errors.length > 0 || isDecodable(new URL(proxy))) return errors;
   return [
     { path, message: 'has a % in its user or password that stands for nothing; write %25 for a plain %' },

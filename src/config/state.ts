@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { addressErrors } from './addresses.js';
 import type { Config } from './config.js';
 import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
@@ -28,6 +29,8 @@ export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>)
 
 /** Rules for the address of the store; messages do not repeat it, because it may hold a password. */
 export function storeErrors(text: string): readonly SchemaError[] {
+  const faults = addressErrors(['store'], sqliteFile(text) === undefined ? text : '');
+  if (faults.length > 0) return faults;
   const isPostgres = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
   if (text === 'memory' || sqliteFile(text) || isPostgres) return [];
   const message =
@@ -48,6 +51,8 @@ export function toLive(text: string): Config['live'] {
 
 /** Rules for the address in `live:`; messages do not repeat it, because it may hold a password. */
 export function liveErrors(text: string): readonly SchemaError[] {
+  const faults = addressErrors(['live'], text);
+  if (faults.length > 0) return faults;
   try {
     toLive(text);
     return [];
