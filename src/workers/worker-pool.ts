@@ -50,12 +50,20 @@ export class WorkerPool {
     this.#gaveUp.catch(() => undefined); // no unhandled rejection: `start` awaits it too
   }
 
-  /** Returns the URL once all workers listen. Throws a UsageError with the reason if they cannot start. */
+  /**
+   * Returns the URL once all workers listen. The first one starts alone, as it may make or migrate a file that the
+   * others then find ready. Throws a UsageError with the reason if they cannot start.
+   */
   async start(): Promise<string> {
-    const names = Array.from({ length: this.#options.size }, (_, index) => String(index + 1));
-    const first = names.map((name) => new Promise<string>((resolve) => void this.#supervise(name, resolve)));
-    const [url] = await Promise.race([Promise.all(first), this.#gaveUp]);
-    return url ?? '';
+    const [first = '1', ...others] = Array.from({ length: this.#options.size }, (_, index) => `${index + 1}`);
+    const url = await Promise.race([this.#begin(first), this.#gaveUp]);
+    await Promise.race([Promise.all(others.map((name) => this.#begin(name))), this.#gaveUp]);
+    return url;
+  }
+
+  /** Supervises a worker, and resolves with its URL once it listens. */
+  #begin(name: string): Promise<string> {
+    return new Promise((resolve) => void this.#supervise(name, resolve));
   }
 
   /** Rejects when workers repeatedly die before they serve. */

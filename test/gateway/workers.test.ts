@@ -5,6 +5,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
+import Database from 'libsql';
 import type { Suite } from 'mocha';
 import { openStore } from '#src/store/index.js';
 import { createLogger } from '#src/telemetry/logs.js';
@@ -160,6 +161,22 @@ describe('several workers', function () {
     const noStore = await workshop.run({ cwd, env });
     expect([noStore.code, noStore.stdout]).to.deep.equal([1, '']);
     expect(noStore.stderr).to.match(/^config\/gateway\.yaml:1:\d+ store: [^\n]*cannot be opened[^\n]*\n$/);
+  });
+
+  it('start on a new file while another program writes to it, the first one alone', async () => {
+    const cwd = await workshop.folder({ [file]: configOf(), 'data/.keep': '' });
+    const other = new Database(path.join(cwd, 'data/gateway.db'));
+    other.exec('pragma journal_mode = wal; begin immediate; create table held (x);');
+    const gateway = await workshop.start({ cwd, env });
+    const waiting = await gateway.line(({ msg }) => msg.includes('is locked by another process'));
+    expect(waiting['worker']).to.equal(1);
+    setTimeout(() => other.exec('rollback'), 3000); // longer than any wait for a lock of a statement
+    const url = await gateway.url();
+    other.close();
+    await pidsOf(gateway, url);
+    const waited = gateway.logged.filter(({ msg }) => msg.includes('is locked by another process'));
+    expect(waited).to.have.length(1);
+    expect(gateway.logged.filter(({ msg }) => msg.startsWith('A worker has died'))).to.deep.equal([]);
   });
 
   it('are given up where they die time and again before they serve', async () => {

@@ -180,7 +180,8 @@ describe('the thread of a SQLite file', () => {
   });
 
   describe('whose file another program has locked', () => {
-    it('says so at the start, within two seconds', async () => {
+    it('says so at the start, after ten seconds', async function () {
+      this.timeout(20_000);
       await (await openStore(place.where, { log: quiet })).close();
       const other = new Database(place.where.file);
       other.pragma('locking_mode = exclusive');
@@ -189,7 +190,7 @@ describe('the thread of a SQLite file', () => {
       const open = async () => {
         refusal = await openStore(place.where, { log: quiet }).catch((error: unknown) => error);
       };
-      expect(await livedMs(open)).to.be.lessThan(2000);
+      expect(await livedMs(open)).to.be.within(9000, 14_000);
       expect(String(refusal)).to.include(place.where.file).and.include('locked by another program');
       other.close();
     });

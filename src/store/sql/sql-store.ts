@@ -37,7 +37,7 @@ interface SqlStoreOptions {
  */
 export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOptions): Promise<WholeStore> {
   const { file } = thread;
-  const db = await openSqlite(thread);
+  const db = await openSqlite(thread, options.log);
   await destroyedOnError(db, () => migrateSqlite(db, file, options.log));
   const store = storeOver(db, 'sqlite', options);
   const reader = openSqliteReader(file);

@@ -13,14 +13,16 @@ import type { Tables } from './tables.js';
 import { SqliteThreadDialect } from './thread-dialect.js';
 
 /**
- * Opens the file of a thread; creates it and its folder if missing. On failure the thread ends, with a
- * StoreError.
+ * Opens the file of a thread; creates it and its folder if missing. With a log a lock of another program
+ * is waited for. On failure the thread ends, with a StoreError.
  */
-export async function openSqlite(thread: SqliteThread): Promise<Kysely<Tables>> {
+export async function openSqlite(thread: SqliteThread, log?: Logger): Promise<Kysely<Tables>> {
   const db = new Kysely<Tables>({ dialect: new SqliteThreadDialect(thread) });
   try {
     await makeFile(thread.file);
-    await db.connection().execute(async () => undefined); // the first connection opens the file
+    // The first connection opens the file.
+    const open = (): Promise<void> => db.connection().execute(async () => undefined);
+    await (log ? untilFree(open, { file: thread.file, log, maxMs: async () => maxLockedMs }) : open());
     return db;
   } catch (error) {
     await thread.close();
@@ -65,14 +67,29 @@ function noneIfThere(error: NodeJS.ErrnoException): undefined {
  * another instance may be migrating it.
  */
 export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logger): Promise<void> {
-  const startedMs = Date.now();
+  const maxMs = async (): Promise<number> => ((await isOutdated(db)) ? maxMigrationMs : maxLockedMs);
+  try {
+    await untilFree(() => migrate(db, 'sqlite'), { file, log, maxMs });
+  } catch (error) {
+    throw isSqliteFailure(error) ? cannotOpen(file, error) : error;
+  }
+}
+
+interface LockWait {
+  readonly file: string;
+  readonly log: Logger;
+  /** Time after which the lock is no longer waited for. */
+  readonly maxMs: () => Promise<number>;
+}
+
+/** Runs until no other program holds the lock of the file, or until the time is over; then it throws the last error. */
+async function untilFree(run: () => Promise<void>, { file, log, maxMs }: LockWait): Promise<void> {
+  const startedMs = performance.now();
   for (let isLogged = false; ; isLogged = true) {
     try {
-      return await migrate(db, 'sqlite');
+      return await run();
     } catch (error) {
-      if (!isLocked(error)) throw isSqliteFailure(error) ? cannotOpen(file, error) : error;
-      const timeoutMs = (await isOutdated(db)) ? maxMigrationMs : maxLockedMs;
-      if (Date.now() - startedMs >= timeoutMs) throw cannotOpen(file, error);
+      if (!isLocked(error) || performance.now() - startedMs >= (await maxMs())) throw error;
       if (!isLogged)
         log.warn({ file }, 'The SQLite file is locked by another process; waiting for the lock.');
       await delay(lockedPauseMs);
@@ -80,8 +97,8 @@ export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logge
   }
 }
 
-/** Shorter than the two seconds after which an operator wants to know. */
-const maxLockedMs = 1500;
+/** Longer than another program's writes take; the log tells who is waited for meanwhile. */
+const maxLockedMs = 10_000;
 const maxMigrationMs = 60_000;
 const lockedPauseMs = 50;
 
