@@ -3,8 +3,12 @@ import {
   definePlugin,
   Duration,
   durationMs,
+  EventStream,
+  forCaller,
   formatContext,
+  forOperator,
   GatewayError,
+  isGatewayError,
   reportDropped,
   Size,
   sizeBytes,
@@ -144,11 +148,22 @@ function streamBody(
   { reply, trace }: Pick<GatewayState, 'reply' | 'trace'>,
   { keepAliveMs, clock, early, cutsOnFailure }: StreamOptions,
 ): Readable {
-  const onFailure = (error: unknown) => trace.fail(toGatewayError(error));
+  const onFailure = (error: unknown) => trace.fail(forOperator(toGatewayError(error)));
   const { keepAlive, longSilence } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
-  const text = early?.text(encoder, { reply, trace }) ?? encoder.stream(reply);
+  const told = forStream(reply);
+  const text = early?.text(encoder, { reply: told, trace }) ?? encoder.stream(told);
   return sseBody(text, { onFailure, clock, cutsOnFailure, longSilence, ...heartbeat });
+}
+
+/** The reply as it fails for its caller. */
+function forStream(reply: GatewayState['reply']): GatewayState['reply'] {
+  const events = EventStream.from(reply.events).mapFailure(toCaller);
+  return events === reply.events ? reply : { ...reply, events };
+}
+
+function toCaller(error: unknown): unknown {
+  return isGatewayError(error) ? forCaller(error) : error;
 }
 
 /**
@@ -174,6 +189,10 @@ function countBody(
 }
 
 function noExactCount(slot: string): GatewayError {
-  const message = `Slot "${slot}" cannot count tokens; send the request itself and read its usage.`;
-  return new GatewayError('not_supported', message, { status: 501, type: 'not_supported' });
+  const what = 'cannot count tokens; send the request itself and read its usage.';
+  return new GatewayError('not_supported', `Slot "${slot}" ${what}`, {
+    callersMessage: `The upstream of this model ${what}`,
+    status: 501,
+    type: 'not_supported',
+  });
 }

@@ -3,6 +3,7 @@ import {
   toGatewayError,
   withFields,
   withHeaders,
+  withoutRefusal,
   type Count,
   type GatewayError,
   type GatewayState,
@@ -33,7 +34,7 @@ export async function countTokens(
     return { ...count, slot: slot.id, windows: undefined };
   } catch (error) {
     const own = callersError(toGatewayError(error), asked);
-    throw withHeaders(own, provenance(slot.id, trace.calls.length));
+    throw withoutRefusal(withHeaders(own, provenance(slot.id, trace.calls.length)));
   } finally {
     lease.release();
   }

@@ -3,6 +3,7 @@ import {
   usageMeter,
   withFields,
   withHeaders,
+  withoutRefusal,
   type CallTimer,
   type GatewayError,
   type GatewayState,
@@ -92,7 +93,7 @@ class Answer {
       const next = callSignal(this.#state).aborted ? undefined : await this.#next(attempt, error);
       if (!next) {
         attempt.lease.release();
-        throw error;
+        throw withoutRefusal(error);
       }
       attempt = next;
     }

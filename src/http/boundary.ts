@@ -2,6 +2,7 @@ import {
   GatewayError,
   changedError,
   errorCodes,
+  forCaller,
   isGatewayError,
   isHeaderValue,
   pluginPlace,
@@ -50,9 +51,9 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
   if (isFinal(error)) ctx.set('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);
   // An upstream's own answer stays as it came.
-  if (error.status === 503 && !error.failure && !ctx.res.hasHeader('retry-after'))
-    ctx.set('retry-after', '1');
-  ctx.body = bodyOf(error, state);
+  const mayRetry = error.status === 503 && error.headers['x-should-retry'] !== 'false';
+  if (mayRetry && !error.failure && !ctx.res.hasHeader('retry-after')) ctx.set('retry-after', '1');
+  ctx.body = bodyOf(forCaller(error), state);
   ctx.type = 'application/json';
 }
 

@@ -45,6 +45,8 @@ export interface GatewayErrorOptions {
   readonly param?: string | undefined;
   /** Token for what a service refuses of the request, by which clients of Messages recover: `prompt_too_long`. */
   readonly capability?: string | undefined;
+  /** Message for callers, where that for operators names a slot or what is wrong with it; default: the same. */
+  readonly callersMessage?: string | undefined;
   /** Kind of upstream failure, for the slot's state and for failover; never sent to a caller. */
   readonly failure?: CallFailure;
   readonly cause?: unknown;
@@ -76,6 +78,7 @@ export class GatewayError extends Error {
   readonly details: unknown;
   readonly param: string | undefined;
   readonly capability: string | undefined;
+  readonly callersMessage: string | undefined;
   readonly failure: CallFailure | undefined;
 
   /** `code`: one of `errorCodes`, or an upstream's own, which needs `status` and `type` beside it. */
@@ -91,6 +94,7 @@ export class GatewayError extends Error {
     this.param =
       options.param ?? (code === 'invalid_request' && !options.failure ? pathIn(message) : undefined);
     this.capability = options.capability;
+    this.callersMessage = options.callersMessage;
     this.failure = options.failure;
   }
 
@@ -123,7 +127,7 @@ export interface ErrorChanges extends GatewayErrorOptions {
 
 /** Copy of an error with other parts. */
 export function changedError(error: GatewayError, changes: ErrorChanges): GatewayError {
-  const { failure, cause, status, type, headers, details, param, capability } = error;
+  const { failure, cause, status, type, headers, details, param, capability, callersMessage } = error;
   const { code = error.code, message = error.message, ...others } = changes;
   return new GatewayError(code, message, {
     status,
@@ -132,11 +136,45 @@ export function changedError(error: GatewayError, changes: ErrorChanges): Gatewa
     details,
     param,
     capability,
+    callersMessage,
     ...(failure && { failure }),
     ...(cause !== undefined && { cause }),
     ...others,
   });
 }
+
+/** The error as callers are told it. */
+export function forCaller(error: GatewayError): GatewayError {
+  const { callersMessage: message } = error;
+  return message === undefined
+    ? error
+    : changedError(error, { message, callersMessage: undefined, cause: error });
+}
+
+/** The error that operators are told, of one that may be `forCaller`. */
+export function forOperator(error: GatewayError): GatewayError {
+  const { cause, message } = error;
+  return isGatewayError(cause) && cause.callersMessage === message ? cause : error;
+}
+
+/**
+ * Error in place of a provider's refusal of the gateway's own credential (401), which callers would take for one of
+ * theirs and log out; any other error as it is.
+ */
+export function withoutRefusal(error: GatewayError): GatewayError {
+  const { failure, code, message, headers } = error;
+  if (failure?.kind !== 'status' || failure.status !== 401) return error;
+  const { 'retry-after': _, ...others } = headers;
+  return new GatewayError('no_slot_available', `${code}: ${message}`, {
+    callersMessage: accountRefused,
+    headers: { ...others, 'x-should-retry': 'false' },
+    failure,
+    cause: error,
+  });
+}
+
+/** Message for callers where the gateway's account is refused; no retry cures it. */
+export const accountRefused = "The gateway's account at its provider is refused; tell its operator.";
 
 /** Copy of an error with further response headers; its own headers win. */
 export function withHeaders(error: GatewayError, headers: Readonly<Record<string, string>>): GatewayError {

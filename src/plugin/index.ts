@@ -49,7 +49,16 @@ export type {
 export type { ProtocolKey } from './contract/protocol-key.js';
 export type { ResponseQuota } from './contract/store.js';
 export type { CallTimer, Trace } from './contract/trace.js';
-export { changedError, GatewayError, isGatewayError, toGatewayError, withHeaders } from './error.js';
+export {
+  changedError,
+  forCaller,
+  forOperator,
+  GatewayError,
+  isGatewayError,
+  toGatewayError,
+  withHeaders,
+  withoutRefusal,
+} from './error.js';
 export type { ErrorCode } from './error.js';
 export { estimateTokens } from './estimate.js';
 export { globMatcher } from './glob.js';

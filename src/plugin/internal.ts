@@ -3,6 +3,7 @@ export * from './index.js';
 export * from './format/index.js';
 export * from './upstream/index.js';
 export * from './raw/index.js';
+export { accountRefused } from './error.js';
 export { errorWithout } from './events/hide-secrets.js';
 export { holdsContractKey, requireMasterKey, sentKey } from './caller-key.js';
 export { callerMatcher, isForeign, reservedNames } from './caller-patterns.js';

@@ -140,7 +140,9 @@ export async function httpClients(): Promise<OpenHttpClient> {
 /** Client of a slot that has nothing to connect to. */
 export function noAddress({ id }: Pick<SlotSettings, 'id'>): HttpClient {
   const refuse = () => {
-    throw new GatewayError('internal', `Slot "${id}" has no baseUrl, which its upstream asks for.`);
+    throw new GatewayError('internal', `Slot "${id}" has no baseUrl, which its upstream asks for.`, {
+      callersMessage: 'The gateway failed on this request; its log says why.',
+    });
   };
   const none = { origin: '', basePath: '', fresh: refuse, send: async () => refuse() };
   return { ...none, diagnose: () => Promise.resolve([]), close: () => Promise.resolve() };

@@ -1,4 +1,5 @@
 import {
+  accountRefused,
   didYouMean,
   GatewayError,
   type Caller,
@@ -64,7 +65,9 @@ const maxComparedLength = 200;
 /** Error for a model that other slots serve than those of the stage. */
 export function noSlotOfThese({ id }: WantedModel, slots: readonly string[]): GatewayError {
   const names = slots.map((slot) => JSON.stringify(slot)).join(', ');
-  return new GatewayError('model_not_found', `No slot of ${names} serves the model "${id}".`);
+  return new GatewayError('model_not_found', `No slot of ${names} serves the model "${id}".`, {
+    callersMessage: `No slot that may be used here serves the model "${id}".`,
+  });
 }
 
 /** Error for a model that other slots serve than those of the key. */
@@ -103,11 +106,14 @@ function windowExhausted({ id }: WantedModel, resetMs: number, nowMs: number): G
 }
 
 function unavailable({ id }: WantedModel, serving: readonly SlotEntry[], nowMs: number): GatewayError {
-  const states = serving.map((entry) => `"${entry.id}" ${explanations[entry.state(nowMs)]}`);
-  return new GatewayError(
-    'no_slot_available',
-    `No slot that serves the model "${id}" takes requests: ${states.join('; ')}.`,
-  );
+  const states = serving.map((entry) => entry.state(nowMs));
+  const why = serving.map((entry, at) => `"${entry.id}" ${explanations[states[at] ?? 'ready']}`);
+  const message = `No slot that serves the model "${id}" takes requests`;
+  const isRefused = states.every((state) => state === 'rejected');
+  return new GatewayError('no_slot_available', `${message}: ${why.join('; ')}.`, {
+    callersMessage: isRefused ? accountRefused : `${message}; tell the gateway's operator.`,
+    headers: isRefused ? { 'x-should-retry': 'false' } : {},
+  });
 }
 
 const explanations: Readonly<Record<SlotState, string>> = {

@@ -1,4 +1,5 @@
 import {
+  changedError,
   errorWithout,
   EventStream,
   isGatewayError,
@@ -160,7 +161,9 @@ export class UpstreamSlot implements Slot {
     try {
       return await this.#upstream.models?.(this.#query(signal));
     } catch (error) {
-      throw this.#withoutSecrets(error);
+      // An operator asks: the message with the slot and its cause.
+      const own = isGatewayError(error) ? changedError(error, { callersMessage: undefined }) : error;
+      throw this.#withoutSecrets(own);
     }
   }
 

@@ -8,7 +8,11 @@ export function unreachable(slot: string, cause: Error, reused = false): Gateway
   return new GatewayError(
     'upstream_unreachable',
     `Slot "${slot}" could not reach its upstream${codeOf(cause)}.`,
-    { failure: { kind: 'unreachable', reused }, cause },
+    {
+      callersMessage: 'The upstream could not be reached.',
+      failure: { kind: 'unreachable', reused },
+      cause,
+    },
   );
 }
 
@@ -29,6 +33,7 @@ export function timedOut(
     'upstream_timeout',
     `The upstream of slot "${slot}" did not ${what} within ${ms} ms.`,
     {
+      callersMessage: `The upstream did not ${what} within ${ms} ms.`,
       failure: { kind: 'timeout', ...(what === 'begin to answer' && { waitedFor: 'headers', afterMs: ms }) },
     },
   );
@@ -41,6 +46,7 @@ export function timedOut(
 export function unsendable(slot: string, name: string): GatewayError {
   const message = `Slot "${slot}" adds a header that HTTP does not take, ${JSON.stringify(name)}; correct its headers.`;
   return new GatewayError('upstream_unreachable', message, {
+    callersMessage: 'The upstream could not be called.',
     failure: { kind: 'unreachable', reused: false },
   });
 }

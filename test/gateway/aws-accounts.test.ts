@@ -64,7 +64,7 @@ describe('an account that signs for AWS', () => {
     bedrock.intercept = () => refusedUnless(false, Date.now());
     await startOver({ upstream: 'messages' });
     const error = await errorIn(await gateway.post('/v1/messages', ask('hi')));
-    expect(error.status).to.equal(401);
+    expect(error).to.include({ status: 503, code: 'no_slot_available' });
     expect(bedrock.requests).to.have.length(1);
     expect(stateOf(gateway, 'aws')).to.equal('rejected');
   });

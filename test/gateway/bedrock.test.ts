@@ -125,7 +125,7 @@ describe('a slot over Bedrock', () => {
     const headers = { 'x-amzn-errortype': 'UnrecognizedClientException:' };
     bedrock.intercept = () => ({ status: 403, headers, body: '{"message":"No."}' });
     const response = await gateway.post('/v1/messages/count_tokens', ask('hi'));
-    expect((await errorIn(response)).status).to.equal(401);
+    expect(await errorIn(response)).to.include({ status: 503, code: 'no_slot_available' });
   });
 
   for (const [fault, cooled] of Object.entries({
@@ -176,11 +176,12 @@ describe('a slot over Bedrock', () => {
     {
       name: 'UnrecognizedClientException',
       status: 403,
-      shown: [401, 'authentication_error'],
+      shown: [503, 'overloaded_error'],
+      code: 'no_slot_available',
       state: 'rejected',
     },
   ];
-  for (const { name, status, shown, state } of refusals)
+  for (const { name, status, shown, state, code = name } of refusals)
     it(`shows a ${name} as ${shown.join(' ')}, and its slot is ${state}`, async () => {
       bedrock.intercept = () => ({
         status,
@@ -189,7 +190,7 @@ describe('a slot over Bedrock', () => {
       });
       const error = await errorIn(await gateway.post('/v1/messages', ask('hi')));
       expect([error.status, error.type]).to.deep.equal(shown);
-      expect(error.code).to.equal(name);
+      expect(error.code).to.equal(code);
       expect(stateOf(gateway, 'bedrock')).to.equal(state);
     });
 
@@ -197,7 +198,7 @@ describe('a slot over Bedrock', () => {
     const message = 'Authentication failed: Please make sure your API Key is valid.';
     bedrock.intercept = () => ({ status: 403, body: JSON.stringify({ Message: message }) });
     const error = await errorIn(await gateway.post('/v1/messages', ask('hi')));
-    expect(error.status).to.equal(401);
+    expect(error).to.include({ status: 503, code: 'no_slot_available' });
     expect(stateOf(gateway, 'bedrock')).to.equal('rejected');
   });
 

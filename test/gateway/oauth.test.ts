@@ -183,7 +183,8 @@ describe('an OAuth account', () => {
     await start({ account: { expiresAt: startMs } });
     const { status, code, message } = await errorIn(await say());
     expect([status, code]).to.deep.equal([503, 'no_slot_available']);
-    expect(message).to.match(
+    expect(message).to.equal("The gateway's account at its provider is refused; tell its operator.");
+    expect(under.gateway.services.slots.list()[0]!.lastError).to.match(
       /^Slot "plan" cannot renew its access token \(invalid_grant\); sign its account in/,
     );
     expect(stateOf(under, 'plan')).to.equal('rejected');
@@ -193,8 +194,8 @@ describe('an OAuth account', () => {
   it('that is refused with its new token as well is rejected', async () => {
     simulator.faults.push('401');
     await start();
-    const { status, type } = await errorIn(await say());
-    expect([status, type]).to.deep.equal([401, 'authentication_error']);
+    const { status, code } = await errorIn(await say());
+    expect([status, code]).to.deep.equal([503, 'no_slot_available']);
     expect(tokens()).to.deep.equal(['access-0', 'access-1']);
     expect(stateOf(under, 'plan')).to.equal('rejected');
   });

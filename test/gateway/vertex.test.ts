@@ -128,7 +128,7 @@ describe('a slot of Vertex AI whose upstream answers with errors of Google', () 
 
   const cases: readonly [code: number, name: string, expected: object, state: object][] = [
     [400, 'INVALID_ARGUMENT', { status: 400, type: 'invalid_request_error' }, { state: 'ready' }],
-    [401, 'UNAUTHENTICATED', { status: 401 }, { state: 'rejected' }],
+    [401, 'UNAUTHENTICATED', { status: 503, code: 'no_slot_available' }, { state: 'rejected' }],
     [403, 'PERMISSION_DENIED', { status: 403, type: 'permission_error' }, { state: 'ready' }],
     [404, 'NOT_FOUND', { status: 404, type: 'not_found_error' }, { state: 'ready' }],
     [

@@ -112,7 +112,8 @@ export class AwsCredentials {
       this.#failedAtMs = this.#host.now();
       const message = `Slot "${this.#host.slot.id}" has no keys of AWS: its profile or chain gave none (${nameOf(cause)}).`;
       const failure = { kind: 'unreachable', reused: false } as const;
-      throw new GatewayError('upstream_unreachable', message, { failure, cause });
+      const callersMessage = "The gateway's account at its provider is not ready.";
+      throw new GatewayError('upstream_unreachable', message, { callersMessage, failure, cause });
     }
   }
 }

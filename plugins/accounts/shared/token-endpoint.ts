@@ -95,6 +95,7 @@ export function withoutToken(slotId: string, why: string, cure: string, cause?: 
 /** Error of a failed refresh: the slot cools down, so that not every request calls its token endpoint. */
 export function unavailable(code: ErrorCode, slotId: string, why: string, cause?: unknown): GatewayError {
   return new GatewayError(code, `Slot "${slotId}" cannot renew its access token: ${why}.`, {
+    callersMessage: "The gateway's account at its provider is not ready.",
     failure: { kind: 'unreachable', reused: false },
     cause,
   });

@@ -76,7 +76,10 @@ export class FirstContent {
 }
 
 function late(slot: string, afterMs: number, isSilent: boolean): GatewayError {
-  const message = `The upstream of slot "${slot}" sent no content within ${afterMs} ms.`;
+  const silence = `sent no content within ${afterMs} ms.`;
   const waitedFor = isSilent ? 'headers' : 'content';
-  return new GatewayError('upstream_timeout', message, { failure: { kind: 'timeout', waitedFor, afterMs } });
+  return new GatewayError('upstream_timeout', `The upstream of slot "${slot}" ${silence}`, {
+    callersMessage: `The upstream ${silence}`,
+    failure: { kind: 'timeout', waitedFor, afterMs },
+  });
 }

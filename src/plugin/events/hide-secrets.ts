@@ -6,8 +6,8 @@ export type HideSecrets = (text: string) => string;
 
 /** The error without secrets in what a caller is sent of it; the same one where it has none. */
 export function errorWithout(error: GatewayError, hide: HideSecrets): GatewayError {
-  const { code, message, type, param, headers, details } = error;
-  const sent = { code, message, type, param, headers, details };
+  const { code, message, callersMessage, type, param, headers, details } = error;
+  const sent = { code, message, callersMessage, type, param, headers, details };
   const hidden = valueWithout(sent, hide);
   return hidden === sent ? error : changedError(error, { ...hidden, cause: error.cause ?? error });
 }

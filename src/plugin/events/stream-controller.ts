@@ -67,7 +67,8 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
 
   /** Passes on another error in place of the one that the stream fails with. */
   mapFailure(map: (error: unknown) => unknown): void {
-    this.#mapFailure = map;
+    const before = this.#mapFailure;
+    this.#mapFailure = before ? (error) => map(before(error)) : map;
     if (this.#ended?.error !== undefined) this.#ended = { error: map(this.#ended.error) };
   }
 

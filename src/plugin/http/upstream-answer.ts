@@ -23,7 +23,7 @@ export function foreign(slot: string, what: string, { kind, cause }: ForeignOpti
   return new GatewayError(
     'upstream_invalid_response',
     `The upstream of slot "${slot}" answered with ${shown}${why}; is its baseUrl right?`,
-    { failure: { kind: 'foreign' }, cause },
+    { callersMessage: 'The upstream gave an invalid answer.', failure: { kind: 'foreign' }, cause },
   );
 }
 

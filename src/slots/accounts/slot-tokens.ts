@@ -137,7 +137,7 @@ function cannotRead(slotId: string): GatewayError {
   return new GatewayError(
     'no_slot_available',
     `Slot "${slotId}" waits for the access token that another instance has renewed: the store does not have it yet.`,
-    { failure: { kind: 'timeout' } },
+    { callersMessage: "The gateway's account at its provider is not ready.", failure: { kind: 'timeout' } },
   );
 }
 
