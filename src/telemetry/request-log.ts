@@ -24,7 +24,7 @@ function lineOf(record: RequestRecord, cost: LedgerCost | undefined): object {
     ms: record.ms,
     firstEventMs: record.firstEventMs,
     key: record.key,
-    model: record.model,
+    model: cut(record.model),
     slot: record.slot,
     attempts: record.attempts,
     delivery: record.delivery,
@@ -33,12 +33,19 @@ function lineOf(record: RequestRecord, cost: LedgerCost | undefined): object {
     tokens: tokensOf(billed),
     ...(queueMs > 0 && { queueMs }),
     ...(calls.some(({ code }) => code !== undefined) && { calls: calls.slice(0, maxCalls).map(callOf) }),
-    ...(record.answeredBy !== undefined && { answeredBy: record.answeredBy }),
+    ...(record.answeredBy !== undefined && { answeredBy: cut(record.answeredBy) }),
     ...(waitingFor && { stage: waitingFor.place.stage, stageMs: Math.round(waitingFor.ms) }),
     ...(hasTokens(masked) && { masked: tokensOf(masked) }),
     ...(cost && { costUsd: cost.billed / 1e9 }),
   };
 }
+
+/** Name of a model as a line has it: callers write any text there. */
+function cut(model: string | undefined): string | undefined {
+  return model === undefined || model.length <= maxModel ? model : `${model.slice(0, maxModel)}…`;
+}
+
+const maxModel = 200;
 
 /** Upstream calls that a line names: a stage may call the model any number of times. */
 const maxCalls = 20;

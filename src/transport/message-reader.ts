@@ -172,7 +172,8 @@ function tooLong(): GatewayError {
 function readErrorEvent(event: ModelEvent): { event: ModelEvent; error: GatewayError } {
   try {
     return { event, error: errorFromEvent(event.json) };
-  } catch {
+  } catch (thrown) {
+    if (isGatewayError(thrown) && thrown.failure?.kind === 'foreign') return { event, error: thrown };
     const { type, message } = errorFromEvent({ type: 'error', error: event.data }); // not JSON: the server's words
     const told = { type: 'error', error: { type, message } } as const;
     return { event: ModelEvent.of(told), error: errorFromEvent(told) };

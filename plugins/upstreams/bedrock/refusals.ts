@@ -14,7 +14,7 @@ export function bedrockRefusal(answer: Head, body: string): GatewayError {
   const message = typeof capital === 'string' && capital !== '' ? capital : base.message;
   const name = exceptionOf(answer, body);
   const type = (isKeyRefusal(answer, message) ? 'authentication_error' : typeOfException(name)) ?? base.type;
-  const status = statuses[type] ?? answer.status;
+  const status = (Object.hasOwn(statuses, type) ? statuses[type] : undefined) ?? answer.status;
   const id = answer.headers['x-amzn-requestid'];
   return new GatewayError(name === '' ? base.code : name, message, {
     status,

@@ -1,4 +1,5 @@
 import type { GatewayError } from 'gw2api/plugin';
+import { namedStatus } from 'gw2api/plugin/upstream';
 import { openaiRefusal } from './openai-refusal.js';
 import { fieldsOf, textOf, type Fields } from './fields.js';
 
@@ -8,14 +9,10 @@ export function streamError(error: unknown): GatewayError {
 }
 
 function statusOf({ status, status_code: statusCode, code, type }: Fields): number {
-  const given = [statusCode, status, code].map(Number).find(isErrorStatus);
+  const given = namedStatus([statusCode, status, code]);
   if (given !== undefined) return given;
   const words = `${textOf(code)} ${textOf(type)}`.slice(0, 200);
   return statuses.find(([pattern]) => pattern.test(words))?.[1] ?? 502;
-}
-
-function isErrorStatus(status: number): boolean {
-  return Number.isInteger(status) && status >= 400 && status <= 599;
 }
 
 const statuses: readonly (readonly [RegExp, number])[] = [

@@ -62,7 +62,7 @@ export function readError(error: unknown): UpstreamError {
     message: asText(fields['message']),
     details: fields['details'] ?? undefined,
     param: asText(fields['param']),
-    status: [fields['status'], fields['code'], fields['status_code']].map(Number).find(isErrorStatus),
+    status: namedStatus([fields['status'], fields['code'], fields['status_code']]),
   };
 }
 
@@ -75,6 +75,25 @@ interface UpstreamError {
   readonly param: string | undefined;
   /** HTTP status that the error itself names. */
   readonly status: number | undefined;
+}
+
+/**
+ * HTTP status that fields of an error name, the first of them; undefined for none. Throws `upstream_invalid_response`
+ * for an object, which no error of any protocol has there.
+ */
+export function namedStatus(fields: readonly unknown[]): number | undefined {
+  if (fields.some((field) => typeof field === 'object' && field !== null)) throw objectAsCode();
+  return fields.map(Number).find(isErrorStatus);
+}
+
+function objectAsCode(): GatewayError {
+  return new GatewayError(
+    'upstream_invalid_response',
+    'The upstream sent an error whose code is an object.',
+    {
+      failure: { kind: 'foreign' },
+    },
+  );
 }
 
 function isErrorStatus(status: number): boolean {

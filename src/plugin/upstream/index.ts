@@ -32,7 +32,7 @@ export { abortSignal } from '../http/call-signal.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
 export { errorFields, isErrorBody } from '../events/error-shapes.js';
-export { errorFromEvent, errorType, interruptedError } from '../events/upstream-error.js';
+export { errorFromEvent, errorType, interruptedError, namedStatus } from '../events/upstream-error.js';
 export { foreign, jsonFields, refusal } from '../http/upstream-answer.js';
 export { fitSchema } from '../schema/fit/fit-schema.js';
 export type { FittedSchema } from '../schema/fit/fit-schema.js';

@@ -1,4 +1,4 @@
-import { ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
+import { GatewayError, ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
 import {
   interruptedError,
   isErrorBody,
@@ -67,6 +67,7 @@ export class ResponseEvents implements SseTranslator {
   }
 
   #handle(type: string, event: Fields, length: number): void {
+    if (type in Object.prototype) throw notAnEvent(type);
     const lifecycle = lifecycles[type];
     if (lifecycle) return lifecycle(this, event);
     const write = itemEvents[type];
@@ -213,4 +214,11 @@ function keepCalls({ item, response }: Fields, json: string): void {
   if (calls.length === 0) return;
   if (isTooDeep(calls, json)) throw malformed('too deeply nested arguments of a tool call');
   keepArguments(calls, json);
+}
+
+/** Error for a name that objects of the language have: no service sends it. */
+function notAnEvent(type: string): GatewayError {
+  return new GatewayError('upstream_invalid_response', `The upstream sent an event named "${type}".`, {
+    failure: { kind: 'foreign' },
+  });
 }
