@@ -26,7 +26,7 @@ export default definePlugin({
   name: 'format-decode',
   api: 1,
   requires: ['body', 'caller'],
-  provides: ['request', 'delivery'],
+  provides: ['request', 'delivery', 'answers'],
   intercepts: true,
   seals: ['body'],
   operations: ['generate', 'count-tokens'],
@@ -57,6 +57,7 @@ export default definePlugin({
           'forbidden',
           `This key may not use model ${JSON.stringify(decoded.request.model)}.`,
         );
+      state.answers = decoded.answers ?? 1;
       state.trace.ask(state.request.model);
       state.delivery = decoded.stream && !mustBeWhole ? 'stream' : 'whole';
       if (decoded.intercept) intercepts.set(ctx, decoded.intercept);
@@ -73,7 +74,7 @@ export default definePlugin({
   },
 });
 
-type DecodeContext = StageContext<'body' | 'caller', 'request' | 'delivery'>;
+type DecodeContext = StageContext<'body' | 'caller', 'request' | 'delivery' | 'answers'>;
 
 /** Beta flags of a request for a long context, which upstreams of the kind `messages` take. */
 function withBeta(sent: string | readonly string[] | undefined): string {

@@ -18,8 +18,9 @@ export default definePlugin({
   name: 'rate-limit',
   api: 1,
   requires: ['caller', 'request'],
-  reads: ['budgeted'],
-  provides: ['budgeted'],
+  reads: ['budgeted', 'answers'],
+  provides: ['budgeted', 'estimatesCount'],
+  operations: ['generate', 'count-tokens'],
   options: Type.Object({
     /** Default for keys without a limit of their own, as the six below; absent: no limit. */
     requestsPerMinute: Count,
@@ -46,11 +47,16 @@ export default definePlugin({
       const { caller, trace, onSettled } = state;
       const limits = limitsOf(caller, defaults, limitMaster);
       state.budgeted ??= false;
+      state.estimatesCount = false;
       if (!limits && !caller.team?.limits) return next();
       const admit = async () => {
         const holders = holdersOf(caller, limits);
         if (holders.some(hasBudget)) state.budgeted = true;
-        for (const holder of holders) onSettled(await limiter.takePermit(holder));
+        for (const holder of holders) onSettled(await limiter.takePermits(holder, state.answers ?? 1));
+        if (state.operation === 'count-tokens') {
+          state.estimatesCount = !(await limiter.mayCount(holders));
+          return next();
+        }
         const admission = await limiter.admit(holders);
         const headers = headersOf(admission.gauges);
         ctx.set(headers);

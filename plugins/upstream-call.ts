@@ -28,6 +28,7 @@ export default definePlugin({
   name: 'upstream-call',
   api: 1,
   requires: ['request', 'delivery', 'picker'],
+  reads: ['estimatesCount'],
   provides: ['reply', 'count'],
   seals: ['request', 'picker', 'interceptors'],
   operations: ['generate', 'count-tokens'],

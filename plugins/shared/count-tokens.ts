@@ -18,10 +18,12 @@ import type { TakenBack } from './taken-back/taken-back.js';
 /** Error of a call by the caller's own path of what is at fault. */
 export type CallersError = (error: GatewayError, request: MessagesRequest) => GatewayError;
 
+type CountState = Pick<GatewayState, 'request' | 'trace'> & Partial<Pick<GatewayState, 'estimatesCount'>>;
+
 /** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
 export async function countTokens(
   lease: SlotLease,
-  { trace, request: asked }: Pick<GatewayState, 'request' | 'trace'>,
+  { trace, request: asked, estimatesCount }: CountState,
   call: SlotCall,
   { callersError, takenBack }: { readonly callersError: CallersError; readonly takenBack: TakenBack },
 ): Promise<Count> {
@@ -30,6 +32,8 @@ export async function countTokens(
   try {
     if (slot.reportsWindows)
       return { inputTokens: estimateTokens(request), estimated: true, slot: slot.id, windows: slot.windows };
+    if (estimatesCount)
+      return { inputTokens: estimateTokens(request), estimated: true, slot: slot.id, windows: undefined };
     const count = await counted(slot, trace, withFields(call, { request }), takenBack);
     return { ...count, slot: slot.id, windows: undefined };
   } catch (error) {

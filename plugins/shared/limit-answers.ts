@@ -33,6 +33,14 @@ export function tooManyAtOnce(holder: Gauge['holder'], max: number): GatewayErro
   });
 }
 
+/** Error for one request with more answers than the requests that may be under way; no retry cures it. */
+export function tooManyAnswers(holder: Gauge['holder'], max: number, answers: number): GatewayError {
+  const limit = `${nameOf(holder)} has a limit of ${amountOf(max, 'maxConcurrent')}`;
+  return new GatewayError('rate_limited', `${limit}, and this request asks for ${answers} answers.`, {
+    headers: { 'x-should-retry': 'false' },
+  });
+}
+
 /** Limit that is reached and resets last, since a retry before that would fail. */
 export function lastToReset(gauges: readonly Gauge[]): Gauge | undefined {
   return gauges.filter(({ isFull }) => isFull).toSorted(latestFirst)[0];

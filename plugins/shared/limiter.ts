@@ -8,7 +8,7 @@ import {
   type LimitWindow,
   type Trace,
 } from 'gw2api/plugin';
-import { lastToReset, refusalOf, tooManyAtOnce, type Gauge } from './limit-answers.js';
+import { lastToReset, refusalOf, tooManyAnswers, tooManyAtOnce, type Gauge } from './limit-answers.js';
 
 /** A key or a team, with its limits. */
 export interface LimitedHolder {
@@ -58,17 +58,39 @@ export class Limiter {
   }
 
   /**
-   * Takes a permit of a key or team for one request; returns the function that releases it. Throws
-   * `rate_limited` if none is left.
+   * Takes permits of a key or team for one request, one for each of its answers; returns the function that releases
+   * them. Throws `rate_limited` if not as many are left.
    */
-  async takePermit(holder: LimitedHolder): Promise<() => void> {
+  async takePermits(holder: LimitedHolder, answers: number): Promise<() => void> {
     const { maxConcurrent } = holder.limits;
     if (maxConcurrent === undefined) return () => undefined;
     const { permits } = this.#host.live;
     const semaphore = `${holder.kind}s/${holder.id}`;
-    if (await permits.take(semaphore, maxConcurrent)) return () => permits.release(semaphore);
+    let taken = 0;
+    const release = (): void => {
+      for (; taken > 0; taken -= 1) permits.release(semaphore);
+    };
+    if (answers <= maxConcurrent)
+      while (taken < answers && (await permits.take(semaphore, maxConcurrent))) taken += 1;
+    if (taken === answers) return release;
+    release();
     this.#countRefusal('maxConcurrent');
-    throw tooManyAtOnce(holder, maxConcurrent);
+    throw answers > maxConcurrent
+      ? tooManyAnswers(holder, maxConcurrent, answers)
+      : tooManyAtOnce(holder, maxConcurrent);
+  }
+
+  /** Counts a token count in meters of their own, of the size of those of requests; false if one of them is full. */
+  async mayCount(holders: readonly LimitedHolder[]): Promise<boolean> {
+    const nowMs = this.#host.now();
+    const requests = holders
+      .flatMap((holder) => countedBy(holder, nowMs))
+      .filter(({ window }) => window.unit === 'requests');
+    const counts = requests.map((each) => ({
+      ...each,
+      window: { ...each.window, meter: `${each.window.meter}/counts` },
+    }));
+    return !(await this.#countRequest(counts)).some(({ isFull }) => isFull);
   }
 
   /** Checks all limits, each of which must hold; refused requests are not counted. */

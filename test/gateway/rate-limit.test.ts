@@ -8,6 +8,8 @@ import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harn
 import { startHeldUpstream } from './held-upstream.js';
 import { callsTo, errorIn, issueKey, requestLines } from './kit.js';
 
+const hi = { role: 'user', content: 'Hi' };
+
 describe('the limits of a key', () => {
   let simulator: Simulator;
   let nowMs: number;
@@ -240,6 +242,80 @@ describe('the limits of a key', () => {
       expect((await under.get('/v1/models', headers)).status).to.equal(200);
     }
     expect(await status(under, headers)).to.equal(200);
+  });
+
+  it('on requests at a time take a place for each answer of one request', async () => {
+    const upstream = await startHeldUpstream();
+    const under = await start({ slots: [slotAt(upstream.url)] });
+    const headers = await keyOf(under, { maxConcurrent: 3 });
+    const chat = (n: number, path = '/v1/chat/completions', more: object = { messages: [hi] }) =>
+      under.post(path, { model: 'sonnet-5', stream: true, n, ...more }, headers);
+    for (const [n, path, more] of [
+      [4, '/v1/chat/completions', { messages: [hi] }],
+      [2, '/v1/completions', { prompt: ['a', 'b'] }],
+    ] as const) {
+      const tooMany = await chat(n, path, more);
+      expect(tooMany.headers.get('x-should-retry')).to.equal('false');
+      expect(await errorIn(tooMany))
+        .to.include({ status: 429, code: 'rate_limited' })
+        .and.property('message')
+        .that.matches(/asks for 4 answers/);
+    }
+    const first = chat(2);
+    const held = [await upstream.next(), await upstream.next()];
+    expect((await chat(2)).status).to.equal(429);
+    const second = chat(1);
+    held.push(await upstream.next());
+    for (const each of held) each.finish();
+    for (const answer of [first, second]) await (await answer).text();
+    await under.gateway.exchanges.idle();
+    const third = chat(3);
+    for (let at = 0; at < 3; at += 1) (await upstream.next()).finish();
+    expect((await third).status).to.equal(200);
+    await (await third).text();
+    await upstream.close();
+  });
+
+  it('of requests per minute hold for token counts apart, which are estimated beyond them', async () => {
+    const under = await start();
+    const headers = await keyOf(under, { requestsPerMinute: 2 });
+    const body = ask('Hi', { max_tokens: undefined });
+    const counts: unknown[] = [];
+    for (let at = 0; at < 4; at += 1) {
+      const answer = await under.post('/v1/messages/count_tokens', body, headers);
+      counts.push([answer.status, answer.headers.get('x-gw-estimated')]);
+      expect(await answer.json())
+        .to.have.property('input_tokens')
+        .that.is.above(0);
+    }
+    expect(counts).to.deep.equal([
+      [200, null],
+      [200, null],
+      [200, 'true'],
+      [200, 'true'],
+    ]);
+    expect(simulator.requests.filter(({ path }) => path.includes('count_tokens'))).to.have.length(2);
+    nowMs += 60_000;
+    const next = await under.post('/v1/messages/count_tokens', body, headers);
+    expect(next.headers.get('x-gw-estimated')).to.equal(null);
+    expect(await status(under, headers)).to.equal(200);
+  });
+
+  it('on requests at a time hold for token counts', async () => {
+    const upstream = await startHeldUpstream();
+    const under = await start({ slots: [slotAt(upstream.url)] });
+    const headers = await keyOf(under, { maxConcurrent: 1 });
+    const running = under.post('/v1/messages', ask('Hi', { stream: true }), headers);
+    const held = await upstream.next();
+    const count = await under.post(
+      '/v1/messages/count_tokens',
+      ask('Hi', { max_tokens: undefined }),
+      headers,
+    );
+    expect(await errorIn(count)).to.include({ status: 429, code: 'rate_limited' });
+    held.finish();
+    await (await running).text();
+    await upstream.close();
   });
 
   it('do not bind the master key, nor tell it of any', async () => {

@@ -62,6 +62,7 @@ export function decodeChat(value: unknown, context: FormatContext): Decoded {
     dropped: dropped.paths,
     pathOf: callerPathOf(request, () => pathsOf(body, { thinking, toolbox, transcript })),
     intercept: n > 1 ? fanOut(n) : undefined,
+    answers: n,
   };
 }
 

@@ -51,6 +51,7 @@ export function decodeCompletions(value: unknown): Decoded {
     dropped: dropped.paths,
     pathOf: (path) => (path.startsWith('messages') ? 'prompt' : (names[path] ?? path)),
     intercept: interceptOf(prompts.length, body.n ?? 1),
+    answers: prompts.length * (body.n ?? 1),
   };
 }
 

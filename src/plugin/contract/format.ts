@@ -56,6 +56,8 @@ export interface Decoded {
   readonly pathOf?: ((path: string) => string | undefined) | undefined;
   /** Wraps the call of this request: the fan-out of `n` and of several prompts. */
   readonly intercept?: Intercept | undefined;
+  /** Number of calls that `intercept` makes at once; absent: 1. */
+  readonly answers?: number | undefined;
 }
 
 /** Turns one reply into the caller's dialect. */

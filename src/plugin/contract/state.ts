@@ -121,6 +121,10 @@ export interface GatewayState {
   delivery: 'stream' | 'whole';
   /** By rate-limit: true where a budget counts the cost, so that only slots with a known price may answer. */
   budgeted: boolean;
+  /** By format-decode: number of answers that the request asks for, each by a call of its own: `n`, and several prompts. */
+  answers: number;
+  /** By rate-limit: true where a token count is estimated, without a call. */
+  estimatesCount: boolean;
   /** By slot-pick. */
   picker: SlotPicker;
   /** By upstream-call, changed by usage-mask. */
