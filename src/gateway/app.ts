@@ -84,6 +84,7 @@ function healthOf(gateway: Gateway): Health {
     version,
     uptimeSeconds: (services.now() - startedMs) / 1000,
     limits: runtime.pipeline.limits,
+    hasOpenSlots: states.some(({ state }) => state === 'ready' || state === 'cooling'),
     slots: { total: states.length, schedulable: states.filter(({ state }) => state === 'ready').length },
     isDraining,
     isUp: isUp(services),

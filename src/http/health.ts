@@ -7,6 +7,8 @@ export interface Health {
   readonly uptimeSeconds: number;
   readonly limits: Limits;
   readonly slots: { readonly total: number; readonly schedulable: number };
+  /** True if a slot takes requests, or will by itself, after its cooldown. */
+  readonly hasOpenSlots: boolean;
   readonly isDraining: boolean;
   /** False for a server that is down; requests are served without either. */
   readonly isUp: { readonly store: boolean; readonly live: boolean };
@@ -20,11 +22,11 @@ interface HealthReport {
 
 /**
  * Body of `/health`, `/` and `/v1/meta`; with `?ready=1` its `status` reports readiness. Without the store or
- * the other instances it is `degraded` but still ready: all instances lose them at once and keep serving.
+ * the other instances it is `degraded` but still ready: all instances lose them at once and keep serving. The same while slots only cool down.
  */
 export function healthReport(health: Health, ofReadiness: boolean): HealthReport {
-  const { name, version, uptimeSeconds, limits, slots, isDraining, isUp } = health;
-  const isReady = !isDraining && slots.schedulable > 0;
+  const { name, version, uptimeSeconds, limits, slots, hasOpenSlots, isDraining, isUp } = health;
+  const isReady = !isDraining && hasOpenSlots;
   const body = {
     status: ofReadiness ? readiness(health, isReady) : 'ok',
     name,
@@ -38,8 +40,8 @@ export function healthReport(health: Health, ofReadiness: boolean): HealthReport
   return { isReady, body };
 }
 
-function readiness({ isDraining, isUp }: Health, isReady: boolean): string {
-  if (isReady) return isUp.store && isUp.live ? 'ok' : 'degraded';
+function readiness({ slots, isDraining, isUp }: Health, isReady: boolean): string {
+  if (isReady) return isUp.store && isUp.live && slots.schedulable > 0 ? 'ok' : 'degraded';
   return isDraining ? 'shutting_down' : 'not_ready';
 }
 

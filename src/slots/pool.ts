@@ -78,7 +78,8 @@ export class SlotPool implements Slots {
     const onRestored = (key: string, value: Json): void => this.#merge(key, value);
     const { shared } = live;
     this.#states = new PersistedStates({ shared, store: store.slotStates, log, clock, onRestored });
-    this.#registry = new SlotRegistry(this.#permits, { shared: this.#states, clock });
+    const parts = { shared: this.#states, clock, models: () => this.#models };
+    this.#registry = new SlotRegistry(this.#permits, parts);
     this.#queue = new PermitQueue({
       clock,
       hasRoom: (id) => this.#registry.find(id)?.hasRoom ?? false,

@@ -10,6 +10,7 @@ import type { SlotConfig } from '../config/config.js';
 import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';
 import type { FailureCause } from './health/failure-cause.js';
+import { AnsweredModels } from './health/answered-models.js';
 import { FirstTokenTimes } from './health/first-token-times.js';
 import { isNamed, ModelNames } from './model-names.js';
 import { LwwRegister, type Stamped } from './shared/lww-register.js';
@@ -44,6 +45,8 @@ export interface EntryParts {
   readonly permits: SlotPermits;
   readonly shared: SharedMap;
   readonly clock: Clock;
+  /** Catalog; another one after a reload. */
+  readonly models: () => Models;
 }
 
 /**
@@ -58,6 +61,8 @@ export class SlotEntry {
   readonly #shared: SharedSlotState;
   readonly #lastError: LwwRegister<FailureCause | null>;
   readonly firstTokens = new FirstTokenTimes();
+  readonly #answered = new AnsweredModels();
+  readonly #models: () => Models;
   /** Server errors since the last success, as far as this instance knows. */
   serverErrors = 0;
   #operatorState: OperatorState;
@@ -76,6 +81,7 @@ export class SlotEntry {
     this.#names = new ModelNames(config);
     this.order = order;
     this.permits = parts.permits;
+    this.#models = parts.models;
     this.#shared = new SharedSlotState(parts.shared, config.id);
     const { clock } = parts;
     this.#lastError = new LwwRegister<FailureCause | null>(null, {
@@ -127,8 +133,9 @@ export class SlotEntry {
   }
 
   /** Clears the last error after a successful call or probe, unless a cooldown is still active. */
-  noteSuccess(nowMs: number): void {
+  noteSuccess(nowMs: number, upstreamModel?: string): void {
     this.serverErrors = 0;
+    if (upstreamModel !== undefined) this.#answered.note(upstreamModel, nowMs);
     if (this.#lastError.value && this.coolDowns.list(nowMs).length === 0) this.#lastError.set(null);
   }
 
@@ -155,7 +162,30 @@ export class SlotEntry {
   state(nowMs: number): SlotState {
     if (this.#operatorState) return this.#operatorState;
     if (this.isRejected) return 'rejected';
-    return this.coolDowns.active(undefined, nowMs) ? 'cooling' : 'ready';
+    return this.coolDown(nowMs) ? 'cooling' : 'ready';
+  }
+
+  /**
+   * Cooldown that keeps the slot from serving anything: one of the whole slot, else the first to end of those of all
+   * its models. Slots are picked by model all the same.
+   */
+  coolDown(nowMs: number): CoolDown | undefined {
+    const { coolDowns } = this;
+    const ofSlot = coolDowns.active(undefined, nowMs);
+    if (ofSlot || coolDowns.list(nowMs).length === 0) return ofSlot;
+    const ofModels = this.#servedModels(nowMs).map((model) => coolDowns.active(model, nowMs));
+    const cooling = ofModels.filter((each) => each !== undefined);
+    if (cooling.length < ofModels.length) return undefined;
+    return cooling.toSorted((a, b) => a.untilMs - b.untilMs)[0];
+  }
+
+  /** Upstream models that the slot lists; where it lists none, those that it has answered lately. */
+  #servedModels(nowMs: number): readonly string[] {
+    const { discovered } = this.#slot;
+    if (discovered.isOn && discovered.list.length > 0) return discovered.list.map(({ id }) => id);
+    const { models } = this.#config;
+    if (discovered.isOn || models.some((name) => name.includes('*'))) return this.#answered.list(nowMs);
+    return models.map((name) => this.upstreamModel(wantedModel(this.#models(), name)));
   }
 
   /** True if the slot is ready, also for this model, or cools and is due to be asked once more. */

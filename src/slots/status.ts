@@ -9,7 +9,7 @@ export function statusOf(
 ): SlotStatus {
   const { config, slot } = entry;
   const state = entry.state(nowMs);
-  const coolDown = state === 'cooling' ? entry.coolDowns.active(undefined, nowMs) : undefined;
+  const coolDown = state === 'cooling' ? entry.coolDown(nowMs) : undefined;
   return {
     ...counts,
     id: entry.id,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { version } from '#src/version.js';
-import { slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
+import { ask, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { clockAt } from '../clock-at.js';
 
 describe('health', () => {
@@ -70,5 +70,22 @@ describe('health', () => {
     pair.gateway.services.slots.resume('a');
     pair.gateway.services.slots.resume('b');
     expect(await pair.get('/?ready=1')).to.have.property('status', 200);
+  });
+
+  it('is degraded with ready=1, and no less ready, while slots only cool down', async () => {
+    pair.simulator.faults.push('429 retry-after=900');
+    const own = {
+      ...pair,
+      ...(await startGateway({ slots: [slotAt(pair.simulator.url, { models: ['sonnet-5'] })] })),
+    };
+    await (await own.post('/v1/messages', ask('Hello!'))).text();
+    const [slot] = own.gateway.services.slots.list();
+    expect(slot).to.include({ state: 'cooling', reason: 'rate_limited' });
+    const cooling = await own.get('/health?ready=1');
+    expect(cooling.status).to.equal(200);
+    expect(await cooling.json()).to.deep.include({ status: 'degraded', slots: { total: 1, schedulable: 0 } });
+    own.gateway.services.slots.pause('a');
+    expect(await own.get('/health?ready=1')).to.have.property('status', 503);
+    await own.close();
   });
 });

@@ -60,7 +60,7 @@ export class CallResults {
     if (entry.config.proxy !== undefined) waysOut.succeed(entry.config.proxy);
     const exhausted = exhaustion(headers, nowMs);
     if (exhausted) this.#cool(lease, exhausted, announcedCause(exhausted.header, nowMs));
-    entry.noteSuccess(nowMs);
+    entry.noteSuccess(nowMs, upstreamModel);
     this.#binding.keep(entry);
     this.#call.origin.answered(entry, this.#call.request, this.#call.model);
     if (isOver) changed();
