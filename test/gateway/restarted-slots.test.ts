@@ -9,6 +9,7 @@ import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './h
 import { clockAt } from '../clock-at.js';
 
 interface Report {
+  readonly cause: { readonly status: number } | null;
   readonly id: string;
   readonly state: string;
   readonly until: string | null;
@@ -64,13 +65,16 @@ describe('slots of a gateway that starts again', () => {
     await bringIntoStates(before);
     const states = await statesOf(before);
     expect(states).to.deep.equal(['paused', 'draining', 'rejected', 'cooling']);
+    const { cause } = (await reports(before))[2]!;
+    expect(cause).to.include({ status: 401 });
     const untilBefore = (await reports(before))[3]!.until;
     await before.close();
 
     nowMs += 3_600_000;
     const after = await start(store);
     expect(await statesOf(after)).to.deep.equal(states);
-    const [, , , exhausted] = await reports(after);
+    const [, , rejected, exhausted] = await reports(after);
+    expect(rejected!.cause).to.deep.equal(cause);
     expect(exhausted!.windows['5h']).to.include({ percent_used: 100 });
     const shiftMs = Date.parse(exhausted!.until!) - Date.parse(untilBefore!);
     // PostgreSQL counts lifetimes by its own clock, which the test does not move.

@@ -1,6 +1,7 @@
 import type { Json, StoredState } from '../../plugin/internal.js';
 import { partsOf, slotKeys } from './shared-slot-state.js';
 import type { Stamped } from './lww-register.js';
+import type { FailureCause } from '../health/failure-cause.js';
 import { coolDownTopic, keptMs, type SentCoolDown } from '../health/sent-cooldown.js';
 import type { RejectionMessage, SharedWindows } from '../health/account-health.js';
 
@@ -49,6 +50,13 @@ const rejection: Conversion = {
   restore: ({ value, ttlMs = keptMs }) => ({ value, ttlMs }),
 };
 
+/** Stores a last error that is a refused credential: it is the cause of a rejection. */
+const lastError: Conversion = {
+  store: ({ value, ttlMs }) =>
+    (value as Stamped<FailureCause | null>).value?.status === 401 ? { value, ttlMs } : undefined,
+  restore: ({ value, ttlMs = keptMs }) => ({ value, ttlMs }),
+};
+
 /** Stores windows until the last one resets, and restores only those that have not reset yet. */
 const windows: Conversion = {
   store: ({ value }, nowMs) => {
@@ -85,4 +93,5 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ['operator', operator],
   ['rejection', rejection],
   ['windows', windows],
+  ['last-error', lastError],
 ]);
