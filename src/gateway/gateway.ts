@@ -119,7 +119,12 @@ export class Gateway {
     });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     const secret = createHash('sha256').update(options.masterKey).digest();
-    this.wrongKeys = new WrongKeys({ meters: live.meters, secret, clock });
+    this.wrongKeys = new WrongKeys({
+      meters: live.meters,
+      secret,
+      clock,
+      wasGood: (key) => services.keys.wasGood(key) || services.adminTokens.wasGood(key),
+    });
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
     this.explanations = new Explanations(this);

@@ -42,6 +42,12 @@ export class CheckedAdminTokens {
     return token;
   }
 
+  /** True for a token that was good within the last hour; does not ask the store. */
+  wasGood(sent: string): boolean {
+    const token = this.#cache.lastKnown(hashOf(sent));
+    return token !== undefined && isGood(token, this.#options.clock.now());
+  }
+
   /** Invalidates the cache, so that a change takes effect at once; `ended`: hashes of tokens that have ended. */
   forget(ended?: readonly string[]): void {
     this.#cache.invalidate(ended);

@@ -53,6 +53,12 @@ export class KeyCache<Known extends object> {
     return known && this.#isFresh(known) ? known : undefined;
   }
 
+  /** Key that was known within the last hour, as it was then; does not ask the store. */
+  lastKnown(hash: string): Known | undefined {
+    const answer = this.#known.peek(hash);
+    return answer && this.#ageOf(answer.atMs) < staleMs ? answer.known : undefined;
+  }
+
   /**
    * Looks a key up. Throws a GatewayError with status 503 if neither the cache nor the store has an answer.
    */

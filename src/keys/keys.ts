@@ -68,6 +68,14 @@ export class CheckedKeys implements Keys {
     return { kind: 'key', ...known };
   }
 
+  /** True for the master key, a pass, and a key that was good within the last hour; does not ask the store. */
+  wasGood(sent: string): boolean {
+    const sentHash = hashOf(sent);
+    const key = this.#cache.lastKnown(sentHash)?.key;
+    const isKnown = key !== undefined && isGood(key, this.#options.clock.now());
+    return isKnown || this.#isMaster(sentHash) || this.#passes.has(sent);
+  }
+
   /** True for the pass of a request from within the process, which has not been taken. */
   hasPass(sent: string | undefined): boolean {
     return sent !== undefined && this.#passes.has(sent);

@@ -117,7 +117,7 @@ export { lessTokens } from './events/ledger-tokens.js';
 export type { TracedStage } from './traced-stage.js';
 export type { Writable } from './writable.js';
 export { pluginPlace, readProperty } from './plugin-place.js';
-export { AddressMeters } from './limits/address-meters.js';
+export { networkOf, AddressMeters } from './limits/address-meters.js';
 export { growingCache } from './limits/growing-cache.js';
 export { asError } from './limits/within.js';
 export type { AddressMetersOptions } from './limits/address-meters.js';

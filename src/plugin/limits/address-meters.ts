@@ -53,7 +53,7 @@ export class AddressMeters {
  * Network of an address: an IPv4 address itself, the /64 prefix of an IPv6 address (one owner has all of it),
  * otherwise `unknown`.
  */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
   if (isIPv6(plain)) return networkOfIPv6(plain);
   return isIPv4(plain) ? plain : 'unknown';
