@@ -10,7 +10,7 @@ import {
   type Clock,
   type Logger,
 } from '../plugin/internal.js';
-import { AnonymousQuota } from './anonymous-quota.js';
+import { EntryQuota } from './entry-quota.js';
 import { AuditWriter } from './audit-writer.js';
 import { AuditedAction } from './audited-action.js';
 import { boundedJson, shortText } from './bounded.js';
@@ -40,13 +40,13 @@ export interface AuditTerms {
 export class Audit {
   readonly #options: AuditOptions;
   readonly #writer: AuditWriter;
-  readonly #anonymous: AnonymousQuota;
+  readonly #quota: EntryQuota;
   #count = 0;
 
   constructor(options: AuditOptions) {
     this.#options = options;
     this.#writer = new AuditWriter(options);
-    this.#anonymous = new AnonymousQuota(options.clock.now);
+    this.#quota = new EntryQuota(options.clock.now);
   }
 
   get caches(): Caches {
@@ -93,11 +93,12 @@ export class Audit {
     const { actor, target, before, after, noted } = action;
     if (!actor) return;
     const acted = { actor, target, before, after, noted };
-    if (actor.kind === 'anonymous') {
-      const unrecorded = this.#anonymous.take();
+    if (actor.kind === 'anonymous' || result.outcome === 'refused') {
+      const unrecorded = this.#quota.take(`${actor.kind} ${actor.name}`);
       if (unrecorded === undefined) return;
       if (unrecorded > 0) acted.noted = { ...noted, unrecorded };
-    } else this.#log(terms, acted, result);
+    }
+    if (actor.kind !== 'anonymous') this.#log(terms, acted, result);
     await this.#writer.write(this.#entryOf(terms, acted, result));
   }
 

@@ -1,4 +1,5 @@
 import type { ConfigDiff, EntryChange, SettingChange } from '../config-diff/index.js';
+import { printable } from '../plugin/internal.js';
 
 /** The difference between two configs for people, a group for each part; a sentence where there is none. */
 export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured: boolean }): string {
@@ -63,12 +64,6 @@ function valueText(value: unknown): string {
   const isList = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
   const text = printable(isText ? value : isList ? value.join(', ') : JSON.stringify(value));
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-}
-
-/** Text without control characters, which a terminal would obey. */
-function printable(text: string): string {
-  const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-  return text.replaceAll(unsafe, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Max characters of a value in a line. */

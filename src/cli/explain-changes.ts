@@ -1,5 +1,6 @@
 import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explain/explanation.js';
-import { printable, valueText, type Paint } from './explain-values.js';
+import { valueText, type Paint } from './explain-values.js';
+import { printable } from '../plugin/internal.js';
 
 /** Lines of what has changed in a request, a line each. */
 export function changeLines(

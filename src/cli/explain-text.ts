@@ -4,7 +4,8 @@ import type { ExplainedStage, Explanation } from '../explain/explanation.js';
 import type { ObservedChoice, ObservedCooldown, ObservedSlot } from '../slots/selection/observed-choice.js';
 import { causeText, choiceWords, notTakenWords, skipWords } from '../explain/words.js';
 import { callLines, changeLines, eventLines } from './explain-changes.js';
-import { printable, valueText, type Paint } from './explain-values.js';
+import { valueText, type Paint } from './explain-values.js';
+import { printable } from '../plugin/internal.js';
 
 /** Text of an explanation for a reader at a terminal. */
 export function explainText(

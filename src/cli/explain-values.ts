@@ -11,9 +11,3 @@ export function valueText(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length} characters)` : text;
 }
-
-/** Text without control characters, which a terminal would obey. */
-export function printable(text: string): string {
-  const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-  return text.replaceAll(unsafe, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
-}

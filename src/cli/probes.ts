@@ -1,6 +1,6 @@
 import type { SlotConfig } from '../config/config.js';
 import type { Probe } from '../pipeline/pipeline.js';
-import { untilAborted } from '../plugin/internal.js';
+import { printable, untilAborted } from '../plugin/internal.js';
 import type { SlotPool } from '../slots/pool.js';
 
 /** Runs probes, all at once and each within `ms`; a line for each. */
@@ -53,10 +53,10 @@ export function messageWithout(secrets: readonly string[], error: unknown, ms: n
   const isLate = error instanceof Error && error.name === 'TimeoutError';
   const text = error instanceof Error ? error.message : String(error);
   const message = isLate ? `no answer within ${ms / 1000} s` : text;
-  return secrets
+  const line = secrets
     .filter((secret) => secret.length > 3)
     .toSorted((a, b) => b.length - a.length)
     .reduce((redacted, secret) => redacted.replaceAll(secret, '***'), message.slice(0, 2000))
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .slice(0, 300);
+    .replaceAll(/\s+/g, ' ');
+  return printable(line).slice(0, 300);
 }

@@ -2,16 +2,24 @@ import type { Environment } from '../config/environment.js';
 
 /** Warnings about keys of the environment that can be guessed. They are taken all the same. */
 export function weakSecrets(env: Environment): readonly string[] {
-  const { GW2API_API_KEY: masterKey = '', GW_SECRET_KEY: secretKey = '' } = env;
+  const {
+    GW2API_API_KEY: masterKey = '',
+    GW_SECRET_KEY: secretKey = '',
+    GW_PANEL_PASSWORD: password = '',
+  } = env;
   const fault = secretKey === '' ? undefined : faultOf(secretKey);
   return [
     ...(masterKey !== '' && masterKey.length < minMasterKey ? [weakMasterKey] : []),
+    ...(password !== '' && password.length < minPassword ? [weakPassword] : []),
     ...(fault === undefined ? [] : [`GW_SECRET_KEY ${fault} ${strongKey}`]),
   ];
 }
 
 const minMasterKey = 16;
 const weakMasterKey = `GW2API_API_KEY is shorter than ${minMasterKey} characters and can be guessed; set a longer one.`;
+
+const minPassword = 12;
+const weakPassword = `GW_PANEL_PASSWORD is shorter than ${minPassword} characters and can be guessed; set a longer one.`;
 
 /** Fault of the key that encrypts: a copy of the store can be tried with guesses as long as one likes. */
 function faultOf(secretKey: string): string | undefined {

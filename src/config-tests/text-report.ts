@@ -1,5 +1,6 @@
 import { differenceOf, inOneLine } from './difference.js';
 import { countOf, type TestFailure, type TestReport, type TestResult } from './report.js';
+import { printable } from '../plugin/internal.js';
 
 /** A report as a person reads it in a terminal, in colour where `hasColour`. */
 export function textReport(report: TestReport, hasColour: boolean): string {
@@ -85,9 +86,4 @@ function summary(report: TestReport, paint: Paint): string {
     ...(report.leftOut > 0 ? [paint(yellow, `${report.leftOut} left out, as another test says "only"`)] : []),
   ];
   return `${parts.join(', ')} in ${Math.round(report.durationMs)} ms`;
-}
-
-/** A text that does nothing to a terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, ' ');
 }

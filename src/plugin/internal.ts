@@ -186,3 +186,4 @@ export { textOf } from './raw/binary-string-builder.js';
 export { Networks, parseNetwork } from './http/networks.js';
 export { hasEnvironmentProxy } from './http/external-fetch.js';
 export { tlsOptions } from './http/tls-options.js';
+export { printable } from './printable.js';

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from '../plugin/internal.js';
 
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
@@ -71,9 +72,4 @@ function errorText(error: unknown): string {
   const own = typeof stack === 'string' ? stack : String(message);
   const lines = own.split('\n').map((line) => `    ${printable(line)}\n`);
   return lines.join('') + errorText(cause);
-}
-
-/** Text without control characters, which a terminal obeys and callers may have written. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -24,7 +24,7 @@ function refusedAddresses(): BlockList {
     list.addSubnet(sixToFour(address), 16 + bits, 'ipv6');
   }
   list.addSubnet('fe80::', 10, 'ipv6');
-  list.addAddress('fd00:ec2::254', 'ipv6');
+  for (const address of ipv6) list.addAddress(address, 'ipv6');
   return list;
 }
 
@@ -34,6 +34,9 @@ const ipv4 = [
   ['168.63.129.16', 32],
   ['192.0.0.192', 32],
 ] as const;
+
+/** Metadata of AWS, credentials of EKS pods, and metadata of Google Cloud. */
+const ipv6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254'] as const;
 
 /** `2002:a9fe:0000::` for 169.254.0.0. */
 function sixToFour(address: string): string {

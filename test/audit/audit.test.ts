@@ -57,6 +57,32 @@ describe('the audit of a gateway', () => {
     expect(lines).to.deep.equal([{ level: 'info', fields, message: 'An operator has changed the gateway.' }]);
   });
 
+  it('has sixty refused calls of an actor a minute, and then how many are missing; none of what is done', async () => {
+    const run = async (name: string, refusal?: string) =>
+      audit.run({ action: 'slot.pause', actor: { kind: 'oidc', name } }, (action) => {
+        if (refusal !== undefined) action.refuse(refusal);
+      });
+    for (let nth = 0; nth < 100; nth += 1) await run('vera', 'forbidden');
+    expect(await entries()).to.have.length(60);
+    expect(lines).to.have.length(60);
+    await run('ann', 'forbidden');
+    for (let nth = 0; nth < 100; nth += 1) await run('vera');
+    expect(await entries()).to.have.length(161);
+    nowMs += 60_000;
+    await run('vera', 'forbidden');
+    const [latest] = await entries();
+    expect(latest).to.deep.include({ outcome: 'refused', after: { unrecorded: 40 } });
+    await run('ann', 'forbidden');
+    expect((await entries())[0]).not.to.have.property('after');
+  });
+
+  it('keeps a count of a thousand actors at most', async () => {
+    const run = async (name: string) =>
+      audit.run({ action: 'x', actor: { kind: 'oidc', name } }, (action) => action.refuse('forbidden'));
+    for (let nth = 0; nth < 1200; nth += 1) await run(`actor-${nth}`);
+    expect(lines).to.have.length(1000 + 60);
+  });
+
   it('has what was refused or has failed by its code, and never by its message', async () => {
     const refuse = async (error: Error): Promise<unknown> => {
       const run = audit.run({ action: 'key.create', actor }, (): never => {

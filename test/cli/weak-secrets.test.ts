@@ -21,6 +21,15 @@ describe('weak secrets', () => {
     }
   });
 
+  it('are passwords of the console that are short, unless none is set', () => {
+    for (const password of ['x', 'elevenchars'])
+      expect(weakSecrets({ GW_PANEL_PASSWORD: password })).to.deep.equal([
+        'GW_PANEL_PASSWORD is shorter than 12 characters and can be guessed; set a longer one.',
+      ]);
+    expect(weakSecrets({ GW_PANEL_PASSWORD: 'twelve chars' })).to.deep.equal([]);
+    expect(weakSecrets({ GW_PANEL_PASSWORD: '' })).to.deep.equal([]);
+  });
+
   it('are none of those that openssl and gw2api make, and none where no key is set', () => {
     for (const encoding of ['base64', 'base64url', 'hex'] as const)
       for (let count = 0; count < 200; count += 1)

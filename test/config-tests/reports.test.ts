@@ -73,12 +73,12 @@ describe('the report for people', () => {
   it('has each test, each failure with its place, and a summary', () => {
     expect(textReport(report, false)).to.equal(`a&b.test.yaml
   ✓ passes
-  ✗ fails <"& [31m \uD800\u{1F600}]]> (345 ms)
+  ✗ fails <"&\\u{1b}[31m\\u{0}\uD800\u{1F600}]]> (345 ms)
 
 c.test.yaml
   - waits (skipped: not yet)
 
-1) fails <"& [31m \uD800\u{1F600}]]>
+1) fails <"&\\u{1b}[31m\\u{0}\uD800\u{1F600}]]>
    a&b.test.yaml:11:7 tests[1].requests[0].expect.status
      in status
      expected  200

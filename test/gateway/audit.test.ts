@@ -106,4 +106,20 @@ describe('the audit log of a gateway', () => {
     const explained = ['request.explain', { key: 'master', path: '/v1/messages' }];
     expect(found).to.deep.equal([explained, explained]);
   });
+
+  it('has no formula in its CSV, whoever chose a name', async () => {
+    const names = [' =1+1', '\uff1d1+1', '=1+1', '\n@x'];
+    const { audit } = pair.gateway.services.store;
+    await audit.append(
+      names.map((name, nth) => ({
+        id: `aud_${nth}`,
+        atMs: nth,
+        actor: { kind: 'oidc', name },
+        action: 'key.create',
+        outcome: 'done',
+      })),
+    );
+    const text = await (await panel.fetch('GET', '/audit/export')).text();
+    for (const name of names) expect(text).to.include(`'${name}`);
+  });
 });

@@ -43,6 +43,12 @@ describe('a log line for people', () => {
     expect(line.trimEnd()).not.to.match(/\p{Cc}/u);
   });
 
+  it('keeps bidi marks of callers from the terminal', () => {
+    const text = pretty({ msg: 'request', model: 'a\u202eb\u2066', path: '/\u200f' });
+    expect(text).not.to.match(/[\p{Cf}]/u);
+    expect(text).to.include('a\\u{202e}b');
+  });
+
   it('has colors only where they are wanted', () => {
     const json = JSON.stringify({ level: 'error', time, msg: 'No.' });
     expect(prettyLine(json, true)).to.include('\u001B[31m');

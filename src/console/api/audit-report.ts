@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
 import { Type, type AuditEntry } from '../../plugin/internal.js';
+import type { Column } from './csv.js';
 import { IsoTime, Nullable } from './schemas.js';
 
 export const auditOutcomes = ['done', 'refused', 'failed'] as const;
@@ -56,23 +57,15 @@ const columns = [
   'id',
 ] as const;
 
-/** First line of the log as CSV (RFC 4180). */
-export const auditCsvHead = `${columns.join(',')}\r\n`;
+/** Columns of the log as CSV. */
+export const auditColumns: readonly Column[] = columns.map((name) => [name]);
 
-/** An entry as a line of CSV. */
-export function auditCsvLine(entry: AuditEntry): string {
+/** An entry as a row of CSV. */
+export function auditRow(entry: AuditEntry): object {
   const { actor, before, after, ...rest } = auditReport(entry);
-  const texts = { before: jsonOf(before), after: jsonOf(after) };
-  const row = { ...rest, actor_kind: actor.kind, actor: actor.name, ...texts };
-  return `${columns.map((column) => csvCell(row[column] ?? '')).join(',')}\r\n`;
+  return { ...rest, actor_kind: actor.kind, actor: actor.name, before: jsonOf(before), after: jsonOf(after) };
 }
 
 function jsonOf(value: unknown): string {
   return value === null ? '' : JSON.stringify(value);
-}
-
-/** A cell that no spreadsheet takes for a formula. */
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

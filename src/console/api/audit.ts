@@ -10,8 +10,9 @@ import {
   type AuditFilter,
   type AuditLog,
 } from '../../plugin/internal.js';
-import { auditCsvHead, auditCsvLine, auditOutcomes, auditReport, AuditReport } from './audit-report.js';
+import { auditColumns, auditRow, auditOutcomes, auditReport, AuditReport } from './audit-report.js';
 import { invalid } from './check.js';
+import { csvAnswer } from './csv.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';
 import { Line, ListOf, Nullable, plainText } from './schemas.js';
@@ -67,10 +68,11 @@ function exportRoute(audit: AuditLog): PanelRoute {
     answers: { 200: Type.Array(AuditReport) },
     otherAnswerType: 'text/csv',
     handle({ ctx, query: { format = 'csv', ...query } }) {
-      ctx.type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json';
-      ctx.set('content-disposition', `attachment; filename="audit.${format}"`);
       const entries = entriesOf(audit, toFilter(query));
-      return Readable.from(format === 'csv' ? csv(entries) : json(entries), { objectMode: false });
+      if (format === 'csv') return csvAnswer(ctx, 'audit', auditColumns, rowsOf(entries));
+      ctx.type = 'application/json';
+      ctx.set('content-disposition', 'attachment; filename="audit.json"');
+      return Readable.from(json(entries), { objectMode: false });
     },
   });
 }
@@ -90,9 +92,8 @@ async function* entriesOf(audit: AuditLog, filter: AuditFilter): AsyncGenerator<
   }
 }
 
-async function* csv(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
-  yield auditCsvHead;
-  for await (const entries of pages) if (entries.length > 0) yield entries.map(auditCsvLine).join('');
+async function* rowsOf(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<readonly object[]> {
+  for await (const entries of pages) yield entries.map(auditRow);
 }
 
 async function* json(pages: AsyncIterable<readonly AuditEntry[]>): AsyncGenerator<string> {
