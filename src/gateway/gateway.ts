@@ -92,7 +92,7 @@ export class Gateway {
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, live, clock } = services;
+    const { log, live } = services;
     this.services = services;
     this.#options = options;
     this.startedMs = options.startedMs ?? services.now();
@@ -118,13 +118,7 @@ export class Gateway {
       onSettled,
     });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
-    const secret = createHash('sha256').update(options.masterKey).digest();
-    this.wrongKeys = new WrongKeys({
-      meters: live.meters,
-      secret,
-      clock,
-      wasGood: (key) => services.keys.wasGood(key) || services.adminTokens.wasGood(key),
-    });
+    this.wrongKeys = wrongKeysOf(services, options.masterKey);
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
     this.explanations = new Explanations(this);
@@ -269,4 +263,13 @@ export class Gateway {
     await this.runtime.pipeline.retire();
     await this.services.close();
   }
+}
+
+function wrongKeysOf({ live, clock, keys, adminTokens }: Services, masterKey: string): WrongKeys {
+  return new WrongKeys({
+    meters: live.meters,
+    secret: createHash('sha256').update(masterKey).digest(),
+    clock,
+    wasGood: (key) => keys.wasGood(key) || adminTokens.wasGood(key),
+  });
 }

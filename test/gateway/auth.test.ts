@@ -236,8 +236,8 @@ describe('an address that tries out keys', () => {
     const held = Array.from({ length: 10 }, () => guess());
     await eventually(() => waiting() === 10);
     const asked: string[] = [];
-    const { findByHash } = store.keys;
-    store.keys.findByHash = (hash) => (asked.push(hash), findByHash.call(store.keys, hash));
+    const findByHash = store.keys.findByHash.bind(store.keys);
+    store.keys.findByHash = (hash) => (asked.push(hash), findByHash(hash));
     for (const key of ['sk-gw-another', 'another', 'gw-adm-another', jwt]) {
       const answer = await pair.get('/v1/models', from('192.0.2.1', key));
       expect(answer.headers.get('retry-after'), key).to.equal('1');
