@@ -2,7 +2,7 @@ import type { CacheStats } from '../plugin/internal.js';
 
 /**
  * Map with expiring entries, swept each time its size has doubled since the last sweep. If it is still full
- * after a sweep, the oldest tenth is evicted.
+ * after a sweep, the tenth that was set longest ago is evicted.
  */
 export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   readonly #now: () => number;
@@ -37,7 +37,8 @@ export class ExpiringMap<Value extends { readonly expiresAtMs: number }> {
   }
 
   set(key: string, value: Value): void {
-    if (this.#values.size >= Math.min(this.#sweepAtSize, this.#max) && !this.#values.has(key)) this.#sweep();
+    const isRenewed = this.#values.delete(key); // a renewed entry is the newest
+    if (!isRenewed && this.#values.size >= Math.min(this.#sweepAtSize, this.#max)) this.#sweep();
     this.#values.set(key, value);
   }
 

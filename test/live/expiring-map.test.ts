@@ -34,6 +34,15 @@ describe('a map of what expires', () => {
     expect(map.fill.entries).to.be.at.least(90);
   });
 
+  it('keeps what is renewed, however much else is entered', () => {
+    const map = fresh(100);
+    for (let at = 0; at < 1000; at += 1) {
+      map.set(`key ${at}`, { expiresAtMs: Infinity });
+      map.set('renewed', { expiresAtMs: Infinity, at });
+    }
+    expect(map.get('renewed')).to.include({ at: 999 });
+  });
+
   it('makes no room for what it has already', () => {
     const map = fresh(3);
     for (const key of ['a', 'b', 'c', 'c', 'a']) map.set(key, { expiresAtMs: Infinity });
