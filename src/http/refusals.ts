@@ -63,9 +63,22 @@ const parserErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /** Why a request that Node has parsed cannot be served; undefined where it can. */
-export function protocolErrorOf({ headers, httpVersion }: IncomingMessage): GatewayError | undefined {
-  if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
-  return new GatewayError('invalid_request', 'A request in HTTP/1.1 needs a host header.');
+export function protocolErrorOf({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
+  const hosts = hostsIn(rawHeaders);
+  if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return undefined;
+  const message =
+    hosts === 0 ? 'A request in HTTP/1.1 needs a host header.' : 'A request must have one host header.';
+  return new GatewayError('invalid_request', message);
+}
+
+/** Number of `host` headers; of several, `headers` has the first alone. */
+function hostsIn(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
 }
 
 export function expectationFailed({ headers }: IncomingMessage): GatewayError {

@@ -40,6 +40,14 @@ describe('the connections of a gateway', () => {
     });
   }
 
+  for (const second of ['host: other', 'HOST: gateway'])
+    it(`refuse a second host header (${second})`, async () => {
+      socket.write(`${head('GET /health')}${second}\r\n\r\n`);
+      await heard('"error"');
+      expect(received).to.match(/^HTTP\/1\.1 400 /);
+      expect(received).to.include('A request must have one host header.');
+    });
+
   it('hold nothing of a pipelined request once they are closed', async () => {
     socket.write(post(ask('[[sim:stall after=5]]', { stream: true })) + post(ask('two')) + get('/health'));
     await heard('message_start');
