@@ -1,19 +1,16 @@
 import { constants } from 'node:buffer';
-import type Koa from 'koa';
 import {
-  bodyAborted,
   definePlugin,
   excessOf,
   GatewayError,
-  isGatewayError,
   parseJson,
   readBytes,
   Size,
   sizeBytes,
-  bodyTooLarge,
   Type,
 } from 'gw2api/plugin';
-import { callSignal, keepRequestInputs, parseInPieces, type CallSignal } from 'gw2api/plugin/raw';
+import { callSignal, keepRequestInputs, parseInPieces, requireUtf8 } from 'gw2api/plugin/raw';
+import { decoderOf } from './shared/body-decoders.js';
 
 /** Reads the JSON body, up to a max size (contract §8). */
 export default definePlugin({
@@ -31,17 +28,15 @@ export default definePlugin({
   setup({ limit, maxValues }, host) {
     const maxBytes = checkLimit(sizeBytes(limit));
     host.announce({ max_body_bytes: maxBytes });
-    const decoding = decoder(maxBytes);
     return async function bodyLimit(ctx, next) {
       const type = ctx.get('content-type');
       if (!isJson(type)) throw wrongType(type);
       const { format, pathModel } = ctx.state;
       const signal = callSignal(ctx.state);
       const { keepsBytes } = host.formats.get(format);
-      const isPlain = (ctx.headers['content-encoding'] ?? 'identity') === 'identity';
-      const body = isPlain
-        ? parseBytes(await readBytes(ctx.req, maxBytes, signal), keepsBytes, maxValues)
-        : parseText(await unlessLeft(signal, decoding(ctx)), maxValues);
+      const decode = decoderOf(ctx.headers['content-encoding']);
+      const sent = await readBytes(ctx.req, maxBytes, signal);
+      const body = parseBytes(decode ? await decode(sent, maxBytes) : sent, keepsBytes, maxValues);
       checkFields(body);
       ctx.state.body = pathModel === undefined ? body : withModel(body, pathModel);
       await next();
@@ -54,38 +49,7 @@ function withModel(body: unknown, model: string): unknown {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, model } : body;
 }
 
-type Decoder = (ctx: Koa.Context) => Promise<unknown>;
-
-/**
- * Reads compressed bodies with koa-body, loaded at the first one. For plain bodies it would cost every request
- * time, and every process memory.
- */
-function decoder(maxBytes: number): Decoder {
-  let loading: Promise<Koa.Middleware> | undefined;
-  const load = async () => {
-    const { koaBody } = await import('koa-body');
-    // Read as text: the JSON mode refuses keys that JSON allows.
-    return koaBody({
-      json: false,
-      urlencoded: false,
-      text: true,
-      textTypes: [json],
-      textLimit: maxBytes,
-      onError(error) {
-        throw refusal(error, maxBytes);
-      },
-    });
-  };
-  return async (ctx) => {
-    const read = await (loading ??= load());
-    await read(ctx, nothing);
-    return ctx.request.body;
-  };
-}
-
 const json = 'application/json';
-
-async function nothing(): Promise<void> {}
 
 function checkLimit(maxBytes: number): number {
   const max = constants.MAX_STRING_LENGTH;
@@ -108,36 +72,12 @@ function wrongType(header: string): GatewayError {
   return new GatewayError('unsupported_media_type', `content-type: must be "${json}", not ${sent}.`);
 }
 
-/**
- * Stops waiting when the caller disconnects or the request is aborted, which the decoder of a compressed body
- * does not notice.
- */
-async function unlessLeft<Value>(signal: CallSignal, reading: Promise<Value>): Promise<Value> {
-  let leave: (() => void) | undefined;
-  const left = new Promise<never>((_, reject) => {
-    leave = () => reject(isGatewayError(signal.reason) ? signal.reason : bodyAborted());
-    signal.addEventListener('abort', leave);
-  });
-  try {
-    return await Promise.race([reading, left]);
-  } finally {
-    if (leave) signal.removeEventListener('abort', leave);
-  }
-}
-
 /** Parses a body. `keepsBytes`: its messages go upstream as received. */
 function parseBytes(bytes: Buffer, keepsBytes: boolean, maxValues: number): unknown {
+  requireUtf8(bytes);
   if (mayHaveMore(bytes.length, maxValues)) checkValues(bytes, maxValues);
   const body = parseInPieces(bytes, keepsBytes) ?? parseBody(withoutMark(bytes.toString()));
   keepRequestInputs(body, bytes);
-  return body;
-}
-
-function parseText(text: unknown, maxValues: number): unknown {
-  if (typeof text === 'string' && mayHaveMore(text.length, maxValues))
-    checkValues(Buffer.from(text), maxValues);
-  const body = parseBody(text);
-  if (typeof text === 'string') keepRequestInputs(body, text);
   return body;
 }
 
@@ -169,23 +109,7 @@ function tooManyFields(): GatewayError {
   return new GatewayError('invalid_request', `body: must not have more than ${maxFields} fields.`);
 }
 
-function parseBody(text: unknown): unknown {
-  if (typeof text === 'string' && text.trim() !== '') return parseJson(text);
+function parseBody(text: string): unknown {
+  if (text.trim() !== '') return parseJson(text);
   throw new GatewayError('invalid_json', 'The body is empty; send a JSON object.');
-}
-
-interface ReadingError extends Error {
-  readonly type?: string;
-  readonly code?: string;
-}
-
-/** Maps an error of koa-body to ours. */
-function refusal(error: ReadingError, maxBytes: number): Error {
-  if (error.type === 'entity.too.large') return bodyTooLarge(maxBytes);
-  if (error.type?.startsWith('request.') || /^(?:HPE_|ECONN)/.test(error.code ?? '')) return bodyAborted();
-  if (error.message.startsWith('Unsupported Content-Encoding'))
-    return new GatewayError('unsupported_media_type', 'content-encoding: must be gzip, deflate or br.');
-  const isFromZlib = /^(?:Z_|ERR_)/.test(error.code ?? '');
-  if (isFromZlib) return new GatewayError('invalid_json', 'The body is not what its content-encoding says.');
-  return error;
 }

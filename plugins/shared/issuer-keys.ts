@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { externalFetch, timeoutSignal, type Host, type TlsSettings } from 'gw2api/plugin';
+import { collectBytes } from 'gw2api/plugin/raw';
 
 /** Set of keys (JWKS) at a URL. While that cannot be read, the keys of the last read serve for `maxStaleMs`. */
 export class IssuerKeys {
@@ -86,14 +87,8 @@ async function fetchKeys(
 ): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json' };
   const { body, status } = await fetch(url, { redirect: 'manual', signal, headers });
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > maxKeysBytes)
-      throw new Error(`The keys of ${url.origin} are larger than ${maxKeysBytes} bytes.`);
-    chunks.push(chunk);
-  }
+  const tooLarge = () => new Error(`The keys of ${url.origin} are larger than ${maxKeysBytes} bytes.`);
+  const bytes = body ? await collectBytes(body, maxKeysBytes, tooLarge) : Buffer.alloc(0);
   if (status !== 200) throw new Error(`The keys of ${url.origin} are answered with status ${status}.`);
-  return JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet; // jose checks its shape
+  return JSON.parse(bytes.toString()) as JSONWebKeySet; // jose checks its shape
 }

@@ -1,5 +1,5 @@
 import type { TProperties } from 'typebox';
-import { GatewayError, parseJson, readBytes, redactAddresses, Type } from '../plugin/internal.js';
+import { GatewayError, parseJson, readText, redactAddresses, Type } from '../plugin/internal.js';
 import { ExplainBody, readExplainCall } from './explain-call.js';
 import { recordedReport } from './recorded-report.js';
 import { reloadRoutes } from './reload-routes.js';
@@ -67,7 +67,7 @@ const explain: AdminRoute = {
   answer: AnyObject,
   handle: ({ ctx, operations, audit }) =>
     operations.explain(async () => {
-      const text = (await readBytes(ctx.req, maxExplainBytes, ctx.state.signal)).toString();
+      const text = await readText(ctx.req, maxExplainBytes, ctx.state.signal);
       return noteExplained(readExplainCall(parseJson(text)), audit);
     }),
 };

@@ -171,6 +171,7 @@ export type { TimedCall, TimedStage, TraceCost, UsageTally } from './contract/tr
 export type { UpstreamDefinition, UpstreamKind } from './contract/upstream.js';
 export type { CallFailure, GatewayErrorOptions } from './error.js';
 export { isRequestHeader } from './http/headers.js';
+export { readText } from './http/read-bytes.js';
 export type { SseBodyOptions } from './http/sse-body.js';
 export type { SsePiece } from './http/sse-text.js';
 export { every, limited, sleep } from './clock.js';

@@ -1,5 +1,7 @@
 import {
+  CollectedBytes,
   EventStream,
+  GatewayError,
   interruptedError,
   type Clock,
   type HttpAnswer,
@@ -102,15 +104,28 @@ export class ReceivedAnswer implements HttpAnswer {
 }
 
 async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
+  const held = new CollectedBytes();
   const decoder = new TextDecoder();
-  let rest = '';
   for await (const bytes of body) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n/);
-    rest = lines.pop() ?? '';
-    if (lines.length > 0) yield lines;
+    const end = bytes.lastIndexOf(lineFeed) + 1;
+    if (end > 0) {
+      held.add(bytes.subarray(0, end));
+      const lines = decoder.decode(held.take(), { stream: true }).split(/\r?\n/);
+      lines.pop();
+      yield lines;
+    }
+    if (end < bytes.length) held.add(bytes.subarray(end));
+    if (held.length > maxTextBytes) throw lineTooLong();
   }
-  rest += decoder.decode();
+  const rest = decoder.decode(held.take());
   if (rest !== '') yield [rest];
+}
+
+const lineFeed = 0x0a;
+
+function lineTooLong(): GatewayError {
+  const message = `The upstream sent a line of more than ${maxTextBytes / 1024 / 1024} MB.`;
+  return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
 }
 
 /** Media types of services that do not say what they send. */
@@ -123,5 +138,5 @@ const sayNothing: ReadonlySet<string> = new Set([
 
 const nowhere: BodySink = { write: () => true, end: () => undefined };
 
-/** Max size of a token count or whole message. */
+/** Max size of a token count, of a whole message, and of a line. */
 const maxTextBytes = 32 * 1024 * 1024;

@@ -1,28 +1,33 @@
+import { CollectedBytes } from '../plugin/internal.js';
+
 /** Body of an event stream that is one JSON text and has no events: some servers label their errors so. */
 export class BareJson {
   #hasEvents = false;
-  #pieces: Buffer[] | undefined;
-  #length = 0;
+  #collected: CollectedBytes | undefined;
+  #isTooLong = false;
+  #text: string | undefined;
 
   /** True for bytes of such a text, which are kept up to a limit; the first byte of the body decides. */
   takes(bytes: Buffer): boolean {
     if (this.#hasEvents) return false;
-    if (!this.#pieces) {
+    if (!this.#collected) {
       const first = bytes.find((byte) => byte > 0x20 && !byteOrderMark.includes(byte));
       if (first === undefined) return false;
       this.#hasEvents = first !== brace && first !== bracket;
       if (this.#hasEvents) return false;
-      this.#pieces = [];
+      this.#collected = new CollectedBytes();
     }
-    this.#length += bytes.length;
-    if (this.#length <= maxBytes) this.#pieces.push(bytes);
+    this.#isTooLong ||= this.#collected.length + bytes.length > maxBytes;
+    if (this.#isTooLong) this.#collected.clear();
+    else this.#collected.add(bytes);
     return true;
   }
 
   /** The whole text; undefined for a body of events, and for a text that is too long. */
   get text(): string | undefined {
-    if (!this.#pieces || this.#length > maxBytes) return undefined;
-    return new TextDecoder().decode(Buffer.concat(this.#pieces)); // without the byte order mark
+    if (!this.#collected || this.#isTooLong) return undefined;
+    this.#text ??= new TextDecoder().decode(this.#collected.take()); // without the byte order mark
+    return this.#text;
   }
 }
 

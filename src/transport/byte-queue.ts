@@ -1,4 +1,4 @@
-import { joinBytes } from '../plugin/internal.js';
+import { CollectedBytes } from '../plugin/internal.js';
 import type { Backpressure, BodySink } from './body.js';
 
 /** High-water mark of unread bytes, at which the upstream is paused (backpressure). */
@@ -7,8 +7,7 @@ const maxQueuedBytes = 64 * 1024;
 /** Queue of a body's bytes for one consumer; leaving it early aborts the call. */
 export class ByteQueue implements BodySink, AsyncIterableIterator<Buffer, undefined> {
   readonly #flow: Backpressure;
-  #chunks: Buffer[] = [];
-  #queuedBytes = 0;
+  readonly #queued = new CollectedBytes();
   #end: { readonly error: unknown } | undefined;
   #arrived: () => void = () => undefined;
 
@@ -17,10 +16,9 @@ export class ByteQueue implements BodySink, AsyncIterableIterator<Buffer, undefi
   }
 
   write(chunk: Buffer): boolean {
-    this.#chunks.push(chunk);
-    this.#queuedBytes += chunk.length;
+    this.#queued.add(chunk);
     this.#arrived();
-    return this.#queuedBytes < maxQueuedBytes;
+    return this.#queued.length < maxQueuedBytes;
   }
 
   end(error?: unknown): void {
@@ -29,23 +27,21 @@ export class ByteQueue implements BodySink, AsyncIterableIterator<Buffer, undefi
   }
 
   async next(): Promise<IteratorResult<Buffer, undefined>> {
-    while (this.#chunks.length === 0) {
+    while (this.#queued.length === 0) {
       if (this.#end) return this.#finished(this.#end);
       await new Promise<void>((resolve) => {
         this.#arrived = resolve;
       });
     }
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    this.#queuedBytes = 0;
+    const value = this.#queued.take(); // before more arrives
     this.#flow.resume();
-    return { done: false, value: joinBytes(chunks) };
+    return { done: false, value };
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {
     if (!this.#end) this.#flow.abort();
     this.#end = { error: undefined };
-    this.#chunks = [];
+    this.#queued.clear();
     this.#arrived();
     return Promise.resolve({ done: true, value: undefined });
   }

@@ -1,3 +1,4 @@
+import { CollectedBytes } from '../plugin/internal.js';
 import type { BodySink, Backpressure } from './body.js';
 
 /** Sink that collects a body as one text: error answers, token counts, whole messages. */
@@ -6,8 +7,7 @@ export class TextBody implements BodySink {
   readonly text: Promise<string>;
   readonly #flow: Backpressure;
   readonly #maxBytes: number;
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
+  readonly #collected = new CollectedBytes();
   #error: unknown;
   #resolve: (text: string) => void = () => {};
 
@@ -25,15 +25,14 @@ export class TextBody implements BodySink {
   }
 
   write(chunk: Buffer): boolean {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length >= this.#maxBytes) this.#stop();
+    this.#collected.add(chunk);
+    if (this.#collected.length >= this.#maxBytes) this.#stop();
     return true;
   }
 
   end(error?: unknown): void {
     this.#error = error;
-    this.#resolve(Buffer.concat(this.#chunks).subarray(0, this.#maxBytes).toString());
+    this.#resolve(this.#collected.take().toString('utf8', 0, this.#maxBytes));
   }
 
   #stop(): void {

@@ -1,9 +1,11 @@
+import { CollectedBytes } from '../plugin/internal.js';
+
 /**
  * Buffer from the bytes of an event stream to its complete events, each up to its empty line. Drops a byte
  * order mark at the start.
  */
 export class WholeEvents {
-  #held: Buffer[] = [];
+  readonly #held = new CollectedBytes();
   #heldBytes = 0;
   /** Last held byte, which with the first of the next read may end an event. */
   #lastHeld: number | undefined;
@@ -22,16 +24,21 @@ export class WholeEvents {
       return noBytes;
     }
     const last = end === bytes.length ? bytes : bytes.subarray(0, end);
-    const events = this.#held.length === 0 ? last : Buffer.concat([...this.#held, last]);
-    this.#held = [];
+    const events = this.#withHeld(last);
     this.#heldBytes = 0;
     this.#lastHeld = undefined;
     if (end < bytes.length) this.#hold(bytes.subarray(end));
     return this.#withoutMark(events);
   }
 
+  #withHeld(last: Buffer): Buffer {
+    if (this.#held.length === 0) return last;
+    this.#held.add(last);
+    return this.#held.take();
+  }
+
   #hold(bytes: Buffer): void {
-    this.#held.push(bytes);
+    this.#held.add(bytes);
     this.#heldBytes += bytes.length + linesIn(bytes) * bytesPerLine;
     this.#lastHeld = bytes.at(-1) ?? this.#lastHeld;
   }

@@ -215,6 +215,19 @@ describe('bodies', () => {
       }
     });
 
+  for (const [encoding, encode] of Object.entries({ identity: (body: Buffer) => body, gzip: gzipSync }))
+    it(`that are not UTF-8 are 400 (${encoding})`, async () => {
+      const latin1 = Buffer.from(JSON.stringify(ask('Grüße')), 'latin1');
+      const before = pair.simulator.requests.length;
+      const error = await refusal([encode(latin1)], { 'content-encoding': encoding });
+      expect(error).to.include({
+        status: 400,
+        code: 'invalid_json',
+        message: 'The body is not valid UTF-8.',
+      });
+      expect(pair.simulator.requests).to.have.length(before);
+    });
+
   it('may have a byte order mark', async () => {
     expect(await post([`\ufeff${hello}`])).to.have.property('status', 200);
   });

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { GatewayError } from 'gw2api/plugin';
+import { CollectedBytes } from 'gw2api/plugin/raw';
 
 /** Message of an AWS event stream: its headers that are texts, and its payload. */
 export interface Frame {
@@ -19,8 +20,7 @@ const checksumBytes = 4;
  * its prelude, headers, payload, and the CRC-32 of all that.
  */
 export class FrameDecoder {
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new CollectedBytes();
   /** Bytes up to the end of the frame that is not complete yet, or of its prelude. */
   #wantedBytes = preludeBytes;
   /** Headers of the last frame, as bytes and as read. */
@@ -29,10 +29,9 @@ export class FrameDecoder {
 
   /** Frames that these bytes complete. Throws `upstream_invalid_response` for bytes that are none. */
   decode(bytes: Buffer): readonly Frame[] {
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes < this.#wantedBytes) return [];
-    const all = this.#held.length === 1 ? bytes : Buffer.concat(this.#held, this.#heldBytes);
+    this.#held.add(bytes);
+    if (this.#held.length < this.#wantedBytes) return [];
+    const all = this.#held.take();
     const frames: Frame[] = [];
     let at = 0;
     this.#wantedBytes = preludeBytes;
@@ -43,8 +42,7 @@ export class FrameDecoder {
       at += this.#wantedBytes;
       this.#wantedBytes = preludeBytes;
     }
-    this.#held = at === all.length ? [] : [all.subarray(at)];
-    this.#heldBytes = all.length - at;
+    if (at < all.length) this.#held.add(all.subarray(at));
     return frames;
   }
 

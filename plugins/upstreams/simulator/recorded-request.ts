@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from 'gw2api/plugin';
+import { collectBytes } from 'gw2api/plugin/raw';
 import { untilAborted } from 'gw2api/plugin/upstream';
 import type { FaultTarget } from './faults.js';
 import { Refusal } from './refusal.js';
@@ -86,14 +87,8 @@ export class RecordedRequest implements FaultTarget {
 
   /** Reads the body. Throws a 413 `Refusal` where it is longer than `maxBytes`. */
   async read(maxBytes: number): Promise<void> {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of this.#request as AsyncIterable<Buffer>) {
-      size += chunk.length; // without an encoding a request yields buffers
-      if (size > maxBytes) throw new Refusal(413, 'Request exceeds the maximum size');
-      chunks.push(chunk);
-    }
-    this.text = Buffer.concat(chunks).toString();
+    const chunks = this.#request as AsyncIterable<Buffer>; // without an encoding a request yields buffers
+    this.text = (await collectBytes(chunks, maxBytes, tooLarge)).toString();
   }
 
   /** @internal */
@@ -139,6 +134,10 @@ export class RecordedRequest implements FaultTarget {
     this.isBlocked = isBlocked;
     if (isBlocked) this.#resolveBlocked();
   }
+}
+
+function tooLarge(): Refusal {
+  return new Refusal(413, 'Request exceeds the maximum size');
 }
 
 function joinHeaders(headers: IncomingMessage['headers']): Record<string, string> {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as breath } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, isRecord, parseJson, readBytes } from '../../plugin/internal.js';
+import { GatewayError, isRecord, parseJson, readText } from '../../plugin/internal.js';
 import type { PanelContext } from './route.js';
 
 /**
@@ -60,7 +60,7 @@ function own(object: Json, key: string): unknown {
 /** JSON body of a request. Throws 415, 413 and `invalid_json`. */
 export async function readBody({ req, state }: PanelContext, maxBytes: number): Promise<unknown> {
   requireJson(req);
-  const text = (await readBytes(req, maxBytes, state.signal)).toString();
+  const text = await readText(req, maxBytes, state.signal);
   if (text.trim() === '') throw new GatewayError('invalid_json', 'The body is empty; send a JSON object.');
   return parseJson(text);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, type Clock } from '../../plugin/internal.js';
+import { CollectedBytes, GatewayError, type Clock } from '../../plugin/internal.js';
 import { sendWithin, type InnerRequest, type InnerRoute } from './inner-client.js';
 import type { SocketConnection } from './open-sockets.js';
 
@@ -67,12 +67,10 @@ function fieldsOf({ headers }: IncomingMessage): Readonly<Record<string, string>
 const maxBodyBytes = 1024 * 1024;
 
 async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collected = new CollectedBytes();
   for await (const chunk of answer as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxBodyBytes) break;
+    collected.add(chunk);
+    if (collected.length > maxBodyBytes) break;
   }
-  return Buffer.concat(chunks);
+  return collected.take();
 }

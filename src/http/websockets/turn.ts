@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
+import { CollectedBytes } from '../../plugin/internal.js';
 
 /** Receiver of the messages of an answer. */
 export interface TurnSink {
@@ -17,7 +18,7 @@ export class Turn {
   readonly #sink: TurnSink;
   #response: IncomingMessage | undefined;
   /** Body of an answer that is no stream of events. */
-  readonly #pieces: string[] = [];
+  readonly #body = new CollectedBytes();
 
   constructor(request: ClientRequest, sink: TurnSink, onEnd: TurnEnd) {
     this.#request = request;
@@ -37,9 +38,9 @@ export class Turn {
 
   #read(response: IncomingMessage): void {
     this.#response = response;
-    response.setEncoding('utf8').on('error', () => undefined); // `close` of the request follows
+    response.on('error', () => undefined); // `close` of the request follows
     if (isEventStream(response)) this.#relay(response);
-    else response.on('data', (text: string) => void this.#pieces.push(text));
+    else response.on('data', (chunk: Buffer) => this.#body.add(chunk));
   }
 
   /** Passes the data of each event on; the stream waits while the sink has no room. */
@@ -50,7 +51,7 @@ export class Turn {
         if (data !== '[DONE]') messages.push(data);
       },
     });
-    response.on('data', (text: string) => {
+    response.setEncoding('utf8').on('data', (text: string) => {
       parser.feed(text);
       const ready = messages;
       messages = [];
@@ -63,7 +64,7 @@ export class Turn {
   /** The message for an answer without events: an error, or whatever a stage has answered. */
   #whole(): string {
     const { statusCode = 500, headers = {} } = this.#response ?? {};
-    const text = this.#pieces.join('');
+    const text = this.#body.take().toString();
     if (statusCode < 400) return text;
     return errorMessage(statusCode, parsed(text), {
       'x-request-id': headers['x-request-id'],

@@ -115,13 +115,16 @@ export class Upgrades {
 
 async function load(): Promise<WebSocketServer> {
   const { WebSocketServer: Handler } = await import('ws');
-  const options = { noServer: true, clientTracking: false, closeTimeout: closeTimeoutMs };
+  const options = { noServer: true, clientTracking: false, closeTimeout: closeTimeoutMs, maxBufferedChunks };
   const handler = new Handler(options);
   handler.on('wsClientError', (error, socket) =>
     refuseOn(socket as Socket, new GatewayError('invalid_request', error.message)),
   );
   return handler;
 }
+
+/** Max reads of a socket that ws keeps for one frame; each costs some hundred bytes beside its own. */
+const maxBufferedChunks = 64 * 1024;
 
 /** Grace time for a caller to answer a close frame. */
 const closeTimeoutMs = 1000;

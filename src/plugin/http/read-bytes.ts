@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { CallSignal } from './call-signal.js';
 import { GatewayError, isGatewayError } from '../error.js';
+import { CollectedBytes } from './collected-bytes.js';
 
 /**
  * Reads the body of a request. Throws `body_too_large` above `maxBytes` (before reading, if `content-length`
@@ -12,12 +14,10 @@ export function readBytes(request: IncomingMessage, maxBytes: number, signal: Ca
       reject(bodyTooLarge(maxBytes));
       return;
     }
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const collected = new CollectedBytes();
     const take = (chunk: Buffer): void => {
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length > maxBytes) end(bodyTooLarge(maxBytes));
+      collected.add(chunk);
+      if (collected.length > maxBytes) end(bodyTooLarge(maxBytes));
     };
     const finish = (): void => end();
     const leave = (): void => end(isGatewayError(signal.reason) ? signal.reason : bodyAborted());
@@ -25,13 +25,29 @@ export function readBytes(request: IncomingMessage, maxBytes: number, signal: Ca
       request.off('data', take).off('end', finish).off('close', leave).off('error', leave);
       signal.removeEventListener('abort', leave);
       if (error) reject(error);
-      else resolve(joinBytes(chunks));
+      else resolve(collected.take());
       if (error) request.on('error', ignore).pause();
     };
     request.on('data', take).on('end', finish).on('close', leave).on('error', leave);
     signal.addEventListener('abort', leave);
     if (request.destroyed && !request.readableEnded) leave();
   });
+}
+
+/** As `readBytes`, for a body that is text. Throws `invalid_json` also for one that is not UTF-8. */
+export async function readText(
+  request: IncomingMessage,
+  maxBytes: number,
+  signal: CallSignal,
+): Promise<string> {
+  const bytes = await readBytes(request, maxBytes, signal);
+  requireUtf8(bytes);
+  return bytes.toString();
+}
+
+/** Throws `invalid_json` for a body that is not UTF-8. */
+export function requireUtf8(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CustomFetch } from 'openid-client';
-import { externalFetch, type TlsSettings } from '../../../plugin/internal.js';
+import { collectBytes, externalFetch, type TlsSettings } from '../../../plugin/internal.js';
 
 /** Max bytes of an answer of the provider, decompressed. */
 const maxBytes = 1024 * 1024;
@@ -20,18 +20,6 @@ async function whole(response: Response): Promise<Response> {
 }
 
 async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length > maxBytes) throw new OversizedAnswer(`it is larger than ${maxBytes / 1024} kB`); // ends the body too
-    chunks.push(chunk);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  const tooLarge = () => new OversizedAnswer(`it is larger than ${maxBytes / 1024} kB`);
+  return Uint8Array.from(body ? await collectBytes(body, maxBytes, tooLarge) : []);
 }
