@@ -8,7 +8,7 @@ import {
   type Match,
 } from './shared/patterns.js';
 import { SearchTime } from './shared/search-time.js';
-import { mapTexts } from './shared/request-texts.js';
+import { replaceTexts } from './shared/request-texts.js';
 
 /** Stops, or masks, what an answer must not say, as it streams. */
 export default definePlugin({
@@ -59,13 +59,13 @@ export default definePlugin({
     };
     const mask = action === 'mask' ? text : '';
     const counted = ({ name }: Match): string => (count(name, 'request'), mask);
-    const masked = (request: MessagesRequest): MessagesRequest => {
-      const time = new SearchTime(host.clock.monotonicMs);
-      return mapTexts(request, (said) => replaceMatches(rules, said, counted, time), { system: false });
+    const masked = (request: MessagesRequest, owner: object): Promise<MessagesRequest> => {
+      const time = SearchTime.of(owner, host.clock.monotonicMs);
+      return replaceTexts(request, (texts) => replaceMatches(rules, texts, counted, time), { system: false });
     };
     return {
-      async intercept(request, call) {
-        const asked = isRequestSearched ? masked(request) : request;
+      async intercept(request, call, { req }) {
+        const asked = isRequestSearched ? await masked(request, req) : request;
         if (asked !== request && action !== 'mask') return textReply(text, { stopReason: 'refusal' });
         return call(asked, { through: () => new TextMapper(answer) });
       },

@@ -9,7 +9,9 @@ import {
   type Models,
 } from 'gw2api/plugin';
 import { forOtherModel } from './shared/other-model.js';
-import { compilePattern } from './shared/patterns.js';
+import { findMatch } from './shared/long-search.js';
+import { compilePattern, type Pattern } from './shared/patterns.js';
+import { SearchTime, type SearchTurn } from './shared/search-time.js';
 
 const Globs = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
 
@@ -48,7 +50,8 @@ export default definePlugin({
     }));
     return async function modelRouter(ctx, next) {
       const { request } = ctx.state;
-      const route = compiled.find(({ tests }) => tests.every((test) => test(request, ctx.headers)));
+      const time = SearchTime.of(ctx.req, host.clock.monotonicMs);
+      const route = await firstRoute(compiled, { request, headers: ctx.headers, time });
       if (route && route.to !== request.model)
         ctx.state.request = forOtherModel(request, route.to, ctx.response);
       await next();
@@ -56,7 +59,36 @@ export default definePlugin({
   },
 });
 
-type Test = (request: MessagesRequest, headers: IncomingHttpHeaders) => boolean;
+interface Asked {
+  readonly request: MessagesRequest;
+  readonly headers: IncomingHttpHeaders;
+  readonly time: SearchTime;
+}
+
+type Test = (asked: Asked) => boolean | Promise<boolean>;
+
+interface Route {
+  readonly to: string;
+  readonly tests: readonly Test[];
+}
+
+/** First route whose tests all hold; undefined for none, and where the patterns take too long. */
+async function firstRoute(routes: readonly Route[], asked: Asked): Promise<Route | undefined> {
+  try {
+    for (const route of routes) if (await holds(route, asked)) return route;
+  } catch (error) {
+    if (!asked.time.isOver) throw error;
+  }
+  return undefined;
+}
+
+async function holds({ tests }: Route, asked: Asked): Promise<boolean> {
+  for (const test of tests) {
+    const result = test(asked);
+    if (!(typeof result === 'boolean' ? result : await result)) return false;
+  }
+  return true;
+}
 
 /** Tests of a route, the cheap ones first. Throws an error that names a pattern that cannot be compiled. */
 function testsOf(route: Static<typeof RouteOption>, at: number, models: Models): readonly Test[] {
@@ -64,23 +96,39 @@ function testsOf(route: Static<typeof RouteOption>, at: number, models: Models):
   const tests: Test[] = Object.entries(header).map(([name, globs]) => headerTest(name.toLowerCase(), globs));
   if (model) {
     const matches = globMatcher(model);
-    tests.push((request) => matches(models.find(request.model)?.id ?? request.model));
+    tests.push(({ request }) => matches(models.find(request.model)?.id ?? request.model));
   }
   if (minTokens > 0 || maxTokens < Infinity)
-    tests.push(({ system, tools, messages }) => {
+    tests.push(({ request: { system, tools, messages } }) => {
       const tokens = estimateTokens({ system, tools, messages });
       return tokens >= minTokens && tokens <= maxTokens;
     });
   if (pattern !== undefined) {
-    const expression = compilePattern(pattern, `routes[${at}].pattern`);
-    tests.push((request) => textsOf(request).some((text) => expression.matcher(text).find()));
+    const searched = anyMatch(compilePattern(pattern, `routes[${at}].pattern`), pattern);
+    tests.push(({ request, time }) => time.run((turn) => isFound(searched, textsOf(request), turn)));
   }
   return tests;
 }
 
 function headerTest(name: string, globs: readonly string[]): Test {
   const matches = globMatcher(globs);
-  return (_, { [name]: value }) => value !== undefined && matches([value].flat().join(', '));
+  return ({ headers: { [name]: value } }) => value !== undefined && matches([value].flat().join(', '));
+}
+
+/** Pattern that also takes an empty match. */
+function anyMatch(expression: ReturnType<typeof compilePattern>, name: string): Pattern {
+  return {
+    name,
+    find(text, from) {
+      const matcher = expression.matcher(text);
+      return matcher.find(from) ? { name, start: matcher.start(), end: matcher.end() } : undefined;
+    },
+  };
+}
+
+async function isFound(pattern: Pattern, texts: readonly string[], turn: SearchTurn): Promise<boolean> {
+  for (const text of texts) if (await findMatch(pattern, text, 0, turn)) return true;
+  return false;
 }
 
 /** Texts of the last message, system messages aside. */

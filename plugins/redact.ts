@@ -14,7 +14,7 @@ import {
   type Pattern,
 } from './shared/patterns.js';
 import { SearchTime } from './shared/search-time.js';
-import { mapTexts } from './shared/request-texts.js';
+import { replaceTexts } from './shared/request-texts.js';
 
 /** Replaces personal data in requests by placeholders, and puts it back into the answer. */
 export default definePlugin({
@@ -40,10 +40,10 @@ export default definePlugin({
     const counter = host.metrics.counter('gw2api_redacted_values_total', 'Values that redact has replaced.', [
       'pattern',
     ]);
-    const redacted = (request: MessagesRequest, values: Values): MessagesRequest => {
-      const time = new SearchTime(host.clock.monotonicMs);
+    const redacted = (request: MessagesRequest, values: Values, owner: object): Promise<MessagesRequest> => {
+      const time = SearchTime.of(owner, host.clock.monotonicMs);
       const hidden = (match: Match, found: string): string => values.hide(match, found);
-      return mapTexts(request, (text) => replaceMatches(known, text, hidden, time), {
+      return replaceTexts(request, (texts) => replaceMatches(known, texts, hidden, time), {
         system,
         done: values.done,
       });
@@ -53,7 +53,7 @@ export default definePlugin({
     return {
       async middleware({ state, req }, next) {
         const values = newValues();
-        state.request = redacted(state.request, values);
+        state.request = await redacted(state.request, values, req);
         values.isShared = true;
         ofRequests.set(req, values);
         await next();
@@ -61,7 +61,7 @@ export default definePlugin({
       // Once more: stages above may call with another request, as one that continues an answer.
       async intercept(request, call, { req }) {
         const values = ofRequests.get(req) ?? newValues();
-        const reply = await call(redacted(request, values));
+        const reply = await call(await redacted(request, values, req));
         return { ...reply, events: values.restored(reply.events) };
       },
     };

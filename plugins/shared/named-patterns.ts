@@ -1,4 +1,4 @@
-import type { SearchTime } from './search-time.js';
+import type { SearchTurn } from './search-time.js';
 
 export interface Match {
   /** Name of the pattern. */
@@ -9,8 +9,8 @@ export interface Match {
 
 export interface Pattern {
   readonly name: string;
-  /** First match at or after `from`. Takes time linear in the text, or what is left of `time`. */
-  find(text: string, from: number, time?: SearchTime): Match | undefined;
+  /** First match at or after `from`. Takes time linear in the text, or what is left of the time of `turn`. */
+  find(text: string, from: number, turn?: SearchTurn): Match | undefined;
 }
 
 /**

@@ -2,7 +2,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { RE2JS } from 're2js';
 import { Type } from 'gw2api/plugin';
-import type { SearchTime } from './search-time.js';
+import { findMatch } from './long-search.js';
+import type { SearchTime, SearchTurn } from './search-time.js';
 import { namedPatterns, type Match, type Pattern } from './named-patterns.js';
 
 export type { Match, Pattern } from './named-patterns.js';
@@ -71,11 +72,11 @@ export async function importPattern(file: string): Promise<Pattern> {
 function ownPattern(name: string, expression: RE2JS): Pattern {
   return {
     name,
-    find(text, from, time) {
+    find(text, from, turn) {
       const matcher = expression.matcher(text);
       let at = from;
       while (at < text.length && matcher.find(at)) {
-        time?.check(name);
+        turn?.check(name);
         if (matcher.end() > matcher.start()) return { name, start: matcher.start(), end: matcher.end() };
         at = matcher.end() + 1; // an empty match is none
       }
@@ -94,36 +95,40 @@ export function firstMatch(patterns: readonly Pattern[], text: string, from: num
   return first;
 }
 
+type Replacement = (match: Match, found: string) => string;
+
 /**
- * Replaces all matches; each pattern searches the text once. `time`: that of the request. Throws
- * `invalid_request` where that is over.
+ * Texts with all matches replaced, in order; each pattern searches a text once. Throws `invalid_request` where the time
+ * is over.
  */
 export function replaceMatches(
   patterns: readonly Pattern[],
-  text: string,
-  replace: (match: Match, found: string) => string,
-  time?: SearchTime,
-): string {
-  time?.start(text.length);
-  const replaced = withReplaced(patterns, text, replace, time);
-  time?.stop();
-  return replaced;
+  texts: readonly string[],
+  replace: Replacement,
+  time: SearchTime,
+): Promise<readonly string[]> {
+  return time.run(async (turn) => {
+    const replaced: string[] = [];
+    for (const text of texts) replaced.push(await withReplaced(patterns, text, replace, turn));
+    return replaced;
+  });
 }
 
-function withReplaced(
+async function withReplaced(
   patterns: readonly Pattern[],
   text: string,
-  replace: (match: Match, found: string) => string,
-  time: SearchTime | undefined,
-): string {
-  const next = patterns.map((pattern) => pattern.find(text, 0, time));
+  replace: Replacement,
+  turn: SearchTurn,
+): Promise<string> {
+  const next: (Match | undefined)[] = [];
+  for (const pattern of patterns) next.push(await findMatch(pattern, text, 0, turn));
   let out = '';
   let from = 0;
   for (let match = earliest(next); match; match = earliest(next)) {
     out += text.slice(from, match.start) + replace(match, text.slice(match.start, match.end));
     from = match.end;
     for (const [nth, pattern] of patterns.entries())
-      if ((next[nth]?.start ?? text.length) < from) next[nth] = pattern.find(text, from, time);
+      if ((next[nth]?.start ?? text.length) < from) next[nth] = await findMatch(pattern, text, from, turn);
   }
   return from === 0 ? text : out + text.slice(from);
 }

@@ -1,11 +1,33 @@
 import { extrasOf, withExtras, withFields, type MessagesRequest } from 'gw2api/plugin';
 import { reasoningEnvelope } from 'gw2api/plugin/format';
 
+interface ObjectSet {
+  has(part: object): boolean;
+  add(part: object): unknown;
+}
+
 export interface TextScope {
   /** Also the system prompt. */
   readonly system: boolean;
   /** Messages that need no change any more, to which those that have been changed are added. */
-  readonly done?: WeakSet<object>;
+  readonly done?: ObjectSet;
+}
+
+/**
+ * Changes every text of a request as `mapTexts` does, by a function that takes all of them at once, in the order of the
+ * prompt, and may wait.
+ */
+export async function replaceTexts(
+  request: MessagesRequest,
+  replace: (texts: readonly string[]) => Promise<readonly string[]>,
+  { system, done }: TextScope,
+): Promise<MessagesRequest> {
+  const texts: string[] = [];
+  const seen = done && { has: (part: object) => done.has(part), add: () => undefined };
+  mapTexts(request, (text) => (texts.push(text), text), { system, ...(seen && { done: seen }) });
+  const replaced = await replace(texts);
+  let nth = 0;
+  return mapTexts(request, (text) => replaced[nth++] ?? text, { system, ...(done && { done }) });
 }
 
 /**

@@ -1,37 +1,86 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from 'gw2api/plugin';
 
-/**
- * Time limit for searching all texts of one request. A search of RE2 takes linear time, and all matches of a
- * text may take as many searches as it has characters.
- */
+/** Time that the searches of one request have left together, in milliseconds of work. */
 export class SearchTime {
   readonly #now: () => number;
-  #leftMs = baseMs;
-  #beganMs = 0;
+  #leftMs = maxMs;
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Starts the search of a text of this length. */
-  start(length: number): void {
-    this.#leftMs += length * msPerCharacter;
+  /** Time of the request that this object belongs to, shared by all stages that search it. */
+  static of(owner: object, now: () => number): SearchTime {
+    const time = ofRequests.get(owner) ?? new SearchTime(now);
+    ofRequests.set(owner, time);
+    return time;
+  }
+
+  get isOver(): boolean {
+    return this.#leftMs <= 0;
+  }
+
+  /** Runs a search, whose work counts. */
+  async run<Result>(search: (turn: SearchTurn) => Promise<Result>): Promise<Result> {
+    const turn = new SearchTurn(this.#now, {
+      left: () => this.#leftMs,
+      spend: (ms) => void (this.#leftMs -= ms),
+    });
+    try {
+      return await search(turn);
+    } finally {
+      turn.end();
+    }
+  }
+}
+
+const ofRequests = new WeakMap<object, SearchTime>();
+const maxMs = 2000;
+
+interface Budget {
+  left(): number;
+  spend(ms: number): void;
+}
+
+/** Work of a search between two turns of the event loop. */
+export class SearchTurn {
+  readonly #now: () => number;
+  readonly #budget: Budget;
+  #beganMs: number;
+
+  constructor(now: () => number, budget: Budget) {
+    this.#now = now;
+    this.#budget = budget;
+    this.#beganMs = now();
+  }
+
+  /** True where other requests have waited long enough. */
+  get isOver(): boolean {
+    return this.#now() - this.#beganMs >= turnMs;
+  }
+
+  /** Lets the event loop do other work; that does not count. */
+  async next(): Promise<void> {
+    this.end();
+    await nextTurn();
     this.#beganMs = this.#now();
   }
 
-  stop(): void {
-    this.#leftMs -= this.#now() - this.#beganMs;
+  end(): void {
+    const nowMs = this.#now();
+    this.#budget.spend(nowMs - this.#beganMs);
+    this.#beganMs = nowMs;
   }
 
-  /** Throws `invalid_request` where the time is over; `name`: the pattern that is searched for. */
+  /** Throws `invalid_request` where the time of the request is over; `name`: the pattern that is searched for. */
   check(name: string): void {
-    if (this.#now() - this.#beganMs <= this.#leftMs) return;
+    if (this.#now() - this.#beganMs <= this.#budget.left()) return;
+    this.#budget.spend(Infinity);
     const message = `The texts of this request take too long to search for the pattern "${name}" of this gateway.`;
     throw new GatewayError('invalid_request', message);
   }
 }
 
-const baseMs = 250;
-/** Several times what a pattern takes that reads each character once. */
-const msPerCharacter = 0.002;
+const turnMs = 10;
