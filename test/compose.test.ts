@@ -43,7 +43,7 @@ describe('compose.yaml', () => {
     const { store, live, listen } = await loadGatewayConfigFile('config/gateway.yaml', one!);
     expect(store).to.include({ kind: 'postgres' });
     expect(live).to.include({ kind: 'redis', label: 'redis:6379' });
-    expect(listen).to.include({ trustProxy: true, port: 8787 });
+    expect(listen).to.include({ trustProxy: 1, port: 8787 });
   });
 
   it('gives the gateways all of .env, for the keys of the slots, and no rights', () => {

@@ -346,8 +346,8 @@ describe('error texts of failed requests', () => {
         .map(({ actor, action, outcome, after }) => [actor.name, action, outcome, after ?? null])
         .toReversed(),
     ).to.deep.equal([
-      ['master', 'request.export_texts', 'done', { failed: true, limit: 50 }],
-      ['master', 'request.export_texts', 'done', { limit: 10_000 }],
+      ['master', 'request.export_texts', 'done', { query: { failed: true, limit: 50 } }],
+      ['master', 'request.export_texts', 'done', { query: { limit: 10_000 } }],
       [aViewer.name, 'request.export_texts', 'refused', null],
     ]);
     expect(JSON.stringify([entries, under.logged])).to.not.include(marker);

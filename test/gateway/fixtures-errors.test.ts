@@ -40,6 +40,8 @@ function wordsOf(format: string, { code, message }: Partial<ErrorFields>): strin
 
 const kept = /^(request-id|retry-after|retry-after-ms|x-should-retry|anthropic-ratelimit-.*|x-ratelimit-.*)$/;
 
+const refusedAccount = "The gateway's account at its provider is refused; tell its operator.";
+
 describe('a recorded error', () => {
   let answer: Answer;
   let replay: Replay;
@@ -55,7 +57,7 @@ describe('a recorded error', () => {
   afterEach(() => gateway?.close());
   after(() => replay?.close());
 
-  for (const name of recordings)
+  for (const name of recordings.filter((each) => !each.includes('401')))
     it(`keeps its status, words and headers for every caller: ${name}`, async () => {
       const { status, headers, body } = recorded(name);
       answer = json(body, status, withoutFraming(headers));
@@ -94,15 +96,26 @@ describe('a recorded error', () => {
       }
     });
 
-  it('of a key is told once, and keeps the slot from being asked again', async () => {
+  for (const name of recordings.filter((each) => each.includes('401')))
+    it(`is not the caller's own, where it refuses the account: ${name}`, async () => {
+      const { status, headers, body } = recorded(name);
+      answer = json(body, status, withoutFraming(headers));
+      const { path, request } = dialects.messages;
+      const response = await gateway.post(path, request('Hi'));
+      expect([response.status, response.headers.get('x-should-retry')]).to.deep.equal([503, 'false']);
+      const { error } = (await response.json()) as RecordedError['body'];
+      expect(error).to.include({ code: 'no_slot_available', message: refusedAccount });
+    });
+
+  it('of a key keeps the slot from being asked again', async () => {
     const { status, headers, body } = recorded('anthropic-401-invalid-key');
     answer = json(body, status, withoutFraming(headers));
     const { path, request } = dialects.chat;
     const before = replay.received.length;
     const first = await gateway.post(path, request('Hi'));
-    expect(await first.json()).to.have.nested.property('error.message', 'invalid x-api-key');
+    expect(await first.json()).to.have.nested.property('error.message', refusedAccount);
     const second = await gateway.post(path, request('Hi'));
-    expect([first.status, second.status]).to.deep.equal([401, 503]);
+    expect([first.status, second.status]).to.deep.equal([503, 503]);
     expect(await second.json()).to.have.nested.property('error.code', 'no_slot_available');
     expect(replay.received.length - before).to.equal(1);
   });

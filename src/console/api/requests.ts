@@ -43,7 +43,7 @@ function listRoute(panel: Panel, names: Names): PanelRoute {
       if (!withTexts) return answer();
       return panel.audit.run(auditTerms(ctx, actor), (action) => {
         requireRole(actor, { method: 'GET', role: 'admin' });
-        action.note({ ...query, limit });
+        action.note({ query: { ...query, limit } }); // of the caller: its names must not be fields of a log line
         return answer();
       });
     },
