@@ -694,6 +694,7 @@ describe('a Chat request', () => {
         stream: false,
         dropped: [],
         intercept: undefined,
+        answers: 1,
       });
     });
 
