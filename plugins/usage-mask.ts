@@ -69,8 +69,6 @@ function mask(tokens: number, trace: Pick<Trace, 'mask'>, calls: ModelReply['cal
 
 const fields = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'input_tokens'] as const;
 
-export { maskedPart };
-
 /** Usage report without `part`; a missing field stays absent. */
 export function without(usage: Usage, part: Usage): Usage {
   const left: Record<string, unknown> = { ...usage };

@@ -51,23 +51,13 @@ function inKeyword(
   value: unknown,
   { place, depth }: { readonly place: string; readonly depth: number },
 ): string | undefined {
-  const within = (schema: unknown, at: string) => misspeltKeyword(schema, at, depth + 1);
+  let schemas: readonly (readonly [place: string, schema: unknown])[] = [];
   if (maps.has(keyword) && isRecord(value))
-    return firstOf(
-      Object.entries(value).map(
-        ([name, schema]) =>
-          () =>
-            within(schema, `${place}.${name}`),
-      ),
-    );
-  if (!inner.has(keyword)) return undefined;
-  return firstOf([value].flat().map((schema) => () => within(schema, place)));
-}
-
-function firstOf(looks: readonly (() => string | undefined)[]): string | undefined {
-  for (const look of looks) {
-    const found = look();
-    if (found !== undefined) return found;
+    schemas = Object.entries(value).map(([name, schema]) => [`${place}.${name}`, schema]);
+  else if (inner.has(keyword)) schemas = [value].flat().map((schema) => [place, schema]);
+  for (const [at, schema] of schemas) {
+    const fault = misspeltKeyword(schema, at, depth + 1);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

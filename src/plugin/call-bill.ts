@@ -42,7 +42,7 @@ export class CallBill {
     return this.#progress === undefined && !this.#hasBegun;
   }
 
-  /** What an estimate adds to the usage that was told; undefined for a call that was not cut. */
+  /** Usage that an estimate adds to the one that was told; undefined for a call that was not cut. */
   missing(hasCallerLeft: boolean): Usage | undefined {
     if (!this.#isCut(hasCallerLeft)) return undefined;
     const told = this.#usage ?? {};

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { assert, nat, option, property, record } from 'fast-check';
-import type {
-  Additions,
-  GatewayState,
-  MessagesRequest,
-  ModelEvents,
-  ModelReply,
-  Plugin,
-  Usage,
+import {
+  maskedPart,
+  type Additions,
+  type GatewayState,
+  type MessagesRequest,
+  type ModelEvents,
+  type ModelReply,
+  type Plugin,
+  type Usage,
 } from 'gw2api/plugin';
 import {
   collectEvents,
@@ -21,7 +22,7 @@ import {
   runStage,
   type FakeHost,
 } from 'gw2api/testing';
-import usageMask, { maskedPart, without } from '#plugins/usage-mask.js';
+import usageMask, { without } from '#plugins/usage-mask.js';
 
 describe('usage-mask', () => {
   it('takes the tokens of the additions out of both reports', async () => {
