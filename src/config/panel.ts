@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { TlsFiles, type TlsConfig } from './tls-files.js';
-import { Closed, isLoopback, Type, type SchemaError } from '../plugin/internal.js';
+import type { TlsConfig } from './tls-files.js';
+import { Closed, isLoopback, Type, type SchemaError, TlsFiles } from '../plugin/internal.js';
 
 const Text = Type.String({ minLength: 1 });
 

@@ -2,8 +2,7 @@ import type { Static } from 'typebox';
 import { aliasPattern } from './path-aliases.js';
 import { PanelSchema } from './panel.js';
 import { TelemetrySchema } from './telemetry.js';
-import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
-import { TlsFiles } from './tls-files.js';
+import { Closed, Duration, Percentage, TlsFiles, Type, type Operation } from '../plugin/internal.js';
 
 export const operations = [
   'generate',

@@ -187,4 +187,6 @@ export { textOf } from './raw/binary-string-builder.js';
 export { Networks, parseNetwork } from './http/networks.js';
 export { hasEnvironmentProxy } from './http/external-fetch.js';
 export { tlsOptions } from './http/tls-options.js';
+export { tlsParts } from './http/tls-files.js';
+export type { TlsPart } from './http/tls-files.js';
 export { printable } from './printable.js';
