@@ -12,7 +12,7 @@ import { quiet } from './stores.js';
 const isSkipped = postgresPrograms === undefined;
 const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : '';
 
-(isSkipped ? describe.skip : describe)(`PostgreSQL servers of its own${title}`, function () {
+(isSkipped ? describe.skip : describe)(`a store on PostgreSQL servers${title}`, function () {
   this.timeout(60_000);
   let primary: PostgresServer;
   let standby: PostgresServer;
@@ -62,8 +62,8 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       'select pg_reload_conf()',
     );
 
-  describe('one that becomes read-only', () => {
-    it('is told as such, also to those who only read, until it takes writes again', async () => {
+  describe('of which one becomes read-only', () => {
+    it('says so, also to those who only read, until it takes writes again', async () => {
       const store = await open(primary.url(database));
       await store.keys.put(key('k'));
       await setReadOnly(primary, true);
@@ -80,7 +80,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       );
     });
 
-    it('is found by the probe where nobody writes', async () => {
+    it('is found out by its probe where nobody writes', async () => {
       const { db, probe } = await openPostgres(primary.url(database), quiet);
       await probe();
       await setReadOnly(primary, true);
@@ -90,7 +90,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       await db.destroy();
     });
 
-    it('is refused at the start, and read by the doctor', async () => {
+    it('does not open, but for the doctor', async () => {
       await setReadOnly(primary, true);
       expect(await refusal(() => open(primary.url(database)))).to.match(
         /^PostgreSQL at 127\.0\.0\.1:\d+ cannot be used \(it is read-only: a standby, or default_transaction_read_only is on\)/,
@@ -102,13 +102,13 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     });
   });
 
-  it('that drops the database is told as such', async () => {
+  it('says that its database was dropped', async () => {
     const store = await open(primary.url(database));
     await primary.query(`drop database ${database} with (force)`);
     await isTold(store, 'at the moment: it has no such database.');
   });
 
-  it('that takes a right away is told as such, until it grants it', async () => {
+  it('says that it lacks a right, until that is granted', async () => {
     await primary.query(`alter database ${database} owner to gw`);
     const store = await open(primary.url(database, 'gw'));
     const admin = await primary.client(database);
@@ -120,7 +120,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     await admin.end();
   });
 
-  it('are found by their names in TLS, each host by its own, and by a Unix socket', async () => {
+  it('verifies each host by its own name in TLS, and takes a Unix socket', async () => {
     const warnings: string[] = [];
     const warned = ({ message }: Error) => void warnings.push(message);
     process.on('warning', warned);
@@ -145,7 +145,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     expect(warnings).to.deep.equal([]);
   });
 
-  describe('with few connections', () => {
+  describe('that allow few connections', () => {
     let locker: Client;
     beforeEach(async () => {
       await primary.query(`alter database ${database} owner to few`);
@@ -160,7 +160,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       return Array.from({ length: count }, () => store.ledger.requests({}, { limit: 1 }));
     }
 
-    it('is used by as many as it allows: requests go before searches, and it is told once', async () => {
+    it('shares those, requests before searches, and says so once', async () => {
       const store = await open(primary.url(database, 'few'));
       await store.keys.put(key('k'));
       const searches = await lockedSearches(store, 10);
@@ -180,7 +180,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       ]);
     });
 
-    it('is waited for, and not called unavailable, while a search has the only one', async () => {
+    it('waits while a search has the only one, and is not down for that', async () => {
       const store = await open(primary.url(database), 1);
       await store.keys.put(key('k'));
       const searches = await lockedSearches(store, 1);
@@ -193,7 +193,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     });
   });
 
-  it('of which one is read-only and another is promoted: traffic moves there', async () => {
+  it('moves to a standby that is promoted', async () => {
     const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
     const store = await open(`postgres://root@${hosts}/${database}?target_session_attrs=read-write`);
     await store.keys.put(key('before'));
