@@ -36,7 +36,7 @@ function settingsValue(config: Config): Value {
   return objectValue({
     listen: plainValue(listenSettings(listen), written['listen']),
     // An address is one value in the file, whatever has been read from it.
-    store: { raw: store, shown: plainValue(storeText(store), written['store']).shown },
+    store: { raw: store, shown: plainValue(storeValue(store), written['store']).shown },
     ledger: plainValue(ledger, written['ledger']),
     audit: plainValue(audit, written['audit']),
     live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
@@ -91,9 +91,11 @@ function panelSettings({ oidc, ...panel }: Config['panel']): object {
   return { ...panel, oidc: shown };
 }
 
-function storeText(store: Config['store']): string {
+function storeValue(store: Config['store']): string | object {
   if (store.kind === 'memory') return store.kind;
-  return store.kind === 'sqlite' ? `sqlite:${store.file}` : store.url;
+  if (store.kind === 'sqlite') return `sqlite:${store.file}`;
+  const { url, pool } = store;
+  return pool === undefined ? url : { url, pool };
 }
 
 function liveText(live: Config['live']): string {

@@ -79,6 +79,17 @@ const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
   then: NamedFormat,
 });
 
+/** An address alone, or with the settings of its connections. */
+const StoreAddress = Closed({ url: Text, pool: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) });
+
+const Store = Type.Unsafe<string | Static<typeof StoreAddress>>({
+  type: ['string', 'object'],
+  default: 'sqlite:./data/gateway.db',
+  if: { type: 'object' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: StoreAddress,
+});
+
 /** Globs over catalog ids, or a map from those to the upstream's names; true: the name of the catalog. */
 const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, string | true>>>({
   ...Texts,
@@ -209,7 +220,7 @@ export const ConfigSchema = Closed({
   }),
   slots: Type.Array(SlotSchema, { minItems: 1 }),
   models: Type.Optional(Text),
-  store: Type.String({ default: 'sqlite:./data/gateway.db' }),
+  store: Store,
   ledger: Closed(
     {
       keepDays: Type.Integer({ minimum: 1, default: 90 }),

@@ -8,7 +8,12 @@ export type { SecretKey } from './credential-cipher.js';
 export type StoreSettings =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly url: string };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      /** Max connections of a process; absent: 10. */
+      readonly pool?: number;
+    };
 
 interface StoreOptions {
   /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */
@@ -27,7 +32,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions):
   const parts = { cipher: createCipher(options.secretKey, options.oldSecretKey), log, now };
   if (settings.kind === 'postgres') {
     const { openPostgresStore } = await import('./sql/sql-store.js');
-    return openPostgresStore(settings.url, parts);
+    return openPostgresStore(settings, parts);
   }
   const { startSqliteThread } = await import('./sql/sqlite-thread.js');
   const thread = startSqliteThread(settings.file, log); // it loads its driver in parallel with Kysely

@@ -77,9 +77,9 @@ async function sqlite(file: string, { log, isReadOnly = false }: MaintenanceOpti
   return openSqlite(startSqliteThread(file, log));
 }
 
-async function postgres(url: string, { log }: MaintenanceOptions) {
+async function postgres(url: string, { log, isReadOnly = false }: MaintenanceOptions) {
   const { openPostgres } = await import('./sql/postgres.js');
-  return (await openPostgres(url, log)).db;
+  return (await openPostgres(url, log, { connections: 1, isReadOnly })).db;
 }
 
 /** Throws a StoreError that says why, where the tables are not those of this version. */

@@ -61,9 +61,13 @@ function toUnavailable(error: unknown, isFailure: IsFailure): unknown {
 
 /** Names neither a file nor an address: callers of `/v1` read it too. */
 function sentenceFor(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error) || (error instanceof StoreDownError ? codeOf(error.cause) : '');
   const reason = reasons.find(([start]) => code.startsWith(start))?.[1] ?? 'it does not answer';
   return `The store cannot be used at the moment: ${reason}. Try again in a moment.`;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 const reasons: readonly (readonly [code: string, reason: string])[] = [
@@ -75,5 +79,13 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
   ['SQLITE_CANTOPEN', 'its file cannot be opened'],
   ['SQLITE_CORRUPT', 'its file is damaged'],
   ['SQLITE_NOTADB', 'its file is damaged'],
+  ['STORE_BUSY', 'all its connections are in use'],
+  ['25006', 'it is read-only'],
+  ['28', 'it refuses the login of the gateway'],
+  ['3D000', 'it has no such database'],
+  ['42501', 'the gateway lacks a right in it'],
+  ['53100', 'its disk is full'],
+  ['53300', 'it takes no more connections'],
+  ['57P03', 'it is starting or shutting down'],
   ['SQLITE_THREAD_FULL', 'too much waits for it already'],
 ];

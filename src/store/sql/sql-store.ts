@@ -19,10 +19,10 @@ import { sqlTeams } from './teams.js';
 import { sqlSlotHistory } from './slot-history.js';
 import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
+import type { StoreSettings } from '../index.js';
 import type { SqliteThread } from './sqlite-thread.js';
 import { sumPairs } from './sum-pairs.js';
 import type { Tables } from './tables.js';
-import { sql } from './kysely.js';
 
 interface SqlStoreOptions {
   readonly cipher: CredentialCipher;
@@ -66,7 +66,10 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 }
 
 /** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
-export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<WholeStore> {
+export async function openPostgresStore(
+  { url, pool }: Extract<StoreSettings, { kind: 'postgres' }>,
+  options: SqlStoreOptions,
+): Promise<WholeStore> {
   const { isUnavailable, isFailure, openPostgres, openForMigration } = await import('./postgres.js');
   const migrating = await openForMigration(url, options.log);
   try {
@@ -74,14 +77,25 @@ export async function openPostgresStore(url: string, options: SqlStoreOptions): 
   } finally {
     await migrating.destroy();
   }
-  const { db, host, closeConnections } = await openPostgres(url, options.log);
-  const store = storeOver(db, 'postgres', options);
-  const probe = () => sql`select 1`.execute(db);
+  const { db, searches, placed, host, ...server } = await openPostgres(
+    url,
+    options.log,
+    pool === undefined ? {} : { connections: pool },
+  );
   const name = `PostgreSQL at ${host}`;
   return unavailable(
-    resilientStore(store, { ...options, name, probe, isUnavailable, closeConnections }),
+    resilientStore(
+      { ...storeOver(db, 'postgres', options), ...searched(storeOver(searches, 'postgres', options)) },
+      storeOver(placed, 'postgres', options),
+      { ...options, ...server, name, isUnavailable },
+    ),
     isFailure,
   );
+}
+
+/** Parts of a store that are searched and summed, by the console above all. */
+function searched({ ledger, errorTexts, audit, slotHistory, sumPairs }: WholeStore): Partial<WholeStore> {
+  return { ledger, errorTexts, audit, slotHistory, ...(sumPairs && { sumPairs }) };
 }
 
 function storeOver(
