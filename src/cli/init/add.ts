@@ -62,8 +62,8 @@ export async function withModels(
   const before = await readFile(path.join(folder, file), 'utf8');
   const list = parsed(before, file).get('models');
   if (!isSeq(list)) return undefined;
-  const known = list.items.filter(isMap).map((model) => String(model.get('id')));
-  const added = (await catalogEntries(provider, slot)).filter(({ id }) => !known.includes(id));
+  const known = new Set(list.items.filter(isMap).map((model) => String(model.get('id'))));
+  const added = (await catalogEntries(provider, slot)).filter(({ id }) => !known.has(id));
   let text = before;
   for (const entry of added) text = appended(text, file, 'models', entry.text);
   return added.length > 0 ? { file, text } : undefined;

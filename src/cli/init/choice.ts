@@ -5,20 +5,15 @@ import { didYouMean } from '../../plugin/internal.js';
 import { presentConfig, type PresentConfig } from './add.js';
 import { readDotEnv, type Variables } from './dot-env.js';
 import { filledSlot, type FilledSlot } from './filled-slot.js';
-import { idOf, providers, simulator, type Blank, type Provider } from './providers.js';
+import { idOf, providers, simulator, type Provider } from './providers.js';
 import { Questions } from './questions.js';
+import { slotAnswers, type SlotArguments } from './slot-answers.js';
 
 /** Options of `gw2api init` as they were given. */
-export interface InitArguments {
+export interface InitArguments extends SlotArguments {
   readonly provider?: string | undefined;
   /** Name of the variable of the environment that has the key. */
   readonly 'key-env'?: string | undefined;
-  /** `NAME=VALUE` of what the provider's slot leaves blank. */
-  readonly set?: readonly string[] | undefined;
-  /** Names of the models that the slot serves; default: those that the provider lists. */
-  readonly model?: readonly string[] | undefined;
-  /** Address of the provider; default: the one of its slot. */
-  readonly 'base-url'?: string | undefined;
   readonly port?: string | undefined;
   readonly folder?: string | undefined;
   /** Adds a slot to the config that is there. */
@@ -58,10 +53,7 @@ export async function choiceOf(given: InitArguments, env: Environment, terminal:
   try {
     const provider = providerOf(given.provider ?? (await askProvider(questions)));
     const port = given.add ? 0 : await portOf(given.port, questions);
-    const answers = {
-      set: await valuesOf(provider, given, env, questions),
-      models: await modelsOf(provider, given.model, questions),
-    };
+    const answers = await slotAnswers(provider, given, env, questions);
     const slot = filledSlot(provider, answers, present?.ids);
     const known = { ...(await readDotEnv(path.join(folder, '.env'))), ...env };
     const keys = await keysOf({ provider, slot }, given['key-env'], known, questions);
@@ -110,84 +102,6 @@ async function portOf(given: string | undefined, questions: Questions | undefine
   const text = given ?? (await questions?.ask('Port', isPort, defaultPort)) ?? defaultPort;
   if (isPort(text)) return Number(text);
   throw new UsageError(`--port takes a number from 1 to 65535, not "${text}".`);
-}
-
-/** Values of what the slot leaves blank, from the options, the environment, or by asking. */
-async function valuesOf(
-  provider: Provider,
-  { set = [], 'base-url': baseUrl }: InitArguments,
-  env: Environment,
-  questions: Questions | undefined,
-): Promise<Readonly<Record<string, string>>> {
-  const { blanks = [] } = provider;
-  const values = new Map(set.map((entry) => assignmentIn(entry, provider)));
-  if (baseUrl !== undefined) values.set('baseUrl', baseUrlIn(baseUrl));
-  for (const blank of blanks) {
-    const value = values.get(blank.name) ?? fromEnvironment(blank, env) ?? (await asked(blank, questions));
-    if (value !== undefined) values.set(blank.name, value);
-  }
-  return Object.fromEntries(values);
-}
-
-function assignmentIn(entry: string, { blanks = [], ...provider }: Provider): readonly [string, string] {
-  const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(entry) ?? [];
-  const names = blanks.map((blank) => blank.name);
-  if (!names.includes(name))
-    throw new UsageError(
-      `--set takes NAME=VALUE; ${idOf(provider)} has ${names.join(', ') || 'nothing to set'}, not "${name || entry}".`,
-    );
-  if (isValue(value)) return [name, value];
-  throw new UsageError(`--set ${name}: must be a text of one line without blanks.`);
-}
-
-function baseUrlIn(text: string): string {
-  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  if (isUrl && isValue(text)) return text.replace(/\/+$/, '');
-  throw new UsageError('--base-url takes an address that begins with http:// or https://.');
-}
-
-function isValue(text: string): boolean {
-  return /^[^\s\p{Cc}${}]{1,500}$/u.test(text);
-}
-
-function fromEnvironment({ env: names = [] }: Blank, env: Environment): string | undefined {
-  return names.map((name) => env[name]).find((value) => value !== undefined && isValue(value));
-}
-
-/** Asks for a blank; undefined: later. */
-async function asked(
-  { question, text, isOptional }: Blank,
-  questions: Questions | undefined,
-): Promise<string | undefined> {
-  const isAnswer = (answer: string) => answer === '' || isValue(answer);
-  const answer = isOptional
-    ? await questions?.ask(question, isValue, text)
-    : await questions?.ask(`${question} (empty: later)`, isAnswer);
-  return answer || undefined;
-}
-
-/** Names of models that were given; asked for only where no list has them. */
-async function modelsOf(
-  { asksModels = false }: Provider,
-  given: readonly string[] | undefined,
-  questions: Questions | undefined,
-): Promise<readonly string[]> {
-  const isList = (text: string) => namesIn(text).every(isValue);
-  const answer =
-    asksModels && given === undefined
-      ? await questions?.ask('Names of your deployments, with commas (empty: later)', isList)
-      : undefined;
-  const names = given?.flatMap(namesIn) ?? namesIn(answer ?? '');
-  const wrong = names.find((name) => !isValue(name));
-  if (wrong !== undefined) throw new UsageError(`--model: "${wrong}" is not the name of a model.`);
-  return [...new Set(names)];
-}
-
-function namesIn(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 }
 
 /** Keys of a provider, from the environment or by asking; they are never shown. */

@@ -1,5 +1,6 @@
 import { isScalar, parseDocument, visit, type Document } from 'yaml';
-import { idOf, variablesOf, type Blank, type Provider } from './providers.js';
+import type { Blank } from './blanks.js';
+import { idOf, variablesOf, type Provider } from './providers.js';
 
 /** What the owner of a slot says about it. */
 export interface SlotAnswers {

@@ -1,3 +1,5 @@
+import { keyFile, project, region, resource, workspace, type Blank } from './blanks.js';
+
 /** A provider that a config can begin with, as `config/providers.md` lists them. */
 export interface Provider {
   readonly name: string;
@@ -16,42 +18,6 @@ export interface Provider {
   readonly asksModels?: boolean;
   readonly blanks?: readonly Blank[];
 }
-
-/** A part of a slot that only its owner knows. */
-export interface Blank {
-  /** Its name for `--set NAME=VALUE`. */
-  readonly name: string;
-  /** What stands in its place in the slot. */
-  readonly text: string;
-  /** Asked at a terminal. */
-  readonly question: string;
-  /** Variables of the environment that have it. */
-  readonly env?: readonly string[];
-  /** True: what stands in its place works too. */
-  readonly isOptional?: boolean;
-}
-
-const resource: Blank = { name: 'resource', text: 'RESOURCE', question: 'Name of the Azure resource' };
-const region: Blank = {
-  name: 'region',
-  text: 'us-east-1',
-  question: 'Region',
-  env: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
-  isOptional: true,
-};
-const workspace: Blank = { name: 'workspace', text: 'WORKSPACE', question: 'Id of the workspace' };
-const keyFile = (text: string): Blank => ({
-  name: 'keyFile',
-  text,
-  question: 'File with the key of a service account',
-  env: ['GOOGLE_APPLICATION_CREDENTIALS'],
-});
-const project = (text: string): Blank => ({
-  name: 'project',
-  text,
-  question: 'Id of the Google Cloud project',
-  env: ['GOOGLE_CLOUD_PROJECT', 'ANTHROPIC_VERTEX_PROJECT_ID'],
-});
 
 /** Models of the shipped catalog that all who serve Claude have, and the first of them. */
 const claude = { model: 'sonnet-5', catalog: ['sonnet-5', 'sonnet-5-5'] } as const;
