@@ -13,6 +13,11 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api init                    write a config for a provider, its tests and .env; asks at a terminal
      --provider NAME             a slot of config/providers.md, or simulator
      --key-env NAME              variable of the environment that has its key; default: the one that its slot names
+     --set NAME=VALUE            what the slot leaves blank: resource, region, project, workspace, keyFile
+     --model NAME                models that it serves, any number; default: those that the provider lists or is known to have
+     --base-url URL              address of the provider; default: that of its slot
+     --add                       add a slot to the config of the folder, its tests and .env
+     --no-test                   without a first call, of at most 16 tokens, where the key is known
      --port N                    default 8787
      --folder FOLDER             default: the working directory
      --force                     write over a config; never over a key in .env
@@ -23,7 +28,9 @@ const usage = `${name} ${version}: an LLM gateway
      --test                      run its tests, too; 1 where one fails
   gw2api doctor                  look for what would keep a gateway from serving here, and change nothing; 1 where there is
                                  something
-     --online                    resolve its slots and ask them, too
+     --online                    resolve its slots and ask them, and call each once as a caller would, for at most
+                                 16 tokens
+     --no-test                   without these calls
      --json                      the same as JSON
   gw2api test [FILES] [--config FILE]
                                  run the tests of a config, in it and in *.test.yaml beside it, or those of FILES; 1 where

@@ -35,6 +35,11 @@ export const options = {
   watch: { type: 'boolean' },
   provider: { type: 'string' },
   'key-env': { type: 'string' },
+  'base-url': { type: 'string' },
+  set: { type: 'string', multiple: true },
+  model: { type: 'string', multiple: true },
+  add: { type: 'boolean' },
+  'no-test': { type: 'boolean' },
   port: { type: 'string' },
   folder: { type: 'string' },
   force: { type: 'boolean' },
@@ -101,12 +106,12 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   doctor: {
-    options: ['config', 'online', 'json'],
+    options: ['config', 'online', 'no-test', 'json'],
     words: 0,
     async run(values) {
-      const { online: isOnline = false, json: isJson = false } = values;
+      const { online: isOnline = false, 'no-test': skipsCalls = false, json: isJson = false } = values;
       const { doctor } = await import('./doctor.js');
-      return doctor(await configFile(values), process.env, { isOnline, isJson });
+      return doctor(await configFile(values), process.env, { isOnline, skipsCalls, isJson });
     },
   },
   docs: {
@@ -154,7 +159,19 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   init: {
-    options: ['provider', 'key-env', 'port', 'folder', 'force', 'online'],
+    options: [
+      'provider',
+      'key-env',
+      'base-url',
+      'set',
+      'model',
+      'port',
+      'folder',
+      'add',
+      'force',
+      'no-test',
+      'online',
+    ],
     words: 0,
     async run(values) {
       const { stdin: input, stdout: output } = process;

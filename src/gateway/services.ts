@@ -110,13 +110,17 @@ export async function openServices(config: Config, options: GatewayOptions): Pro
 
 type OnClose = (close: () => Promise<unknown>) => void;
 
-/** Keeps the lists of the slots' models; returns what ends that. */
+/**
+ * Keeps the lists of the slots' models; returns what ends that. In a dry run a slot with `models: discover` takes any
+ * model: the list of what stands in for its upstream is made up.
+ */
 function listModels(
   known: KnownModels,
   slots: Services['slots'],
-  { log, clock }: Pick<Services, 'log' | 'clock'>,
+  { log, clock, dry }: Pick<Services, 'log' | 'clock'> & { readonly dry: GatewayOptions['dry'] | undefined },
 ): () => Promise<void> {
-  const lists = new ModelLists({ log, clock, known, sources: () => slots.modelSources() });
+  const sources = () => slots.modelSources().filter(({ discovered }) => !(dry && discovered.isOn));
+  const lists = new ModelLists({ log, clock, known, sources });
   known.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered.list));
   known.servedBy(slots.served);
   return () => lists.close();
@@ -134,7 +138,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const watched = await openSlots(pool, options, onClose);
   const { slots } = watched;
   const slotSources = new SlotSources(slots, { store: durable.store, log });
-  onClose(listModels(knownModels, slots, { log, clock }));
+  onClose(listModels(knownModels, slots, { log, clock, dry: options.dry }));
   const isTraced = !options.dry && !options.isCheck;
   const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
   onClose(async () => tracing?.close());

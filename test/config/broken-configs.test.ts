@@ -67,6 +67,30 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'slots that are a map',
+    text: 'pipeline: [{ use: auth }]\nslots: { a: [{ upstream: simulator }] }\n',
+    says: [
+      'gateway.yaml:2:1 slots: must be an array, not an object; write each slot as an entry of the list, `- id: a`',
+    ],
+  },
+  {
+    wrong: 'a vendor in the place of an upstream',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'slots:',
+      '  - { id: a, upstream: openai }',
+      '  - { id: b, upstream: azure }',
+      '  - { id: c, upstream: anthropic }',
+      '  - { id: d, upstream: nowhere }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:14 slots[0].upstream "openai" is a preset of the upstream "chat"; write `upstream: chat` and `with: { preset: openai }`',
+      'gateway.yaml:4:14 slots[1].upstream "azure" is a preset of the upstream "chat"; write `upstream: chat` and `with: { preset: azure-openai }`',
+      'gateway.yaml:5:14 slots[2].upstream "anthropic" is a vendor, whose protocol is the upstream; write `upstream: messages`',
+      'gateway.yaml:6:14 slots[3].upstream "nowhere" is neither a built-in nor an installed npm package; install it, or write "./nowhere.js" for a file',
+    ],
+  },
+  {
     wrong: 'a slot whose id no header can hold',
     text: 'pipeline: [{ use: auth }]\nslots: [{ id: "équipe", upstream: simulator }]\n',
     says: [

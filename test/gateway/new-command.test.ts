@@ -112,6 +112,42 @@ describe('gw2api new', () => {
     await passes(other, 'my-own.test.mjs');
   }).timeout(60_000);
 
+  for (const [what, from, config, use] of [
+    ['the folder above that of the config', '.', 'config/gateway.yaml', '../my-own.mjs'],
+    ['the folder of the config', 'config', 'config/gateway.yaml', './my-own.mjs'],
+    ['a folder below it', 'config/my-plugins', 'config/gateway.yaml', './my-plugins/my-own.mjs'],
+    ['beside it', '.', 'gateway.yaml', './my-own.mjs'],
+  ] as const)
+    it(`prints the path that the config takes, called from ${what}`, async () => {
+      const root = await workshop.folder({ [config]: '', [`${from}/kept`]: '' });
+      await symlink(modules, path.join(root, 'node_modules'));
+      const cwd = path.join(root, from);
+      const { stdout } = await workshop.run({ cwd, args: ['new', 'stage', 'my-own'] });
+      const [, printed, where] = /^list it under pipeline: {2}- use: (\S+) {2}\(in (\S+)\)$/m.exec(stdout)!;
+      expect(printed).to.equal(use);
+      expect(path.join(cwd, where!)).to.equal(path.join(root, config));
+      const stage = [...stages().slice(0, 3), { use: printed }, ...stages().slice(3)];
+      const text = { pipeline: stage, slots: [{ id: 'a', upstream: 'simulator' }], store: 'memory' };
+      await writeIn(root, config, text);
+      const checked = await workshop.run({ cwd: root, args: ['check', '--config', config] });
+      expect([checked.code, checked.stderr]).to.deep.equal([0, '']);
+    });
+
+  it('writes a package that is tested with the gateway that has written it', async () => {
+    const { cwd, stdout } = await write('stage', 'my-own', '--package');
+    const { devDependencies } = JSON.parse(await readFile(path.join(cwd, 'my-own/package.json'), 'utf8')) as {
+      devDependencies: Readonly<Record<string, string>>;
+    };
+    const { name, version } = JSON.parse(await readFile('package.json', 'utf8')) as {
+      name: string;
+      version: string;
+    };
+    const [, folder] = /^file:(.+)$/.exec(devDependencies[name]!)!;
+    const found = await readFile(path.join(cwd, 'my-own', folder!, 'package.json'), 'utf8');
+    expect(JSON.parse(found)).to.deep.include({ name, version });
+    expect(stdout).to.include('cd my-own && npm install && npm test').and.include('npm install ./my-own');
+  });
+
   it('never overwrites, and then writes nothing', async () => {
     const { cwd } = await write('stage', 'my-own');
     await rename(path.join(cwd, 'my-own.mjs'), path.join(cwd, 'kept.mjs'));

@@ -21,6 +21,11 @@ export async function addToDotEnv(file: string, variables: Variables): Promise<r
   return all.filter(isThere).map(([name]) => name);
 }
 
+/** Variables of a `.env`; none where there is no such file. */
+export async function readDotEnv(file: string): Promise<Readonly<Record<string, string | undefined>>> {
+  return parseEnv(await readFile(file, 'utf8').catch(emptyIfAbsent));
+}
+
 function lineOf([name, value]: readonly [string, string | undefined]): string {
   return value === undefined ? `# ${name}=\n` : `${name}=${quoted(name, value)}\n`;
 }

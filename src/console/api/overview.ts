@@ -28,7 +28,7 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/models',
       summary: 'The model catalog with what only operators need to know.',
       answers: { 200: ListOf(ModelReport, {}) },
-      handle: () => ({ object: 'list', data: panel.models.list().map(modelReport) }),
+      handle: () => ({ object: 'list', data: modelReports(panel) }),
     }),
   ];
 }
@@ -81,7 +81,7 @@ function statusReport({ name, version, slots, live, ...status }: PanelStatus, ba
   };
 }
 
-/** A model of the catalog as sent by the panel API. */
+/** A model of the catalog, or of the list of an upstream, as sent by the panel API. */
 export const ModelReport = Type.Object({
   id: Type.String(),
   display_name: Type.String(),
@@ -94,7 +94,14 @@ export const ModelReport = Type.Object({
   web_search: Type.Boolean(),
   aliases: Type.Array(Type.String()),
   created_at: IsoTime,
+  served: Type.Boolean({ description: 'False: no slot serves it, as far as is known.' }),
 });
+
+/** All models, those first that a slot serves. */
+function modelReports({ models, servesModel }: Pick<Panel, 'models' | 'servesModel'>): readonly object[] {
+  const reports = models.listed().map((model) => ({ ...modelReport(model), served: servesModel(model.id) }));
+  return [...reports.filter(({ served }) => served), ...reports.filter(({ served }) => !served)];
+}
 
 function modelReport(model: CatalogModel): object {
   return {

@@ -31,6 +31,8 @@ export interface Panel {
   readonly adminTokens: { check(sent: string): Promise<AdminToken | undefined> };
   readonly audit: Audit;
   readonly models: Models;
+  /** True if a slot serves a model of this name, as far as is known. */
+  readonly servesModel: (name: string) => boolean;
   readonly feed: RequestFeed;
   /** Error texts of failed requests: kept or not, and for how long. */
   readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };

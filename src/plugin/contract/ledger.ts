@@ -57,8 +57,10 @@ export interface LedgerRow {
   /** Pseudonym of the sticky key; absent without one. */
   readonly session?: string;
   readonly slot?: string;
-  /** Model name as sent by the caller. */
+  /** Model that answered, by catalog id; without an answer the one that was asked for. */
   readonly model?: string;
+  /** Model that the caller asked for; absent: it is the same. */
+  readonly askedModel?: string;
   readonly format: string;
   /** HTTP status; 499 if the caller disconnected before there was one. */
   readonly status: number;
@@ -142,7 +144,16 @@ export interface LedgerPage {
   readonly cursor?: string;
 }
 
-export type UsageGroup = 'key' | 'team' | 'slot' | 'model' | 'format' | 'tag' | 'stage' | 'cause';
+export type UsageGroup =
+  | 'key'
+  | 'team'
+  | 'slot'
+  | 'model'
+  | 'asked_model'
+  | 'format'
+  | 'tag'
+  | 'stage'
+  | 'cause';
 
 export interface UsageQuery {
   /** Unix milliseconds, `fromMs` included and `toMs` not. */
@@ -177,7 +188,7 @@ export interface UsageQuery {
 export interface UsageSum {
   /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
+  /** A key id, team id, slot, model, asked model, format, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;

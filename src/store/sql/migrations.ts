@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { askedModels } from './asked-models.js';
 import { adminTokensTable, auditTable } from './audit-tables.js';
 import { ledgerErrorsTable } from './error-texts.js';
 import { ledger, ledgerHours, ledgerSums, rareValues } from './first-ledger.js';
@@ -109,4 +110,5 @@ export const migrations: readonly Migration[] = [
     },
   },
   { name: '0022-former-secrets-of-keys', up: formerSecrets },
+  { name: '0023-asked-models', up: askedModels },
 ];
