@@ -1,0 +1,3 @@
+import { describeMutations } from './mutated-requests.js';
+
+describeMutations('openrouter', 'responses');
