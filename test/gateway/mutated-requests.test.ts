@@ -1,3 +1,0 @@
-import { describeMutations } from './mutated-requests.js';
-
-describeMutations('messages');
