@@ -1,17 +1,10 @@
 import { expect } from 'chai';
-import { sharedFeatures } from './feature.js';
 import { markPart, ownFeatures } from './own-features.js';
 import { lostOf } from './lost.js';
 import { play } from './run.js';
 
 describe('what a request says, at every upstream kind and preset', function () {
   this.timeout(120_000);
-  it('is sent, reported by its own path, or refused by its name', async function () {
-    const features = sharedFeatures();
-    if (features.length === 0) return this.skip();
-    expect(lostOf(await play(features), features)).to.deep.equal([]);
-  });
-
   it('is not lost where it is a tool that a vendor runs, an object of an account, sound, or a name', async () => {
     expect(lostOf(await play(ownFeatures, markPart), ownFeatures)).to.deep.equal([]);
   });
