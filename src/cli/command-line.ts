@@ -88,18 +88,26 @@ first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
 `;
 
 /**
- * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it.
+ * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it; `exit`
+ * ends a process that was refused.
  */
-export async function main(args: readonly string[]): Promise<number | undefined> {
+export async function main(
+  args: readonly string[],
+  exit: (code: number) => Promise<number> = exitProcess,
+): Promise<number | undefined> {
   try {
     return await command(args);
   } catch (error) {
     const failure = failureOf(parsed(error));
     if (!failure) throw error;
     process.stderr.write(`${failure.message}\n`);
-    const { exitWhenWritten } = await import('../telemetry/process-exit.js');
-    return exitWhenWritten(failure.exitCode);
+    return exit(failure.exitCode);
   }
+}
+
+async function exitProcess(code: number): Promise<never> {
+  const { exitWhenWritten } = await import('../telemetry/process-exit.js');
+  return exitWhenWritten(code);
 }
 
 async function command(args: readonly string[]): Promise<number | undefined> {

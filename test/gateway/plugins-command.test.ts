@@ -71,7 +71,7 @@ describe('gw2api plugins', () => {
 
   it('goes on where a plugin cannot be loaded, and ends with 1', async () => {
     const cwd = await workshop.folder(files('./gone.mjs', './mine.mjs'));
-    const { stdout, code } = await workshop.run({ cwd, args: ['plugins'] });
+    const { stdout, code } = await workshop.spawn({ cwd, args: ['plugins'] });
     expect(code).to.equal(1);
     expect(stdout).to.match(/ stage +\.\/gone\.mjs .* FAILED: is not there/);
     expect(stdout).to.match(/ stage +\.\/mine\.mjs +mine +- +1 +config\/mine\.mjs/);
