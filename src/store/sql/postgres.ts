@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { DatabaseError, Pool, types, TypeOverrides } from 'pg';
 import type { Logger } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
+import { cannotUse } from './postgres-faults.js';
 import type { Tables } from './tables.js';
 import { Kysely, PostgresDialect } from './kysely.js';
 
@@ -50,7 +51,7 @@ export async function openPostgres(
     .execute(async () => undefined)
     .catch(async (error: unknown) => {
       await db.destroy();
-      throw cannotConnect(url, error);
+      throw cannotUse(nameOf(url), error);
     });
   const closeConnections = () => {
     for (const socket of sockets) socket.destroy();
@@ -85,10 +86,9 @@ function plainNumbers(): TypeOverrides {
   return overrides;
 }
 
-function cannotConnect(url: string, cause: unknown): StoreError {
-  const why =
-    cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(cause);
-  return new StoreError(`PostgreSQL at ${hostOf(url)} cannot be used (${why}).`, { cause });
+/** Server in log lines and errors, without the user and the password. */
+export function nameOf(url: string): string {
+  return `PostgreSQL at ${hostOf(url)}`;
 }
 
 function hostOf(url: string): string {
