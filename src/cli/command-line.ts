@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { commands, configFile, options, type Values } from './commands.js';
 import { name, version } from '../version.js';
-import { failureOf, UsageError } from '../gateway/start-failure.js';
+import { failureOf, startFailure, UsageError } from '../gateway/start-failure.js';
 
 const configUsage = `  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -127,7 +127,10 @@ function usageOf(word: string | undefined): string {
 async function serve(values: Values, given: readonly string[]): Promise<number | undefined> {
   refuseOthers(given, ['config']);
   const { serve } = await import('./serve.js');
-  return serve(await configFile(values));
+  const file = await configFile(values);
+  return serve(file).catch((error: unknown) => {
+    throw startFailure(error);
+  });
 }
 
 function refuseOthers(given: readonly string[], taken: readonly string[]): void {

@@ -1,4 +1,4 @@
-import { ConfigError, type Config } from '../config/config.js';
+import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
 import { errorTextDays } from '../ledger/error-text-days.js';
@@ -261,7 +261,7 @@ async function openConfigured(
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
+    throw new StartError([{ at: config.storeAt, path: 'store', message: error.message }]);
   }
 }
 
