@@ -31,6 +31,14 @@ export function toLedger({ store, ledger }: Pick<RawConfig, 'store' | 'ledger'>)
 export function storeErrors(text: string): readonly SchemaError[] {
   const faults = addressErrors(['store'], sqliteFile(text) === undefined ? text : '');
   if (faults.length > 0) return faults;
+  const schema = /^postgres(?:ql)?:.*[?&](schema|currentSchema|search_path)=/.exec(text)?.[1];
+  if (schema !== undefined)
+    return [
+      {
+        path: ['store'],
+        message: `has "${schema}=", which PostgreSQL does not know: write ?options=-c search_path=NAME`,
+      },
+    ];
   const isPostgres = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
   if (text === 'memory' || sqliteFile(text) || isPostgres) return [];
   const message =
