@@ -1,4 +1,12 @@
-import { GatewayError, isGatewayError, LateError, type WholeStore } from '../../plugin/internal.js';
+import {
+  GatewayError,
+  isGatewayError,
+  LateError,
+  RefusedRowsError,
+  type AppendedRow,
+  type Ledger,
+  type WholeStore,
+} from '../../plugin/internal.js';
 import { StoreDownError } from '../store-error.js';
 
 /** True for a failure of the database, false for one of the query. */
@@ -23,13 +31,25 @@ export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore
     sessions: reported(store.sessions),
     bindings: reported(store.bindings),
     responses: reported(store.responses),
-    ledger: reported(store.ledger),
+    ledger: reported(withRefusals(store.ledger, isFailure)),
     errorTexts: reported(store.errorTexts),
     spaces: reported(store.spaces),
     slotHistory: reported(store.slotHistory),
     audit: reported(store.audit),
     adminTokens: reported(store.adminTokens),
   };
+}
+
+/** What is no failure of the database is one of the rows: the same rows will be refused again. */
+function withRefusals(ledger: Ledger, isFailure: IsFailure): Ledger {
+  const append = async (rows: readonly AppendedRow[]): Promise<void> => {
+    try {
+      await ledger.append(rows);
+    } catch (error) {
+      throw isReported(error, isFailure) ? error : new RefusedRowsError(error);
+    }
+  };
+  return { ...ledger, append };
 }
 
 function reportFailures<Part extends object>(part: Part, isFailure: IsFailure): Part {
@@ -50,13 +70,18 @@ function reportFailures<Part extends object>(part: Part, isFailure: IsFailure): 
 type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
 function toUnavailable(error: unknown, isFailure: IsFailure): unknown {
-  if (isGatewayError(error)) return error;
-  const isDown = error instanceof StoreDownError || error instanceof LateError;
-  if (!isDown && !isFailure(error)) return error;
+  if (isGatewayError(error) || !isReported(error, isFailure)) return error;
   return new GatewayError('store_unavailable', sentenceFor(error), {
     headers: { 'retry-after': '1' },
     cause: error,
   });
+}
+
+function isReported(error: unknown, isFailure: IsFailure): boolean {
+  if (error instanceof RefusedRowsError) return false;
+  return (
+    error instanceof StoreDownError || error instanceof LateError || isGatewayError(error) || isFailure(error)
+  );
 }
 
 /** Names neither a file nor an address: callers of `/v1` read it too. */

@@ -65,9 +65,9 @@ export function isUnavailable(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof SyntaxError); // a bug, or invalid stored data
 }
 
-/** True for a failure of the server or of the connection to it, rather than of a statement's values. */
+/** True for a failure of the server or of the connection to it, rather than of a statement's values (54: too long for an index). */
 export function isFailure(error: unknown): boolean {
-  if (error instanceof DatabaseError) return !/^(22|23)/.test(error.code ?? '');
+  if (error instanceof DatabaseError) return !/^(22|23|54)/.test(error.code ?? '');
   return isUnavailable(error) && !(error instanceof StoreError);
 }
 
