@@ -78,6 +78,9 @@ GW_SECRET_KEY_OLD (the one before it, read until rotate-secret has run), GW_PANE
 master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_LOG_FORMAT (pretty: lines for people in place of
 JSON), GW_STRICT (1: stages are held to the state keys that they declare). A .env file in the working directory is read
 first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+
+Exit codes of the gateway: 0 ended by a signal, 1 the store or a plugin cannot be started, 2 the command line or the port,
+78 the config is refused, as check does.
 `;
 
 /**
