@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { commands, configFile, options, type Values } from './commands.js';
 import { name, version } from '../version.js';
-import { failureOf, UsageError } from '../gateway/start-failure.js';
+import { failureOf, startFailure, UsageError } from '../gateway/start-failure.js';
 
 const configUsage = `  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -85,6 +85,9 @@ GW_SECRET_KEY_OLD (the one before it, read until rotate-secret has run), GW_PANE
 master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_LOG_FORMAT (pretty: lines for people in place of
 JSON), GW_STRICT (1: stages are held to the state keys that they declare). A .env file in the working directory is read
 first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+
+Exit codes of the gateway: 0 ended by a signal, 1 the store or a plugin cannot be started, 2 the command line or the port,
+78 the config is refused, as check does.
 `;
 
 /**
@@ -142,7 +145,10 @@ function usageOf(word: string | undefined): string {
 async function serve(values: Values, given: readonly string[]): Promise<number | undefined> {
   refuseOthers(given, ['config']);
   const { serve } = await import('./serve.js');
-  return serve(await configFile(values));
+  const file = await configFile(values);
+  return serve(file).catch((error: unknown) => {
+    throw startFailure(error);
+  });
 }
 
 function refuseOthers(given: readonly string[], taken: readonly string[]): void {

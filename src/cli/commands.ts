@@ -4,6 +4,7 @@ import type { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { loadDotEnv } from '../config/environment.js';
 import { UsageError } from '../gateway/start-failure.js';
+import { refuseUnsendable, trimSecrets } from './sent-secrets.js';
 
 /** Options of the command line, for `parseArgs`. */
 export const options = {
@@ -91,7 +92,9 @@ export const commands: Readonly<Record<string, Command>> = {
     words: 0,
     async run(values) {
       const { check } = await import('./check.js');
-      return check(await configFile(values), process.env, values.online ?? false, values.test ?? false);
+      const file = await configFile(values);
+      refuseUnsendable(process.env, 1);
+      return check(file, process.env, values.online ?? false, values.test ?? false);
     },
   },
   diff: {
@@ -263,6 +266,7 @@ async function readDotEnv(): Promise<void> {
   await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
   });
+  trimSecrets(process.env);
 }
 
 /** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */

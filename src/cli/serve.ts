@@ -11,12 +11,14 @@ import { listenProblem, UsageError } from '../gateway/start-failure.js';
 import { logFormats, logLevels, processLog, type LogFormat } from '../telemetry/logs.js';
 import { exitWhenWritten } from '../telemetry/process-exit.js';
 import { startWatchdog } from '../telemetry/watchdog/watchdog.js';
-import { onSignals } from './signals.js';
+import { refuseUnsendable } from './sent-secrets.js';
+import { endOnSignal, onSignals } from './signals.js';
 import { announce, type Start } from './start.js';
 
 /** Serves in this process, or in as many workers as the config says. Throws if the start fails. */
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
+  refuseUnsendable(env);
   const logLevel = logLevelOf(env['GW_LOG_LEVEL']);
   const logFormat = logFormatOf(env['GW_LOG_FORMAT']);
   const log = await processLog(logLevel, logFormat);
@@ -38,7 +40,9 @@ export async function serve(file: string): Promise<undefined> {
   };
   const { workers } = config.listen;
   const size = workers === 'auto' ? availableParallelism() : workers;
+  const stopEnding = endOnSignal(log);
   const server: Server = size === 1 ? await openAlone(start) : await openPool(start, size);
+  stopEnding();
   onLostErrors(log, server);
   onSignals({ log, ...server });
   await announce(await server.start(), start, size === 1 ? {} : { workers: size });

@@ -11,6 +11,21 @@ interface SignalHandlers {
   readonly reload: () => Promise<unknown>;
 }
 
+/**
+ * Has SIGTERM and SIGINT end a start that waits for its store: as process 1 of a container it would get neither without
+ * a handler. Returns a function that takes the handlers away.
+ */
+export function endOnSignal(log: Logger): () => void {
+  const end = (signal: NodeJS.Signals): void => {
+    log.info({ signal }, 'Shutting down.');
+    void exitWhenWritten(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, end);
+  return () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, end);
+  };
+}
+
 /** Signal handlers: SIGTERM and SIGINT end the process, the second one at once; SIGHUP reloads. */
 export function onSignals({ log, close, kill, reload }: SignalHandlers): void {
   let isClosing = false;

@@ -265,6 +265,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Failure of something that the config names, such as its store: another start may succeed with the same config. */
+export class StartError extends ConfigError {}
+
 function byPlace({ at: a }: ConfigProblem, { at: b }: ConfigProblem): number {
   return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 }

@@ -2,7 +2,7 @@ import type { Exchanges } from '../http/exchanges.js';
 import type { WrongKeys } from '../http/wrong-keys.js';
 import { measureLog } from '../telemetry/log-metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
-import { measureResponses, measureState } from '../telemetry/state-gauges.js';
+import { measureRefusedRows, measureResponses, measureState } from '../telemetry/state-gauges.js';
 import type { PrometheusMetrics } from '../telemetry/metrics.js';
 import { version } from '../version.js';
 import { isUp, type Services } from './services.js';
@@ -24,6 +24,7 @@ export function measure(gateway: Measured): void {
   measureLog(metrics);
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, { ledger, isUp: () => isUp(services) });
+  measureRefusedRows(metrics, services.refusedRows);
   measureResponses(metrics, store);
   metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
   for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);

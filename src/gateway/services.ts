@@ -1,10 +1,11 @@
-import { ConfigError, type Config } from '../config/config.js';
+import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
 import { errorTextDays } from '../ledger/error-text-days.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
 import { priceGaps } from '../ledger/price-gaps.js';
+import { RefusedRows } from '../ledger/refused-rows.js';
 import { Spool } from '../ledger/spool.js';
 import { folderFault } from '../ledger/writable.js';
 import { openLive } from '../live/index.js';
@@ -57,6 +58,8 @@ export interface Services extends CallerKeys {
   /** Records what operators do. */
   readonly audit: Audit;
   readonly ledger: LedgerWriter;
+  /** Counts the ledger rows that the store has refused. */
+  readonly refusedRows: Pick<RefusedRows, 'count'>;
   /** Flushes the ledgers of the other instances, as far as they answer. */
   readonly flushOthers: () => Promise<void>;
   /** Error texts of failed requests: kept or not, and for how long. */
@@ -207,7 +210,10 @@ async function openDurable(
   config: Config,
   options: GatewayOptions & Pick<Services, 'clock'>,
   onClose: OnClose,
-): Promise<CallerKeys & Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'flushOthers' | 'caches'>> {
+): Promise<
+  CallerKeys &
+    Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'refusedRows' | 'flushOthers' | 'caches'>
+> {
   const { log, clock, masterKey } = options;
   const { now } = clock;
   const { spool } = config.ledger;
@@ -220,7 +226,8 @@ async function openDurable(
   const audit = new Audit({ store: store.audit, log, clock });
   if (spool !== undefined) await warnOfUnwritable(spool, log);
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
-  const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
+  const refusedRows = new RefusedRows({ ledger: store.ledger, folder: spool, log });
+  const ledger = new LedgerWriter({ ledger: refusedRows, log, clock, ...spooling });
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
   const flushOthers = ledgerFlush({ live, ledger });
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
@@ -235,6 +242,7 @@ async function openDurable(
     live,
     audit,
     ledger,
+    refusedRows,
     flushOthers,
     caches: { ...own, ...store.caches, ...live.caches },
   };
@@ -265,7 +273,7 @@ async function openConfigured(
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
+    throw new StartError([{ at: config.storeAt, path: 'store', message: error.message }]);
   }
 }
 

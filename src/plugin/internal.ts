@@ -29,7 +29,7 @@ export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';
 export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
 export type { ErrorTexts, ErrorTextStore } from './contract/error-texts.js';
-export { latencyMeasures } from './contract/ledger.js';
+export { latencyMeasures, RefusedRowsError } from './contract/ledger.js';
 export type {
   LatencyMeasure,
   LatencySum,

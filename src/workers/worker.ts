@@ -19,7 +19,7 @@ import { startWatchdog, type StuckLog } from '../telemetry/watchdog/watchdog.js'
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
-import { failureOf, listenProblem } from '../gateway/start-failure.js';
+import { failureOf, listenProblem, startFailure } from '../gateway/start-failure.js';
 import { portToPrimary } from './message-port.js';
 
 /** Runs one worker process: serves requests until the primary stops it or exits. */
@@ -33,7 +33,7 @@ export async function work(): Promise<void> {
   try {
     await worker.serve(await channel.ask<WorkerInit>('pool.begin'));
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = failureOf(startFailure(error));
     if (!failure && !channel.isClosed) throw error;
     await channel.ask('pool.failed', failure).catch(() => undefined); // reported by the primary
     await exitWhenWritten(1);

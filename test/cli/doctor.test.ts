@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { clock, descriptors, nodeVersion } from '#src/cli/doctor/machine.js';
 import { doctor } from '#src/cli/doctor.js';
 import type { Finding, Patient } from '#src/cli/doctor/finding.js';
@@ -13,7 +14,7 @@ import { openSqlite } from '#src/store/sql/sqlite.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
 import { startOpenaiServer, type OpenaiServer } from '../gateway/openai-server.js';
-import { postgresUrl, quiet } from '../store/stores.js';
+import { ownPostgres, postgresUrl, quiet } from '../store/stores.js';
 
 const env = {
   GW2API_API_KEY: 'the-master-key-of-a-test',
@@ -163,6 +164,39 @@ describe('gw2api doctor', function () {
     const { of } = await ask();
     expect(of('store')).to.include({ state: 'ok' });
     expect(of('live')?.text).to.match(/version \d/);
+  });
+
+  it('says what a start lacks in PostgreSQL, and how many connections are free', async function () {
+    if (postgresUrl === undefined) return this.skip();
+    const client = new Client({ connectionString: postgresUrl });
+    await client.connect();
+    const { where, remove } = await ownPostgres(postgresUrl);
+    const [, schema = ''] = /search_path%3D(\w+)/.exec(where.url) ?? [];
+    try {
+      await client.query(`create role ${schema} login; grant usage on schema ${schema} to ${schema}`);
+      const url = new URL(where.url);
+      url.username = schema;
+      await writeFile(
+        path.join(cwd, 'config/gateway.yaml'),
+        JSON.stringify({ ...config(), store: url.href }),
+      );
+      const { of } = await ask();
+      expect(of('store')).to.deep.equal({
+        name: 'store',
+        state: 'problem',
+        text: `PostgreSQL lets "${schema}" create no tables in the schema "${schema}"; grant it (grant create on schema "${schema}" to "${schema}"), or name another schema (?options=-c search_path=NAME)`,
+      });
+      expect(of('connections')?.text).to.match(/^\d+ of \d+ are free/);
+      await client.query(`alter role ${schema} connection limit 3`);
+      expect((await ask()).of('connections')).to.deep.include({
+        state: 'warning',
+        text: '3 of 3 are free, and 1 process may open 10: raise max_connections, or have fewer processes',
+      });
+    } finally {
+      await client.query(`drop owned by ${schema}; drop role ${schema}`);
+      await client.end();
+      await remove();
+    }
   });
 
   it('resolves slots only with --online', async () => {

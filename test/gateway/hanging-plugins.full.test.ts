@@ -18,14 +18,14 @@ describe('a process whose plugin hangs', function () {
 
   it('says which and ends, at the start and in check, whatever the plugin has left open', async () => {
     const cases = [
-      ['setup.mjs', ['check'], isNotSetUp],
-      ['setup.mjs', [], isNotSetUp],
-      ['import.mjs', ['check'], isNotLoaded('import.mjs')],
-      ['import.mjs', [], isNotLoaded('import.mjs')],
-      ['busy.mjs', ['check'], isNotSetUp],
-      ['busy.mjs', [], isNotSetUp],
-      ['dispose.mjs', ['check'], isNotDisposed],
-      ['start.mjs', [], isNotStarted],
+      ['setup.mjs', ['check'], 1, isNotSetUp],
+      ['setup.mjs', [], 78, isNotSetUp],
+      ['import.mjs', ['check'], 1, isNotLoaded('import.mjs')],
+      ['import.mjs', [], 78, isNotLoaded('import.mjs')],
+      ['busy.mjs', ['check'], 1, isNotSetUp],
+      ['busy.mjs', [], 78, isNotSetUp],
+      ['dispose.mjs', ['check'], 1, isNotDisposed],
+      ['start.mjs', [], 1, isNotStarted],
     ] as const;
     const ends = cases.map(async ([file, args]) => {
       const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml(`./${file}`) });
@@ -33,7 +33,7 @@ describe('a process whose plugin hangs', function () {
       return workshop.spawn({ cwd, env, args: [...args, '--config', 'gateway.yaml'] });
     });
     const told = (await Promise.all(ends)).map(({ code, stdout, stderr }) => [code, stdout, stderr]);
-    expect(told).to.deep.equal(cases.map(([, , says]) => [1, '', says]));
+    expect(told).to.deep.equal(cases.map(([, , code, says]) => [code, '', says]));
   });
 
   it('is told by the primary of several workers', async () => {
@@ -44,6 +44,6 @@ describe('a process whose plugin hangs', function () {
       env: { GW2API_API_KEY: 'k' },
       args: ['--config', 'gateway.yaml'],
     });
-    expect([ended.code, ended.stderr]).to.deep.equal([1, isNotSetUp]);
+    expect([ended.code, ended.stderr]).to.deep.equal([78, isNotSetUp]);
   });
 });

@@ -145,6 +145,36 @@ describe('the first start', () => {
     expect(session.status).to.equal(200);
   });
 
+  it('takes the line ends of files away from both, and the byte order mark of .env', async () => {
+    const cwd = await workshop.folder({ '.env': `\ufeffGW_PANEL_PASSWORD="open sesame\n"\n` });
+    const gateway = await workshop.start({ cwd, env: { GW2API_API_KEY: `${key}\r\n` } });
+    const url = await gateway.url();
+    expect((await post(url, ask('Hi'))).status).to.equal(200);
+    const login = await fetch(`${url}/api/panel/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ password: 'open sesame' }),
+    });
+    expect(login.status).to.equal(200);
+  });
+
+  it('refuses secrets that no header can hold, and does not show them', async () => {
+    const cwd = await workshop.folder();
+    const wrong = { GW2API_API_KEY: 'the\u200bmaster-key', GW_PANEL_PASSWORD: 'open\nsesame' };
+    const says =
+      'GW2API_API_KEY has a character that no header can hold (U+200B): nobody could send it; set another one.\n' +
+      'GW_PANEL_PASSWORD has a character that no header can hold (U+000A): nobody could send it; set another one.\n';
+    expect(await workshop.run({ cwd, env: wrong })).to.include({ code: 78, stdout: '', stderr: says });
+    const checked = await workshop.run({ cwd, env: wrong, args: ['check'] });
+    expect(checked).to.include({ code: 1, stdout: '', stderr: says });
+    const { code, stdout } = await workshop.run({ cwd, env: wrong, args: ['doctor', '--json'] });
+    expect([code, stdout.includes('(U+200B)')]).to.deep.equal([1, true]);
+    const spaced = await workshop.run({ cwd, env: { GW2API_API_KEY: 'the-master-key ' } });
+    expect(spaced.stderr).to.match(
+      /^GW2API_API_KEY begins or ends with white space, which no header can hold/,
+    );
+  });
+
   it('makes a key where the environment has only the name of one', async () => {
     const gateway = await workshop.start({ env: { GW2API_API_KEY: '' } });
     expect(await gateway.output('/v1/completions')).to.include('Master key: gw-master-');
@@ -221,13 +251,13 @@ describe('the config of a start', () => {
 
   it('is missed in one line where it is not there', async () => {
     const { code, stderr } = await workshop.run({ args: ['--config', 'nowhere.yaml'] });
-    expect(code).to.equal(1);
+    expect(code).to.equal(78);
     expect(stderr).to.equal(
       'nowhere.yaml:1:1 there is no such file; name another by --config FILE or GW_CONFIG\n',
     );
   });
 
-  it('tells all that is wrong with it at once, in exit code 1', async () => {
+  it('tells all that is wrong with it at once, in exit code 78', async () => {
     const text = yaml('[{ id: a, upstream: simulator }, { id: a, upstream: nothing }]', '{ prot: 1 }')
       .concat('officialClient: { userAgent: "(" }\n')
       .replace('format-encode', 'format-encode\n  - use: body-limits')
@@ -235,7 +265,7 @@ describe('the config of a start', () => {
       .replace(/ {2}- use: slot-pick\n( {2}- use: upstream-call\n)/, '$1  - use: slot-pick\n');
     const cwd = await workshop.folder({ 'bad.yaml': text });
     const { code, stderr, stdout } = await workshop.run({ cwd, args: ['--config', 'bad.yaml'] });
-    expect(code).to.equal(1);
+    expect(code).to.equal(78);
     expect(stdout).to.equal('');
     const problems = stderr.trimEnd().split('\n');
     for (const line of problems) expect(line).to.match(/^bad\.yaml:\d+:\d+ /);
@@ -320,7 +350,7 @@ describe('the config of a start', () => {
   it('refuses an environment that does not fit', async () => {
     const cwd = await workshop.folder();
     const { code, stderr } = await workshop.run({ cwd, env: { GW_MAX_BODY: 'banana', PORT: '70000' } });
-    expect(code).to.equal(1);
+    expect(code).to.equal(78);
     const [port, limit, ...more] = stderr.trimEnd().split('\n');
     expect(port).to.include(
       'listen.port: the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "70000"',

@@ -233,7 +233,10 @@ export interface LatencySum {
 
 /** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger {
-  /** Appends all rows or none; existing rows stay unchanged and count once. */
+  /**
+   * Appends all rows or none; existing rows stay unchanged and count once. Throws a RefusedRowsError where the store takes
+   * one of them in no case.
+   */
   append(rows: readonly AppendedRow[]): Promise<void>;
   /** One page of rows; `limit`: max 1000. Throws a TypeError on a cursor that is not its own. */
   requests(
@@ -254,4 +257,17 @@ export interface Ledger {
    * number of rows.
    */
   prune(beforeMs: number, limit: number): Promise<number>;
+}
+
+/** Error of rows of which the content of at least one is refused, whenever they are appended. */
+export class RefusedRowsError extends Error {
+  override readonly name = 'RefusedRowsError';
+  /** Code of the database, or name of the error. */
+  readonly reason: string;
+
+  constructor(cause: unknown) {
+    super('The store refuses the content of a ledger row.', { cause });
+    const { code, name } = Object(cause) as { readonly code?: unknown; readonly name?: unknown }; // fields of any value
+    this.reason = String(code ?? name);
+  }
 }

@@ -73,8 +73,11 @@ const passedOn: ReadonlySet<string> = new Set([
 const writable: ReadonlySet<string> = new Set(['read-write', 'primary', 'any']);
 
 function refuseOthers(parameters: URLSearchParams): void {
-  if (parameters.has('schema'))
-    throw new Error('has the parameter "schema", which PostgreSQL lacks; use ?options=-c search_path=NAME');
+  const schema = ['schema', 'currentSchema', 'search_path'].find((name) => parameters.has(name));
+  if (schema !== undefined)
+    throw new Error(
+      `has the parameter "${schema}", which PostgreSQL lacks; use ?options=-c search_path=NAME`,
+    );
   if (!writable.has(parameters.get('target_session_attrs') ?? 'read-write'))
     throw new Error(
       'has a target_session_attrs of servers that take no writes; it may be read-write, primary or any',

@@ -49,12 +49,13 @@ export class NoConnectionError extends Error {
   }
 }
 
+/** SQLSTATE, or a code of the system; empty: none. */
 export function codeOf(error: unknown): string {
   const { code } = Object(error) as { readonly code?: unknown }; // fields of any value
-  return typeof code === 'string' ? code : '';
+  return typeof code === 'string' && !code.startsWith('ERR_') ? code : '';
 }
 
 /** An error of several addresses of one name has no message. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)) || codeOf(error);
 }

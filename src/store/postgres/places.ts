@@ -1,5 +1,8 @@
 import { StoreBusyError } from '../store-error.js';
 
+/** Max connections of a process where the config has no `store.pool`. */
+export const defaultConnections = 10;
+
 /** Who asks for a place: a search of the console waits for all requests, and leaves them one place. */
 export type Asker = 'request' | 'search';
 

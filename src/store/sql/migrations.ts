@@ -20,6 +20,7 @@ import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
 import { ledgerPairs } from './pair-tables.js';
 import { slotHistoryTables } from './slot-history-tables.js';
+import { sql } from './kysely.js';
 import type { Tables } from './tables.js';
 import { teamsAndBudgets } from './team-tables.js';
 
@@ -111,4 +112,11 @@ export const migrations: readonly Migration[] = [
   },
   { name: '0022-former-secrets-of-keys', up: formerSecrets },
   { name: '0023-asked-models', up: askedModels },
+  {
+    name: '0024-versions-of-migrations',
+    up: async (db) =>
+      void (await sql`create table migration_versions (name text primary key, version text not null)`.execute(
+        db,
+      )),
+  },
 ];

@@ -4,8 +4,9 @@ import type { Logger } from '../../plugin/internal.js';
 import { labelOf, toPostgresAddress, type PostgresAddress } from '../postgres/address.js';
 import { NoConnectionError, ReadOnlyError } from '../postgres/faults.js';
 import { HostPools, isReadOnlyQuery, type HeldClient } from '../postgres/host-pools.js';
-import { Places, type Asker, type Leave } from '../postgres/places.js';
+import { defaultConnections, Places, type Asker, type Leave } from '../postgres/places.js';
 import { StoreBusyError, StoreError } from '../store-error.js';
+import { cannotUse } from './postgres-faults.js';
 import type { Tables } from './tables.js';
 import { Kysely, PostgresDialect, sql } from './kysely.js';
 
@@ -17,8 +18,6 @@ interface Postgres {
   readonly placed: Kysely<Tables>;
   /** Waits for a connection to be free. Rejects with a StoreBusyError if none comes free in time. */
   readonly takePlace: () => Leave | Promise<Leave>;
-  /** Host and port: fit to be logged. */
-  readonly host: string;
   /** Rejects if the server does not answer, or takes no writes any more. */
   readonly probe: () => Promise<void>;
   /** Destroys all connections: pending queries fail at once, and later ones use new connections. */
@@ -34,9 +33,12 @@ interface PostgresOptions {
   readonly isReadOnly?: boolean;
 }
 
-/** Connects to PostgreSQL for migrations, by one connection, whose queries take as long as they do. */
+/**
+ * Connects to PostgreSQL for migrations, by one connection, whose queries take as long as they do; to a server that is
+ * read-only too, whose state is told.
+ */
 export async function openForMigration(url: string, log: Logger): Promise<Kysely<Tables>> {
-  return (await openPostgres(url, log, { connections: 1, queryMs: 0 })).db;
+  return (await openPostgres(url, log, { connections: 1, queryMs: 0, isReadOnly: true })).db;
 }
 
 /** Connects to PostgreSQL. Throws a StoreError if it cannot be used; later failures reject the queries. */
@@ -52,20 +54,18 @@ export async function openPostgres(
   const [db, searches, placed] = (['request', 'search', undefined] as const).map(
     (asker) => new Kysely<Tables>({ dialect: new PostgresDialect({ pool: poolFor(asker, pools, places) }) }),
   ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]; // as many as askers
-  const host = labelOf(address);
   await db
     .connection()
     .execute(async () => undefined)
     .catch(async (error: unknown) => {
       await db.destroy();
-      throw cannotConnect(host, error);
+      throw cannotConnect(nameOf(url), error);
     });
   return {
     db,
     searches,
     placed,
     takePlace: () => places.take('request'),
-    host,
     probe: () => probe(placed, pools),
     closeConnections: () => pools.destroySockets(),
   };
@@ -78,10 +78,10 @@ export function isUnavailable(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof SyntaxError); // a bug, or invalid stored data
 }
 
-/** True for a failure of the server or of the connection to it, rather than of a statement's values. */
+/** True for a failure of the server or of the connection to it, rather than of a statement's values (54: too long for an index). */
 export function isFailure(error: unknown): boolean {
   if (error instanceof StoreBusyError) return true;
-  if (error instanceof DatabaseError) return !/^(22|23)/.test(error.code ?? '');
+  if (error instanceof DatabaseError) return !/^(22|23|54)/.test(error.code ?? '');
   return isUnavailable(error) && !(error instanceof StoreError);
 }
 
@@ -120,7 +120,6 @@ async function probe(db: Kysely<Tables>, pools: HostPools): Promise<void> {
   throw new ReadOnlyError();
 }
 
-const defaultConnections = 10;
 const queryTimeoutMs = 5000;
 
 /** A query may take that long, and so may the wait for its connection. */
@@ -134,8 +133,13 @@ function addressOf(url: string): PostgresAddress {
   }
 }
 
-function cannotConnect(host: string, error: unknown): StoreError {
-  const cause = error instanceof NoConnectionError ? error.cause : error;
-  const why = error instanceof Error ? error.message : String(error);
-  return new StoreError(`PostgreSQL at ${host} cannot be used (${why}).`, { cause });
+/** Error for the operator. Its cause is that of the host which says most. */
+function cannotConnect(name: string, error: unknown): StoreError {
+  const told = cannotUse(name, error);
+  return error instanceof NoConnectionError ? new StoreError(told.message, { cause: error.cause }) : told;
+}
+
+/** Server in log lines and errors, without the user and the password. Throws a StoreError for an invalid address. */
+export function nameOf(url: string): string {
+  return `PostgreSQL at ${labelOf(addressOf(url))}`;
 }

@@ -9,8 +9,7 @@ import { sqlErrorTexts } from './error-texts.js';
 import { sqlBindings } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
-import { migratePostgres } from './migrate-postgres.js';
-import { migrations } from './migrations.js';
+import { prepareDatabase, whenReady } from './start-postgres.js';
 import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
 import { sqlSpaces } from './spaces.js';
@@ -65,24 +64,21 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
   );
 }
 
-/** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
+/**
+ * A store in PostgreSQL, whose driver is loaded with it. Waits for a server that is not there yet; throws a StoreError
+ * where it cannot be used, or not in time.
+ */
 export async function openPostgresStore(
   { url, pool }: Extract<StoreSettings, { kind: 'postgres' }>,
-  options: SqlStoreOptions,
+  options: SqlStoreOptions & { readonly waitMs: number },
 ): Promise<WholeStore> {
-  const { isUnavailable, isFailure, openPostgres, openForMigration } = await import('./postgres.js');
-  const migrating = await openForMigration(url, options.log);
-  try {
-    await migratePostgres(migrating, migrations, options.log);
-  } finally {
-    await migrating.destroy();
-  }
-  const { db, searches, placed, host, ...server } = await openPostgres(
-    url,
-    options.log,
-    pool === undefined ? {} : { connections: pool },
-  );
-  const name = `PostgreSQL at ${host}`;
+  const { isUnavailable, isFailure, nameOf, openPostgres, openForMigration } = await import('./postgres.js');
+  const { log, waitMs } = options;
+  const name = nameOf(url);
+  const { db, searches, placed, ...server } = await whenReady({ name, log, waitMs }, async () => {
+    await prepareDatabase(() => openForMigration(url, log), { name, log });
+    return openPostgres(url, log, pool === undefined ? {} : { connections: pool });
+  });
   return unavailable(
     resilientStore(
       { ...storeOver(db, 'postgres', options), ...searched(storeOver(searches, 'postgres', options)) },
