@@ -186,6 +186,8 @@ export interface Config {
     readonly headersTimeoutMs: number;
     /** Idle timeout within a request's body; after it the body must also have come at 1 kB/s on average. */
     readonly bodyIdleTimeoutMs: number;
+    /** Time in which a caller has to take 16 kB of an answer of which more waits; 0: no limit. */
+    readonly callerIdleTimeoutMs: number;
     /** Time for which an unused connection is kept open. */
     readonly keepAliveTimeoutMs: number;
     /** Time without a turn of the event loop after which a process is stuck; 0: no watchdog. */

@@ -17,6 +17,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
     headersTimeoutMs: durationMs(raw.headersTimeout),
     bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
+    callerIdleTimeoutMs: durationMs(raw.callerIdleTimeout),
     keepAliveTimeoutMs: durationMs(raw.keepAliveTimeout),
     stuckTimeoutMs: durationMs(raw.stuckTimeout),
     maxConnections: raw.maxConnections,

@@ -193,6 +193,8 @@ const Listen = Closed(
     shutdownTimeout: Duration({ default: '30s' }),
     headersTimeout: Duration({ default: '30s' }),
     bodyIdleTimeout: Duration({ default: '30s' }),
+    /** Time in which a caller has to take 16 kB of an answer of which more waits; `0s`: no limit. */
+    callerIdleTimeout: Duration({ default: '60s' }),
     keepAliveTimeout: Duration({ default: '75s' }),
     /** Time without a turn of the event loop after which a process is stuck; `0s`: no watchdog. */
     stuckTimeout: Duration({ default: '10s' }),
