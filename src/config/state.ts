@@ -3,7 +3,6 @@ import { addressErrors } from './addresses.js';
 import type { Config } from './config.js';
 import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
-import { toRedisAddress } from '../live/redis/address.js';
 
 /**
  * Kind and address of the store: `memory`, `sqlite:PATH` or `postgres://…`. A relative path starts at the
@@ -40,23 +39,4 @@ export function storeErrors(text: string): readonly SchemaError[] {
 
 function sqliteFile(text: string): string | undefined {
   return /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
-}
-
-/**
- * State shared by the instances: `memory`, or the address of a Redis server. `text` has passed `liveErrors`.
- */
-export function toLive(text: string): Config['live'] {
-  return text === 'memory' ? { kind: 'memory' } : { kind: 'redis', ...toRedisAddress(text) };
-}
-
-/** Rules for the address in `live:`; messages do not repeat it, because it may hold a password. */
-export function liveErrors(text: string): readonly SchemaError[] {
-  const faults = addressErrors(['live'], text);
-  if (faults.length > 0) return faults;
-  try {
-    toLive(text);
-    return [];
-  } catch (error) {
-    return [{ path: ['live'], message: (error as Error).message }]; // `toRedisAddress` throws nothing else
-  }
 }
