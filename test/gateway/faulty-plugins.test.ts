@@ -446,6 +446,14 @@ describe('a faulty plugin', () => {
       `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('a b', '', []) };`,
       '"a b" is no name for a metric',
     ],
+    'counts under the name of a metric of the gateway': [
+      `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('gw2api_requests_total', '', []) };`,
+      '"gw2api_requests_total" is a name for metrics of the gateway; begin it with another word than gw2api_',
+    ],
+    'registers a policy under the name of one of the gateway': [
+      `export default { name: 'faulty', setup: (_, { policies }) => policies.register('least-loaded', () => () => undefined) };`,
+      '"least-loaded" is a policy of the gateway; register yours under another name',
+    ],
     'requires what nobody provides': [
       `export default { name: 'faulty', requires: ['tenant'], setup: () => ${passes} };`,
       'needs "tenant", which no stage provides',
