@@ -1,8 +1,10 @@
 import type { Config } from '../config/config.js';
 import type { SettingChange } from './config-diff.js';
 import { durationText } from './durations.js';
+import type { RawServers } from '../config/live.js';
 import { PanelSchema } from '../config/panel.js';
 import { TelemetrySchema } from '../config/telemetry.js';
+import { isRecord, redactAddresses } from '../plugin/internal.js';
 import { compareValues, objectValue, optionsValue, plainValue, type Value } from './values.js';
 
 /** Changes of the settings that are no lists, with those that wait for the next start. */
@@ -39,7 +41,7 @@ function settingsValue(config: Config): Value {
     store: { raw: store, shown: plainValue(storeValue(store), written['store']).shown },
     ledger: plainValue(ledger, written['ledger']),
     audit: plainValue(audit, written['audit']),
-    live: { raw: live, shown: plainValue(liveText(live), written['live']).shown },
+    live: { raw: live, shown: shownLive(live, written['live']) },
     telemetry: optionsValue(telemetry, written['telemetry'], TelemetrySchema),
     log: plainValue(log, written['log']),
     panel: optionsValue(panelSettings(panel), written['panel'], PanelSchema),
@@ -100,8 +102,15 @@ function storeValue(store: Config['store']): string | object {
   return pool === undefined ? url : { url, pool };
 }
 
-function liveText(live: Config['live']): string {
+/** One text, also where the file has an object: it is one value, whatever has been read from it. */
+function shownLive(live: Config['live'], written: unknown): unknown {
   if (live.kind === 'memory') return live.kind;
-  const { label, prefix, access } = live;
-  return `${access.tls ? 'rediss' : 'redis'}://${label}/${access.db} with the prefix ${prefix}`;
+  const { label, prefix, access, directory } = live;
+  const text = `${access.tls ? 'rediss' : 'redis'}://${label}/${access.db} with the prefix ${prefix}`;
+  if (!directory) return plainValue(text, isRecord(written) ? written['url'] : written).shown;
+  const { url, sentinel, cluster = [] } = written as RawServers; // only that form has a directory
+  const nodes = sentinel
+    ? `${sentinel.name} by the sentinels ${sentinel.nodes.join(', ')}`
+    : cluster.join(', ');
+  return `${String(redactAddresses(url))} of ${nodes}`;
 }

@@ -14,7 +14,8 @@ import {
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { toPanel } from './panel.js';
-import { toLive, toLedger, toStore } from './state.js';
+import { toLive } from './live.js';
+import { toLedger, toStore } from './state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';

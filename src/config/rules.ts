@@ -1,7 +1,8 @@
 import type { Checked } from './checked.js';
 import type { Source } from './document.js';
 import { listenErrors, portErrors } from './listen.js';
-import { liveErrors, storeErrors, storeFields } from './state.js';
+import { liveErrors } from './live.js';
+import { storeErrors, storeFields } from './state.js';
 import { panelErrors } from './panel.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';

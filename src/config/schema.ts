@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { LiveSchema } from './live.js';
 import { aliasPattern } from './path-aliases.js';
 import { PanelSchema } from './panel.js';
 import { TelemetrySchema } from './telemetry.js';
@@ -233,7 +234,7 @@ export const ConfigSchema = Closed({
     { default: {} },
   ),
   audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
-  live: Type.String({ default: 'memory' }),
+  live: LiveSchema,
   telemetry: TelemetrySchema,
   log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
   panel: PanelSchema,

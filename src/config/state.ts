@@ -3,7 +3,6 @@ import { addressErrors } from './addresses.js';
 import type { Config } from './config.js';
 import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
-import { toRedisAddress } from '../live/redis/address.js';
 import { toPostgresAddress } from '../store/postgres/address.js';
 
 type RawStore = RawConfig['store'];
@@ -54,19 +53,6 @@ export function storeErrors(store: RawStore): readonly SchemaError[] {
 
 function sqliteFile(text: string): string | undefined {
   return /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
-}
-
-/**
- * State shared by the instances: `memory`, or the address of a Redis server. `text` has passed `liveErrors`.
- */
-export function toLive(text: string): Config['live'] {
-  return text === 'memory' ? { kind: 'memory' } : { kind: 'redis', ...toRedisAddress(text) };
-}
-
-/** Rules for the address in `live:`; messages do not repeat it, because it may hold a password. */
-export function liveErrors(text: string): readonly SchemaError[] {
-  const faults = addressErrors(['live'], text);
-  return faults.length > 0 ? faults : messagesOf(['live'], () => toLive(text));
 }
 
 /** The message that `read` throws, as an error; readers of addresses throw nothing else. */

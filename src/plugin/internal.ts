@@ -11,6 +11,7 @@ export type { Actor, Role } from './contract/actor.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
 export type { RefusedAnswer } from './contract/account.js';
 export { normalizePlugin, stageFields } from './contract/define.js';
+export { checkDefinition } from './contract/definition.js';
 export type { AdminToken, AdminTokens } from './contract/admin-token.js';
 export type {
   AuditActor,

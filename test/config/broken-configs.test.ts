@@ -419,6 +419,37 @@ const broken: readonly Broken[] = [
     ],
   },
   {
+    wrong: 'Redis with sentinels as a cluster, a database of a cluster, and nodes without a port',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'live:',
+      '  url: redis://:hidden@redis/0',
+      '  sentinel:',
+      '    name: mymaster',
+      '    nodes:',
+      '      - 10.0.0.1:26379',
+      '      - redis://:hidden@10.0.0.2',
+      '  cluster:',
+      '    - 10.0.0.3',
+      '',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:3 live.url: must name no database: a cluster has none',
+      'gateway.yaml:8:9 live.sentinel.nodes[1]: must be HOST:PORT, such as 127.0.0.1:26379 or [::1]:26379',
+      'gateway.yaml:9:3 live.cluster: must not stand beside "sentinel": Redis is watched over by sentinels, or is a cluster',
+      'gateway.yaml:10:7 live.cluster[0]: must be HOST:PORT, such as 127.0.0.1:26379 or [::1]:26379',
+    ],
+  },
+  {
+    wrong: 'state that is shared in a way that Redis does not know',
+    text: 'pipeline: [{ use: auth }]\nlive: { url: redis://h, sentinel: { name: m }, clutser: [], tls: true }\n',
+    says: [
+      'gateway.yaml:2:25 live.sentinel.nodes: is required',
+      'gateway.yaml:2:48 live.clutser: is not a known key; did you mean "cluster"?',
+      'gateway.yaml:2:61 live.tls: is not a known key; known here: url, sentinel, cluster',
+    ],
+  },
+  {
     wrong: 'a pattern that does not compile and a catalog that is not there',
     text: 'pipeline: [{ use: auth }]\nofficialClient: { userAgent: "(" }\nmodels: ./nowhere.yaml\n',
     says: [

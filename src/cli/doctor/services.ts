@@ -122,9 +122,12 @@ export async function live({ config: { live: settings } }: Patient, clocks: Cloc
   const where = `Redis at ${settings.label}`;
   const { probeRedis } = await import('../../live/redis/probe.js');
   try {
-    const { version, clockMs } = await probeRedis(settings);
+    const { server, version, clockMs, silent } = await probeRedis(settings);
     clocks.set(where, clockMs);
-    return finding('live', version === undefined ? where : `${where}, version ${version}`);
+    const names = [where, settings.directory && `at ${server}`, version && `version ${version}`];
+    const text = names.filter(Boolean).join(', ');
+    const warning = `${text}; not known by ${silent.join('; ')}`;
+    return finding('live', text, { warning: silent.length > 0 ? warning : undefined });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return finding('live', '', {
