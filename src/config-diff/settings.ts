@@ -84,7 +84,8 @@ function webSocketSettings({
   };
 }
 
-function panelSettings({ oidc, ...panel }: Config['panel']): object {
+function panelSettings({ oidc, sessionIdleMs = 0, ...rest }: Config['panel']): object {
+  const panel = { ...rest, sessionIdleTimeout: durationText(sessionIdleMs) };
   if (!oidc) return panel;
   const { sessionMs, tls, ...settings } = oidc;
   const shown = { ...settings, sessionHours: sessionMs / 3_600_000, ...(tls && { tls: tls.shown }) };
