@@ -26,6 +26,8 @@ const parts: readonly Part[] = ['ca', 'cert', 'key'];
 export interface TlsReading {
   readonly tls: TlsConfig | undefined;
   readonly errors: readonly SchemaError[];
+  /** Absolute paths of the files. */
+  readonly files: readonly string[];
 }
 
 interface Place {
@@ -35,7 +37,12 @@ interface Place {
 }
 
 /** Reads the files of `tls:`. Errors: a file that cannot be read or is not PEM, and a key that is not its certificate's. */
-export function readTls(files: Files, { baseDir, at }: Place): TlsReading {
+export function readTls(files: Files, place: Place): TlsReading {
+  const named = parts.flatMap((part) => files[part] ?? []);
+  return { ...readParts(files, place), files: named.map((file) => path.resolve(place.baseDir, file)) };
+}
+
+function readParts(files: Files, { baseDir, at }: Place): Omit<TlsReading, 'files'> {
   const missing = (['cert', 'key'] as const).filter((part) => files[part] === undefined);
   if (missing.length === 1) {
     const message = `has no ${missing[0]}: a certificate and its key go together`;
