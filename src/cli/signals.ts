@@ -8,7 +8,8 @@ interface SignalHandlers {
   readonly close: () => Promise<void>;
   /** Called on the second signal, before the process exits at once. */
   readonly kill: () => void;
-  readonly reload: () => Promise<unknown>;
+  /** Does not reject. */
+  readonly reload: () => Promise<void>;
 }
 
 /**
@@ -40,11 +41,14 @@ export function onSignals({ log, close, kill, reload }: SignalHandlers): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('SIGHUP', () => {
-    reload().catch((error: unknown) => {
-      const isRefused = error instanceof ConfigError || (isGatewayError(error) && error.code === 'conflict');
-      const problem = isRefused ? { problems: error.message.split('\n') } : { err: error };
-      log.error(problem, 'The new config was refused; the old one stays in force.');
-    });
-  });
+  process.on('SIGHUP', () => void reload());
+}
+
+/** Logs why a reload was refused. */
+export function logRefusal(log: Logger): (error: unknown) => void {
+  return (error) => {
+    const isRefused = error instanceof ConfigError || (isGatewayError(error) && error.code === 'conflict');
+    const problem = isRefused ? { problems: error.message.split('\n') } : { err: error };
+    log.error(problem, 'The new config was refused; the old one stays in force.');
+  };
 }

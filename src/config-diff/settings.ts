@@ -26,14 +26,15 @@ export function restartSections(changes: readonly SettingChange[]): string[] {
 }
 
 function takesRestart(path: string): boolean {
-  return /^(listen|store|ledger|audit|live|telemetry)(\.|$)/.test(path) && !takenByReload.has(path);
+  return /^(listen|store|ledger|audit|live|telemetry|reload)(\.|$)/.test(path) && !takenByReload.has(path);
 }
 
 /** Settings of those sections that are read again at each reload. */
 const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
 
 function settingsValue(config: Config): Value {
-  const { listen, store, ledger, audit, live, telemetry, log, panel, console, officialClient } = config;
+  const { listen, store, ledger, audit, live, telemetry, log, reload, panel, console, officialClient } =
+    config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
   return objectValue({
     listen: plainValue(listenSettings(listen), written['listen']),
@@ -44,6 +45,7 @@ function settingsValue(config: Config): Value {
     live: { raw: live, shown: shownLive(live, written['live']) },
     telemetry: optionsValue(telemetry, written['telemetry'], TelemetrySchema),
     log: plainValue(log, written['log']),
+    reload: plainValue(reload, written['reload']),
     panel: optionsValue(panelSettings(panel), written['panel'], PanelSchema),
     console: plainValue(console, written['console']),
     officialClient: plainValue(officialClient, written['officialClient']),
@@ -88,7 +90,8 @@ function webSocketSettings({
   };
 }
 
-function panelSettings({ oidc, ...panel }: Config['panel']): object {
+function panelSettings({ oidc, sessionIdleMs = 0, ...rest }: Config['panel']): object {
+  const panel = { ...rest, sessionIdleTimeout: durationText(sessionIdleMs) };
   if (!oidc) return panel;
   const { sessionMs, tls, ...settings } = oidc;
   const shown = { ...settings, sessionHours: sessionMs / 3_600_000, ...(tls && { tls: tls.shown }) };

@@ -219,6 +219,8 @@ export interface Config {
   readonly live: LiveSettings;
   /** `access`: a log line for each request; false leaves warnings and errors. */
   readonly log: { readonly access: boolean };
+  /** `watch`: the config is taken by itself where its files have changed. */
+  readonly reload: { readonly watch: boolean };
   /** Permissions of slots entered in the console. */
   readonly panel: PanelConfig;
   readonly console: { readonly allowLinkLocal: boolean };

@@ -237,6 +237,7 @@ export const ConfigSchema = Closed({
   live: LiveSchema,
   telemetry: TelemetrySchema,
   log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
+  reload: Closed({ watch: Type.Boolean({ default: false }) }, { default: {} }),
   panel: PanelSchema,
   console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),

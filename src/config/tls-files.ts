@@ -19,6 +19,8 @@ export interface TlsConfig {
 export interface TlsReading {
   readonly tls: TlsConfig | undefined;
   readonly errors: readonly SchemaError[];
+  /** Absolute paths of the files. */
+  readonly files: readonly string[];
 }
 
 interface Place {
@@ -28,10 +30,12 @@ interface Place {
 }
 
 /** Reads the files of `tls:`, relative to the folder of the config. */
-export function readTls(files: TlsFiles, { baseDir, at }: Place): TlsReading {
-  const { settings, problems } = readTlsFiles(files, (file) => path.resolve(baseDir, file));
+export function readTls(tls: TlsFiles, { baseDir, at }: Place): TlsReading {
+  const absolute = (file: string) => path.resolve(baseDir, file);
+  const { settings, problems } = readTlsFiles(tls, absolute);
   const errors = problems.map(({ part, message }) => ({ path: part ? [...at, part] : [...at], message }));
-  return { tls: settings && { settings, shown: shownFiles(files, settings) }, errors };
+  const files = tlsParts.flatMap((part) => tls[part] ?? []).map(absolute);
+  return { tls: settings && { settings, shown: shownFiles(tls, settings) }, errors, files };
 }
 
 function shownFiles(files: TlsFiles, settings: TlsSettings): TlsConfig['shown'] {

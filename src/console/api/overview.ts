@@ -1,5 +1,6 @@
 import { samplingOf, Type, type CatalogModel } from '../../plugin/internal.js';
 import type { Panel, PanelStatus } from './panel.js';
+import { basePathOf } from './public-url.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 
@@ -11,7 +12,10 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/status',
       summary: 'The gateway at a glance.',
       answers: { 200: StatusReport },
-      handle: async ({ ctx }) => statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}`),
+      handle: async ({ ctx }) => {
+        const path = basePathOf(panel.people.publicUrl);
+        return statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}${path}`);
+      },
     }),
     route({
       method: 'GET',
@@ -36,7 +40,7 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
 /** A page of a plugin as sent by the panel API. */
 export const PageReport = Type.Object({
   title: Type.String(),
-  url: Type.String({ description: 'Where it is served.' }),
+  url: Type.String({ description: 'Where it is served, below the path of the gateway.' }),
   stage: Type.String(),
 });
 
