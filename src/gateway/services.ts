@@ -34,9 +34,9 @@ import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { StageMetrics } from '../telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
-import { ledgerFlush } from './ledger-flush.js';
 import type { GatewayOptions } from './options.js';
 import { openTracing } from './open-tracing.js';
+import { otherLedgers } from './other-ledgers.js';
 import { createPseudonyms } from './pseudonym.js';
 import type { RequestTracing } from './request-tracing.js';
 import { slotLoader } from './slot-loader.js';
@@ -218,7 +218,8 @@ async function openDurable(
   const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
   const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
-  const flushOthers = ledgerFlush({ live, ledger });
+  const others = otherLedgers({ live, ledger });
+  if (!options.isCheck && !options.dry) await ledger.recover(() => others.spools());
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
   onClose(() => housekeeper.close());
   const { keys, adminTokens, keysChanged } = callers;
@@ -227,11 +228,11 @@ async function openDurable(
     keys,
     adminTokens,
     keysChanged,
-    store: withFlushedUsage(store, ledger, flushOthers),
+    store: withFlushedUsage(store, ledger, others),
     live,
     audit,
     ledger,
-    flushOthers,
+    flushOthers: () => others.flush(),
     caches: { ...own, ...store.caches, ...live.caches },
   };
 }
