@@ -8,6 +8,7 @@ import { priceGaps } from '../ledger/price-gaps.js';
 import { Spool } from '../ledger/spool.js';
 import { folderFault } from '../ledger/writable.js';
 import { openLive } from '../live/index.js';
+import { withKnownUse } from '../live/known-use.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
@@ -210,7 +211,7 @@ async function openDurable(
   const keepDays = { ledger: config.ledger.keepDays, audit: config.audit.keepDays };
   const store = await openConfigured(config, options);
   onClose(() => store.close());
-  const live = options.live ?? (await openLive(config.live, { log, now }));
+  const live = withKnownUse(options.live ?? (await openLive(config.live, { log, now })));
   onClose(() => live.close());
   const callers = openCallerKeys({ masterKey, store, live, log, clock });
   const audit = new Audit({ store: store.audit, log, clock });

@@ -82,12 +82,7 @@ export class Spool {
   /** Resolves when the rows are out of this process. */
   add(rows: readonly AppendedRow[]): Promise<void> {
     const lines = linesOf(rows);
-    const added = this.#adding
-      .then(() => this.#append(lines))
-      .then(() => {
-        const version = this.#nextVersion();
-        for (const row of rows) this.#appended.add(row, version);
-      });
+    const added = this.#adding.then(() => this.#append(lines)).then(() => this.#count(this.#appended, rows));
     this.#adding = added.catch(() => undefined);
     return added;
   }
@@ -174,18 +169,20 @@ export class Spool {
     if (name === appendedName(this.name)) {
       file.waiting = this.#appended;
       this.#appended = new WaitingSums();
-    } else await this.#count(file).catch(unlessGone);
+    } else await this.#countLeft(file).catch(unlessGone);
     this.#claimed.push(file);
     return file;
   }
 
   /** Counts the rows that another process has left. */
-  async #count({ name, taken, waiting }: Claimed): Promise<number> {
-    for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) {
-      const version = this.#nextVersion();
-      for (const row of batch) waiting.add(row, version);
-    }
+  async #countLeft({ name, taken, waiting }: Claimed): Promise<number> {
+    for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) this.#count(waiting, batch);
     return waiting.rows;
+  }
+
+  #count(waiting: WaitingSums, rows: readonly AppendedRow[]): void {
+    const version = this.#nextVersion();
+    for (const row of rows) waiting.add(row, version);
   }
 
   async #renamed(from: string, to: string): Promise<boolean> {

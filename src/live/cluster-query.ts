@@ -59,7 +59,7 @@ export class ClusterQuery<Answer extends Json, Question extends Json = never> {
 
 /** Id of a query: the message itself, or a field of it. Former versions send a message back whole. */
 function idOf(message: Json): Json | undefined {
-  return isRecord(message) ? (message['id'] as Json | undefined) : message;
+  return isRecord(message) ? message['id'] : message;
 }
 
 /** Of messages with a question. */
