@@ -2,11 +2,8 @@ import { ConfigError, type Config } from '../config/config.js';
 import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
 import { errorTextDays } from '../ledger/error-text-days.js';
-import { LedgerWriter } from '../ledger/ledger-writer.js';
-import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
+import type { LedgerWriter } from '../ledger/ledger-writer.js';
 import { priceGaps } from '../ledger/price-gaps.js';
-import { Spool } from '../ledger/spool.js';
-import { folderFault } from '../ledger/writable.js';
 import { openLive } from '../live/index.js';
 import { withKnownUse } from '../live/known-use.js';
 import { KnownModels } from '../models/known-models.js';
@@ -36,8 +33,8 @@ import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { StageMetrics } from '../telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
+import { openLedger } from './open-ledger.js';
 import { openTracing } from './open-tracing.js';
-import { otherLedgers } from './other-ledgers.js';
 import { createPseudonyms } from './pseudonym.js';
 import type { RequestTracing } from './request-tracing.js';
 import { slotLoader } from './slot-loader.js';
@@ -207,7 +204,6 @@ async function openDurable(
 ): Promise<CallerKeys & Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'flushOthers' | 'caches'>> {
   const { log, clock, masterKey } = options;
   const { now } = clock;
-  const { spool } = config.ledger;
   const keepDays = { ledger: config.ledger.keepDays, audit: config.audit.keepDays };
   const store = await openConfigured(config, options);
   onClose(() => store.close());
@@ -215,12 +211,10 @@ async function openDurable(
   onClose(() => live.close());
   const callers = openCallerKeys({ masterKey, store, live, log, clock });
   const audit = new Audit({ store: store.audit, log, clock });
-  if (spool !== undefined) await warnOfUnwritable(spool, log);
-  const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
-  const ledger = new LedgerWriter({ ledger: store.ledger, log, clock, ...spooling });
+  const opened = await openLedger({ store, live, log, clock, folder: config.ledger.spool });
+  const { ledger } = opened;
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
-  const others = otherLedgers({ live, ledger });
-  if (!options.isCheck && !options.dry) await ledger.recover(() => others.spools());
+  if (!options.isCheck && !options.dry) await opened.recover();
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
   onClose(() => housekeeper.close());
   const { keys, adminTokens, keysChanged } = callers;
@@ -229,23 +223,13 @@ async function openDurable(
     keys,
     adminTokens,
     keysChanged,
-    store: withFlushedUsage(store, ledger, others),
+    store: opened.store,
     live,
     audit,
     ledger,
-    flushOthers: () => others.flush(),
+    flushOthers: opened.flushOthers,
     caches: { ...own, ...store.caches, ...live.caches },
   };
-}
-
-/** Warns of a spool that will be needed only once the store is down, when it is too late. */
-async function warnOfUnwritable(folder: string, log: GatewayOptions['log']): Promise<void> {
-  const fault = await folderFault(folder);
-  if (fault === undefined) return;
-  log.warn(
-    { folder },
-    `The ledger spool cannot be written, so that rows are lost while the store is down: ${fault}, or set ledger.spool.`,
-  );
 }
 
 /** Opens the store; reports a failure as a problem of the config, with its position. */

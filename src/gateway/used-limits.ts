@@ -36,4 +36,13 @@ export async function usedLimits(
   return Object.fromEntries((await Promise.all(readings)).flat());
 }
 
+/** Raises the open meters of these keys and teams to what the ledger has of them now. */
+export async function refreshLimits(holders: readonly LimitHolder[], services: Sources): Promise<void> {
+  const meters = new LimitMeters(services);
+  for (const holder of holders)
+    await Promise.all(
+      windowLimits.map((limit) => meters.refresh(limitWindow(limit, holder, services.now()))),
+    );
+}
+
 const master: LimitHolder = { kind: 'key', id: 'master' };

@@ -6,6 +6,7 @@ import {
   type Caches,
   type Clock,
   type Ledger,
+  type LimitHolder,
   type Logger,
 } from '../plugin/internal.js';
 import type { Spool } from './spool.js';
@@ -18,6 +19,8 @@ export interface LedgerWriterOptions {
   /** Spool for rows while the store is down; without one, rows wait in memory and the oldest are dropped. */
   readonly spool?: Spool;
   readonly log: Logger;
+  /** Called with the keys and teams of rows that another process had spooled, once they are in the store. */
+  readonly onRecovered?: (holders: readonly LimitHolder[]) => Promise<void>;
   /** Timers of writes and retries; default: those of the machine. */
   readonly clock?: Clock;
   /** Timeout of a batch, after which its rows are spooled too. */
@@ -44,11 +47,12 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    const { ledger, spool, log, clock = systemClock, timeoutMs = 1000, retryMs = 500 } = options;
+    const { ledger, spool, log, clock = systemClock, timeoutMs = 1000, retryMs = 500, onRecovered } = options;
     this.#setTimer = clock.setTimer;
     this.#timeoutMs = timeoutMs;
     const onUp = () => this.#queue.length > 0 && void this.#start();
-    this.#drain = new SpoolDrain({ ledger, spool, log, setTimer: clock.setTimer, retryMs, onUp });
+    const { setTimer } = clock;
+    this.#drain = new SpoolDrain({ ledger, spool, log, setTimer, retryMs, onUp, onRecovered });
   }
 
   /** True while the store does not take rows. */
@@ -115,11 +119,11 @@ export class LedgerWriter {
     return spool ? bothWaiting(here, spool.waitingOf(query)) : here;
   }
 
-  /** Gives the store all that waits. */
+  /** Gives the store all that waits, also what processes that have ended have left. */
   async #settled(): Promise<void> {
     await this.flush();
     const { spool } = this.#options;
-    if (spool && spool.waiting > 0) await this.#drain.run();
+    if (spool) await this.#drain.run();
     await spool?.taken;
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { AppendedRow, Clock, Ledger, Logger } from '../plugin/internal.js';
+import type { AppendedRow, Clock, Ledger, LimitHolder, Logger } from '../plugin/internal.js';
 import type { Spool } from './spool.js';
+import { Holders } from './waiting-sums.js';
 
 export interface SpoolDrainOptions {
   readonly ledger: Pick<Ledger, 'append'>;
@@ -11,6 +12,11 @@ export interface SpoolDrainOptions {
   readonly retryMs: number;
   /** Called when the store takes rows again. */
   readonly onUp: () => void;
+  /**
+   * Called with the keys and teams of rows that another process had spooled, once they are in the store; again where it
+   * rejects.
+   */
+  readonly onRecovered: ((holders: readonly LimitHolder[]) => Promise<void>) | undefined;
 }
 
 /** Drains the spool to the store in small steps, and tries again until the store takes its rows. */
@@ -20,6 +26,7 @@ export class SpoolDrain {
   #running: Promise<void> | undefined;
   #retryMs: number;
   #stepRows = firstStep;
+  readonly #recovered = new Holders();
   #isDown = false;
   #isClosed = false;
 
@@ -60,6 +67,7 @@ export class SpoolDrain {
     if (!spool || files.length === 0) return;
     const alive = await aliveSpools();
     for (const file of files) if (!alive.has(file.spool)) await spool.copy(file, this.#take);
+    this.#reportRecovered();
   }
 
   /** Ends after the step under way. */
@@ -83,6 +91,7 @@ export class SpoolDrain {
       const rows = waited + (await drain()); // those that were spooled during the end of the first drain
       if (rows > 0) log.info({ rows }, 'The ledger has written all queued rows.');
       this.#retryMs = retryMs;
+      this.#reportRecovered();
       onUp();
       const isWhole = !this.#isDown && !spool?.waiting; // else rows were spooled during the drain
       this.#runIn(isWhole ? rescanMs : retryMs);
@@ -96,7 +105,7 @@ export class SpoolDrain {
   }
 
   /** One step, whose size is halved where the store fails: a slow one may take fewer rows in its time. */
-  readonly #take = async (rows: readonly AppendedRow[]): Promise<void> => {
+  readonly #take = async (rows: readonly AppendedRow[], isOwn: boolean): Promise<void> => {
     if (this.#isClosed) throw new Error('The writer was closed.');
     try {
       await this.#options.ledger.append(rows);
@@ -105,8 +114,18 @@ export class SpoolDrain {
       this.#stepRows = Math.max(minStep, Math.ceil(this.#stepRows / 2));
       throw error;
     }
+    if (!isOwn) this.#recovered.add(rows);
     await yieldToEventLoop();
   };
+
+  #reportRecovered(): void {
+    const holders = this.#recovered.takeAll();
+    if (holders.length === 0) return;
+    this.#options.onRecovered?.(holders).catch(() => {
+      this.#recovered.restore(holders);
+      this.#runIn(this.#options.retryMs);
+    });
+  }
 }
 
 /** Rows of a step. */

@@ -21,8 +21,8 @@ export interface SpoolOptions {
   readonly processes?: SpoolProcesses;
 }
 
-/** Takes rows to the store. */
-export type TakeRows = (rows: readonly AppendedRow[]) => Promise<void>;
+/** Takes rows to the store; `isOwn` is false for those that another process has spooled. */
+export type TakeRows = (rows: readonly AppendedRow[], isOwn: boolean) => Promise<void>;
 
 /** File that is claimed for the drain: nothing more is appended to it. */
 interface Claimed {
@@ -31,6 +31,7 @@ interface Claimed {
   /** Rows at its start that the store has taken. */
   taken: number;
   waiting: WaitingSums;
+  isOwn: boolean;
 }
 
 /**
@@ -115,7 +116,7 @@ export class Spool {
   /** Takes a copy of the rows of a file, which stays: rows that come again count once. */
   async copy({ name, taken }: SpoolName, take: TakeRows): Promise<void> {
     const copied = async () => {
-      for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) await take(batch);
+      for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) await take(batch, false);
       return 0;
     };
     await copied().catch(unlessGone);
@@ -126,7 +127,7 @@ export class Spool {
     for await (const batch of batchesIn(this.#pathOf(file.name), file.taken, size)) {
       file.waiting.offer(batch, this.#nextVersion());
       this.#offered = batch;
-      this.#taking = take(batch).then(() => this.#hasTaken(file, batch));
+      this.#taking = take(batch, file.isOwn).then(() => this.#hasTaken(file, batch));
       await this.#taking.finally(() => {
         this.#offered = [];
         this.#taking = undefined;
@@ -162,9 +163,10 @@ export class Spool {
   }
 
   /** Claims a file, so that nothing more is appended to it; undefined if another process was faster. */
-  async #claim({ name, taken }: SpoolName): Promise<Claimed | undefined> {
+  async #claim({ name, spool, taken }: SpoolName): Promise<Claimed | undefined> {
     const id = newClaim();
-    const file = { id, name: claimedName(this.name, id, taken), taken, waiting: new WaitingSums() };
+    const isOwn = spool === this.name;
+    const file = { id, name: claimedName(this.name, id, taken), taken, waiting: new WaitingSums(), isOwn };
     if (!(await this.#renamed(name, file.name))) return undefined;
     if (name === appendedName(this.name)) {
       file.waiting = this.#appended;

@@ -1,4 +1,4 @@
-import type { LedgerRow, UsageSum } from '../plugin/internal.js';
+import type { LedgerRow, LimitHolder, UsageSum } from '../plugin/internal.js';
 import { addSums, sumOf } from './usage.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */
@@ -87,6 +87,29 @@ export function isAsked({ fromMs, toMs, ...holder }: WaitingQuery, row: LedgerRo
   return row.atMs >= fromMs && row.atMs < toMs && holdersOf(row).includes(nameOf(holder));
 }
 
+/** Keys and teams of some rows. */
+export class Holders {
+  readonly #found = new Map<string, LimitHolder>();
+
+  add(rows: readonly LedgerRow[]): void {
+    for (const { keyId, team } of rows) {
+      if (keyId !== undefined) this.#found.set(nameOf({ keyId }), { kind: 'key', id: keyId });
+      if (team !== undefined) this.#found.set(nameOf({ team }), { kind: 'team', id: team });
+    }
+  }
+
+  restore(holders: readonly LimitHolder[]): void {
+    for (const holder of holders) this.#found.set(nameOf(idOf(holder)), holder);
+  }
+
+  /** Returns them, and forgets them. */
+  takeAll(): readonly LimitHolder[] {
+    const found = [...this.#found.values()];
+    this.#found.clear();
+    return found;
+  }
+}
+
 /** Sum of two: the rows of both, and a version that changes as one of theirs does. */
 export function bothWaiting(one: WaitingUse, other: WaitingUse): WaitingUse {
   const sum = one.sum && other.sum ? addSums(one.sum, other.sum) : (one.sum ?? other.sum);
@@ -97,6 +120,10 @@ export function bothWaiting(one: WaitingUse, other: WaitingUse): WaitingUse {
 function holdersOf({ keyId, team }: Pick<LedgerRow, 'keyId' | 'team'>): readonly string[] {
   const names = keyId === undefined ? [] : [nameOf({ keyId })];
   return team === undefined ? names : [...names, nameOf({ team })];
+}
+
+function idOf({ kind, id }: LimitHolder): Pick<WaitingQuery, 'keyId' | 'team'> {
+  return kind === 'team' ? { team: id } : { keyId: id };
 }
 
 function nameOf({ keyId, team }: Pick<WaitingQuery, 'keyId' | 'team'>): string {

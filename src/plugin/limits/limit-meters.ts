@@ -45,6 +45,14 @@ export class LimitMeters {
     await this.#openFromLedger(window, period, minuteMs).catch(() => undefined); // requests log it
   }
 
+  /** Raises an open meter to what the ledger has: rows have come that it may lack. Rejects where that is not known. */
+  async refresh(window: LimitWindow): Promise<void> {
+    const { period, meter } = window;
+    const { meters } = this.#host.live;
+    if (!period || !(await meters.read(meter))) return;
+    await meters.raise(meter, await this.#ledgerUse(window, period, true));
+  }
+
   /** Adds the use of a settled request, in the unit of the limit. */
   async add(window: LimitWindow, amount: number): Promise<void> {
     const { live, now } = this.#host;
