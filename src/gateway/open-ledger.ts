@@ -2,17 +2,23 @@ import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
 import { Spool } from '../ledger/spool.js';
 import { folderFault } from '../ledger/writable.js';
-import type { WholeStore } from '../plugin/internal.js';
+import type { Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
 import { otherLedgers } from './other-ledgers.js';
-import type { Services } from './services.js';
 import { refreshLimits } from './used-limits.js';
 
-type Parts = Pick<Services, 'store' | 'live' | 'log' | 'clock'> & {
+interface Parts {
+  readonly store: WholeStore;
+  readonly live: Live;
+  readonly log: Logger;
+  readonly clock: Clock;
   /** Folder of the spool; undefined: there is none. */
   readonly folder: string | undefined;
-};
+}
 
-interface OpenedLedger extends Pick<Services, 'ledger' | 'flushOthers'> {
+interface OpenedLedger {
+  readonly ledger: LedgerWriter;
+  /** Flushes the ledgers of the other instances, as far as they answer. */
+  readonly flushOthers: () => Promise<void>;
   /** Store whose sums have the rows that wait here. */
   readonly store: WholeStore;
   /** Brings rows of processes that have ended to the store, before requests are served. */

@@ -3,13 +3,13 @@ import {
   LimitMeters,
   limitWindow,
   windowLimits,
+  type Host,
   type LimitHolder,
   type MeterReading,
   type WindowLimit,
 } from '../plugin/internal.js';
-import type { Services } from './services.js';
 
-type Sources = Pick<Services, 'live' | 'store' | 'log' | 'now' | 'clock'>;
+type Sources = Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
 
 /**
  * Use of the limits of a key or team now, in the limits' own units. Days and months that no request has been counted

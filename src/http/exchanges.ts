@@ -28,6 +28,7 @@ export interface ExchangesOptions {
 export class Exchanges {
   readonly #options: ExchangesOptions;
   readonly #open = new OpenExchanges();
+  #settledCount = 0;
   readonly #idleWaiters: (() => void)[] = [];
   #bodies: BodyWatch | undefined;
   #stages: StageWatch | undefined;
@@ -74,6 +75,11 @@ export class Exchanges {
     return this.#open.size;
   }
 
+  /** Number of requests that have settled since the start. */
+  get settled(): number {
+    return this.#settledCount;
+  }
+
   /** Responses of the open requests. */
   get responses(): readonly ServerResponse[] {
     return this.#open.list().map(({ ctx }) => ctx.res);
@@ -96,6 +102,7 @@ export class Exchanges {
 
   #settled(exchange: Exchange): void {
     exchange.settle();
+    this.#settledCount += 1;
     this.#open.delete(exchange);
     const { req } = exchange.ctx;
     if (mayHaveMore(req)) setImmediate(() => mayHaveMore(req) && closeLingering(req.socket)); // answered by a middleware
