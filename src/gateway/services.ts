@@ -2,13 +2,11 @@ import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
 import { errorTextDays } from '../ledger/error-text-days.js';
-import { LedgerWriter } from '../ledger/ledger-writer.js';
-import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
+import type { LedgerWriter } from '../ledger/ledger-writer.js';
 import { priceGaps } from '../ledger/price-gaps.js';
-import { RefusedRows } from '../ledger/refused-rows.js';
-import { Spool } from '../ledger/spool.js';
-import { folderFault } from '../ledger/writable.js';
+import type { RefusedRows } from '../ledger/refused-rows.js';
 import { openLive } from '../live/index.js';
+import { withKnownUse } from '../live/known-use.js';
 import { KnownModels } from '../models/known-models.js';
 import { ModelLists } from '../models/model-lists.js';
 import { CatalogModels } from '../models/models.js';
@@ -35,8 +33,8 @@ import { StoreError } from '../store/store-error.js';
 import { PrometheusMetrics } from '../telemetry/metrics.js';
 import { StageMetrics } from '../telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
-import { ledgerFlush } from './ledger-flush.js';
 import type { GatewayOptions } from './options.js';
+import { openLedger } from './open-ledger.js';
 import { openTracing } from './open-tracing.js';
 import { createPseudonyms } from './pseudonym.js';
 import type { RequestTracing } from './request-tracing.js';
@@ -216,20 +214,17 @@ async function openDurable(
 > {
   const { log, clock, masterKey } = options;
   const { now } = clock;
-  const { spool } = config.ledger;
   const keepDays = { ledger: config.ledger.keepDays, audit: config.audit.keepDays };
   const store = await openConfigured(config, options);
   onClose(() => store.close());
-  const live = options.live ?? (await openLive(config.live, { log, now }));
+  const live = withKnownUse(options.live ?? (await openLive(config.live, { log, now })));
   onClose(() => live.close());
   const callers = openCallerKeys({ masterKey, store, live, log, clock });
   const audit = new Audit({ store: store.audit, log, clock });
-  if (spool !== undefined) await warnOfUnwritable(spool, log);
-  const spooling = spool !== undefined && { spool: new Spool({ folder: spool }) };
-  const refusedRows = new RefusedRows({ ledger: store.ledger, folder: spool, log });
-  const ledger = new LedgerWriter({ ledger: refusedRows, log, clock, ...spooling });
+  const opened = await openLedger({ store, live, log, clock, folder: config.ledger.spool });
+  const { ledger, refusedRows } = opened;
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
-  const flushOthers = ledgerFlush({ live, ledger });
+  if (!options.isCheck && !options.dry) await opened.recover();
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
   onClose(() => housekeeper.close());
   const { keys, adminTokens, keysChanged } = callers;
@@ -238,24 +233,14 @@ async function openDurable(
     keys,
     adminTokens,
     keysChanged,
-    store: withFlushedUsage(store, ledger, flushOthers),
+    store: opened.store,
     live,
     audit,
     ledger,
     refusedRows,
-    flushOthers,
+    flushOthers: opened.flushOthers,
     caches: { ...own, ...store.caches, ...live.caches },
   };
-}
-
-/** Warns of a spool that will be needed only once the store is down, when it is too late. */
-async function warnOfUnwritable(folder: string, log: GatewayOptions['log']): Promise<void> {
-  const fault = await folderFault(folder);
-  if (fault === undefined) return;
-  log.warn(
-    { folder },
-    `The ledger spool cannot be written, so that rows are lost while the store is down: ${fault}, or set ledger.spool.`,
-  );
 }
 
 /** Opens the store; reports a failure as a problem of the config, with its position. */

@@ -3,13 +3,13 @@ import {
   LimitMeters,
   limitWindow,
   windowLimits,
+  type Host,
   type LimitHolder,
   type MeterReading,
   type WindowLimit,
 } from '../plugin/internal.js';
-import type { Services } from './services.js';
 
-type Sources = Pick<Services, 'live' | 'store' | 'log' | 'now' | 'clock'>;
+type Sources = Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
 
 /**
  * Use of the limits of a key or team now, in the limits' own units. Days and months that no request has been counted
@@ -34,6 +34,15 @@ export async function usedLimits(
     return [[limit, { used: fromMeter(limit, reading.used), resetsInMs }]] as const;
   });
   return Object.fromEntries((await Promise.all(readings)).flat());
+}
+
+/** Raises the open meters of these keys and teams to what the ledger has of them now. */
+export async function refreshLimits(holders: readonly LimitHolder[], services: Sources): Promise<void> {
+  const meters = new LimitMeters(services);
+  for (const holder of holders)
+    await Promise.all(
+      windowLimits.map((limit) => meters.refresh(limitWindow(limit, holder, services.now()))),
+    );
 }
 
 const master: LimitHolder = { kind: 'key', id: 'master' };

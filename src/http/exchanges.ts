@@ -34,6 +34,7 @@ export interface WatchLimits extends CallerLimits {
 export class Exchanges {
   readonly #options: ExchangesOptions;
   readonly #open = new OpenExchanges();
+  #settledCount = 0;
   readonly #idleWaiters: (() => void)[] = [];
   #bodies: BodyWatch | undefined;
   #callers: CallerWatch | undefined;
@@ -85,6 +86,11 @@ export class Exchanges {
     return this.#open.size;
   }
 
+  /** Number of requests that have settled since the start. */
+  get settled(): number {
+    return this.#settledCount;
+  }
+
   /** Responses of the open requests. */
   get responses(): readonly ServerResponse[] {
     return this.#open.list().map(({ ctx }) => ctx.res);
@@ -107,6 +113,7 @@ export class Exchanges {
 
   #settled(exchange: Exchange): void {
     exchange.settle();
+    this.#settledCount += 1;
     this.#open.delete(exchange);
     const { req } = exchange.ctx;
     if (mayHaveMore(req)) setImmediate(() => mayHaveMore(req) && closeLingering(req.socket)); // answered by a middleware

@@ -1,4 +1,4 @@
-import { setImmediate as breath } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   systemClock,
   within,
@@ -6,21 +6,26 @@ import {
   type Caches,
   type Clock,
   type Ledger,
+  type LimitHolder,
   type Logger,
 } from '../plugin/internal.js';
 import type { Spool } from './spool.js';
+import { SpoolDrain } from './spool-drain.js';
 import { UncountedRows } from './uncounted-rows.js';
+import { bothWaiting, isAsked, WaitingSums, type WaitingQuery, type WaitingUse } from './waiting-sums.js';
 
 export interface LedgerWriterOptions {
   readonly ledger: Pick<Ledger, 'append'>;
   /** Spool for rows while the store is down; without one, rows wait in memory and the oldest are dropped. */
   readonly spool?: Spool;
   readonly log: Logger;
+  /** Called with the keys and teams of rows that another process had spooled, once they are in the store. */
+  readonly onRecovered?: (holders: readonly LimitHolder[]) => Promise<void>;
   /** Timers of writes and retries; default: those of the machine. */
   readonly clock?: Clock;
   /** Timeout of a batch, after which its rows are spooled too. */
   readonly timeoutMs?: number;
-  /** First backoff after a failure; it doubles up to half a minute. */
+  /** First backoff after a failure; it doubles up to a second. */
   readonly retryMs?: number;
 }
 
@@ -31,29 +36,28 @@ export interface LedgerWriterOptions {
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #timeoutMs: number;
-  readonly #firstRetryMs: number;
   #queue: AppendedRow[] = [];
   readonly #uncounted = new UncountedRows();
   readonly #setTimer: Clock['setTimer'];
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
-  #catchingUp: Promise<void> | undefined;
-  #cancelCatchUp: (() => void) | undefined;
-  #retryMs: number;
-  #isDown = false;
-  #isClosed = false;
+  /** Rows that the store or the spool is given at the moment. */
+  #batch: readonly AppendedRow[] = [];
+  readonly #drain: SpoolDrain;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    ({ setTimer: this.#setTimer } = options.clock ?? systemClock);
-    this.#timeoutMs = options.timeoutMs ?? 1000;
-    this.#firstRetryMs = this.#retryMs = options.retryMs ?? 500;
-    this.#catchUpIn(0);
+    const { ledger, spool, log, clock = systemClock, timeoutMs = 1000, retryMs = 500, onRecovered } = options;
+    this.#setTimer = clock.setTimer;
+    this.#timeoutMs = timeoutMs;
+    const onUp = () => this.#queue.length > 0 && void this.#start();
+    const { setTimer } = clock;
+    this.#drain = new SpoolDrain({ ledger, spool, log, setTimer, retryMs, onUp, onRecovered });
   }
 
   /** True while the store does not take rows. */
   get isDown(): boolean {
-    return this.#isDown;
+    return this.#drain.isDown;
   }
 
   /** Number of rows that are not in the store yet. */
@@ -85,13 +89,50 @@ export class LedgerWriter {
     await this.#start();
   }
 
+  /**
+   * Brings rows of processes that have ended to the store, before requests are served. `aliveSpools`: names of the
+   * spools of the other instances that answer. Never rejects: what the store does not take waits.
+   */
+  async recover(aliveSpools: () => Promise<ReadonlySet<string>>): Promise<void> {
+    await this.#drain.run();
+    await this.#drain.copyUnclear(aliveSpools).catch((error: unknown) => {
+      this.#options.log.warn(
+        { err: error },
+        'Rows in the ledger spool of other processes cannot be read yet.',
+      );
+    });
+  }
+
+  /** Name of this writer's spool; undefined without one. */
+  get spoolName(): string | undefined {
+    return this.#options.spool?.name;
+  }
+
+  /** Rows of a key or team that still wait once the store was given all that it takes within a moment. */
+  async waitingOf(query: WaitingQuery): Promise<WaitingUse> {
+    const { spool, clock: { setTimer } = systemClock } = this.#options;
+    await within(this.#settled(), settleMs, 'Rows still wait.', setTimer).catch(() => undefined); // they are told
+    const held = new WaitingSums();
+    for (const row of [...this.#batch, ...this.#queue]) if (isAsked(query, row)) held.add(row, 0);
+    const isGiven = this.#batch.some((row) => isAsked(query, row));
+    const here = { ...held.of(query), ...(isGiven && { version: null }) };
+    return spool ? bothWaiting(here, spool.waitingOf(query)) : here;
+  }
+
+  /** Gives the store all that waits, also what processes that have ended have left. */
+  async #settled(): Promise<void> {
+    await this.flush();
+    const { spool } = this.#options;
+    if (spool) await this.#drain.run();
+    await spool?.taken;
+  }
+
   /** Writes the remaining rows and stops draining the spool. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#cancelCatchUp?.();
+    const drained = this.#drain.close();
     await this.#uncounted.written();
     await this.flush();
-    await this.#catchingUp;
+    await drained;
     if (this.#queue.length > 0)
       this.#options.log.error({ rows: this.#queue.length }, 'Ledger rows are lost.');
   }
@@ -108,16 +149,16 @@ export class LedgerWriter {
   async #writeAll(): Promise<void> {
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, batchRows);
-      if (!(await this.#placed(batch))) {
-        this.#keep(batch);
-        return;
-      }
-      await breath(); // SQLite writes synchronously
+      this.#batch = batch;
+      const isPlaced = await this.#placed(batch);
+      this.#batch = [];
+      if (!isPlaced) return this.#keep(batch);
+      await yieldToEventLoop(); // SQLite writes synchronously
     }
   }
 
   async #placed(batch: readonly AppendedRow[]): Promise<boolean> {
-    return (!this.#isDown && (await this.#appended(batch))) || this.#spooled(batch);
+    return (!this.isDown && (await this.#appended(batch))) || this.#spooled(batch);
   }
 
   /** Appends a batch; at the timeout it counts as failed. If it succeeds later, its rows still count once. */
@@ -128,8 +169,7 @@ export class LedgerWriter {
       return true;
     } catch (error) {
       this.#options.log.warn({ err: error }, 'The ledger cannot be written; its rows are queued.');
-      this.#isDown = true;
-      this.#catchUpIn(this.#retryMs);
+      this.#drain.storeFailed();
       return false;
     }
   }
@@ -139,7 +179,7 @@ export class LedgerWriter {
     if (!spool) return false;
     try {
       await spool.add(batch);
-      if (!this.#isDown) this.#catchUpIn(this.#firstRetryMs); // the store is back, but lacks these rows
+      this.#drain.rowsSpooled(); // the store may be back, but lacks these rows
       return true;
     } catch (error) {
       log.error(
@@ -160,42 +200,6 @@ export class LedgerWriter {
     this.#queue.splice(0, rows);
     this.#options.log.error({ rows }, 'Ledger rows are lost: neither the store nor the spool accepts them.');
   }
-
-  #catchUpIn(ms: number): void {
-    this.#cancelCatchUp?.();
-    if (this.#isClosed) return;
-    this.#cancelCatchUp = this.#setTimer(() => {
-      this.#catchingUp ??= this.#catchUp().finally(() => {
-        this.#catchingUp = undefined;
-      });
-    }, ms);
-  }
-
-  /** Drains the spool to the store. New rows bypass the spool again once it is empty. */
-  async #catchUp(): Promise<void> {
-    const { ledger, spool, log } = this.#options;
-    try {
-      const take = async (batch: readonly AppendedRow[]) => {
-        if (this.#isClosed) throw new Error('The writer was closed.');
-        await ledger.append(batch);
-      };
-      const waited = (await spool?.drain(take)) ?? 0;
-      this.#isDown = false;
-      // Second drain, for rows spooled during the end of the first.
-      const rows = waited + ((await spool?.drain(take)) ?? 0);
-      if (rows > 0) log.info({ rows }, 'The ledger has written all queued rows.');
-      this.#retryMs = this.#firstRetryMs;
-      if (this.#queue.length > 0) void this.#start();
-      const isWhole = !this.#isDown && !spool?.waiting; // else rows were spooled during the drain
-      this.#catchUpIn(isWhole ? rescanMs : this.#firstRetryMs);
-    } catch (error) {
-      if (this.#isClosed) return;
-      if (!this.#isDown) log.warn({ err: error }, 'The spooled ledger rows cannot be written to the store.');
-      this.#isDown = true;
-      this.#catchUpIn(this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
-    }
-  }
 }
 
 const flushMs = 250;
@@ -204,7 +208,6 @@ const maxPending = 500;
 /** Max rows per write: SQLite blocks for some milliseconds for each. */
 const batchRows = 250;
 const maxWaiting = 50_000;
-const maxRetryMs = 30_000;
 
-/** Interval of the scan for spools of processes that have ended. */
-const rescanMs = 60_000;
+/** Max time in which an instance that is asked tries to write what waits. */
+const settleMs = 300;

@@ -130,6 +130,11 @@ export class PrometheusMetrics implements Metrics {
     return (await Promise.all(metrics.map((metric) => metric.get()))) as unknown as readonly Measurement[];
   }
 
+  /** Measurements of this process of its counters and histograms. */
+  totals(): Promise<readonly Measurement[]> {
+    return this.measurementsOf([...this.#counters.keys(), ...this.#histograms.keys()]);
+  }
+
   /** The text of `GET /metrics` for several processes that serve together. */
   textOf(processes: readonly (readonly Measurement[])[]): Promise<string> {
     return prom.AggregatorRegistry.aggregate([...processes]).metrics();

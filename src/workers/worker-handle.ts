@@ -31,6 +31,7 @@ export class WorkerHandle {
   isLeaving = false;
   readonly #worker: Worker;
   #measured: readonly Measurement[] = [];
+  #totals: readonly Measurement[] = [];
   #silentMs = 0;
   #isListening = false;
 
@@ -52,6 +53,7 @@ export class WorkerHandle {
         resolve(url);
       });
     });
+    this.channel.on('pool.totals', (totals: readonly Measurement[]) => void (this.#totals = totals));
     this.channel.on('pool.sign', () => void (this.#silentMs = 0));
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null): void =>
@@ -77,15 +79,16 @@ export class WorkerHandle {
     return this.#worker.process.pid;
   }
 
-  /** Last measurements received from the worker. */
-  get measured(): readonly Measurement[] {
-    return this.#measured;
+  /** Last counters and histograms received from the worker. */
+  get totals(): readonly Measurement[] {
+    return this.#totals;
   }
 
   /** Requests new measurements with a timeout; returns the last ones if the worker does not answer. */
   async measure(): Promise<readonly Measurement[]> {
     const asked = this.channel.ask<readonly Measurement[]>('worker.measure');
-    this.#measured = await within(asked, timeoutMs, 'It does not answer.').catch(() => this.#measured);
+    const measured = await within(asked, timeoutMs, 'It does not answer.').catch(() => undefined);
+    if (measured) this.#measured = this.#totals = measured;
     return this.#measured;
   }
 

@@ -120,7 +120,7 @@ export class WorkerPool {
     const end = await worker.ended;
     this.#workers.delete(worker);
     this.#serving.delete(worker);
-    this.#exited.add(worker.measured);
+    this.#exited.add(worker.totals);
     if (worker.isLeaving)
       this.#options.log.info({ worker: Number(worker.name), pid: worker.pid }, 'A worker has exited.');
     else if (!this.#isClosing) this.#hasDied(worker, end);

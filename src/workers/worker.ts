@@ -90,6 +90,7 @@ class Worker {
     this.#gateway = gateway;
     const fields = { worker: Number(name), pid: process.pid };
     await this.#watch(gateway, { level: logLevel, format: logFormat, fields });
+    this.#sendTotals(gateway);
     this.#channel.notify('pool.listening', url);
   }
 
@@ -99,6 +100,17 @@ class Worker {
     const { runModule } = services.store;
     await startWatchdog({ stuckTimeoutMs, isWorker: true, log, runModule });
     if (stuckTimeoutMs > 0) setInterval(() => this.#channel.notify('pool.sign'), signMs).unref();
+  }
+
+  /** Sends the primary what is counted here once a second, while requests settle: it stays known if this worker dies. */
+  #sendTotals({ exchanges, services }: Gateway): void {
+    let sent = 0;
+    const send = async (): Promise<void> => {
+      if (exchanges.settled === sent) return;
+      sent = exchanges.settled;
+      this.#channel.notify('pool.totals', await services.metrics.totals());
+    };
+    setInterval(() => void send(), totalsMs).unref();
   }
 
   /** Joins the canary of the other workers; without it, this worker serves the config in force alone. */
@@ -181,6 +193,9 @@ class Worker {
 
 /** Interval of the signs that the loop gives the primary. */
 const signMs = 500;
+
+/** Interval of the totals that a worker sends. */
+const totalsMs = 1000;
 
 /** Throws where a reload was not taken. */
 function takenOf(reload: SystemReload): Taken {

@@ -131,6 +131,23 @@ describe('several workers', function () {
   });
 });
 
+describe('what a worker has counted', function () {
+  endProcesses(this);
+
+  it('is in the metrics after its death, though nobody had read them before', async () => {
+    const { gateway, url } = await startWith();
+    const pids: number[] = [];
+    while (pids.length < 8 || new Set(pids).size < 2) pids.push(await pidOf(gateway, await answered(url)));
+    const sinceMs = performance.now(); // a worker sends its totals once a second
+    while (performance.now() - sinceMs < 3000) await (await send(`${url}/health`)).text();
+    process.kill(pids[0]!, 'SIGKILL');
+    await gateway.log('A replacement worker is serving.');
+    const text = await (await send(`${url}/metrics`)).text();
+    const lines = text.match(/^gw2api_requests_total\{operation="generate".*$/gm) ?? [];
+    expect(lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)).to.equal(pids.length);
+  });
+});
+
 describe('a worker that is killed', function () {
   endProcesses(this);
   let upstream: HeldUpstream;

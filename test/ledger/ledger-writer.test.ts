@@ -7,7 +7,7 @@ import type { Ledger, LedgerRow } from '#src/plugin/internal.js';
 import { fakeHost } from 'gw2api/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/ledger/ledger-writer.js';
 import { MemoryLedger } from '#src/store/memory/ledger.js';
-import { Spool, type SpoolOptions } from '#src/ledger/spool.js';
+import { Spool, type SpoolOptions, type TakeRows } from '#src/ledger/spool.js';
 import { money, row } from '../store/ledger-conformance.js';
 import { ownFolder, type Place } from '../store/stores.js';
 
@@ -235,7 +235,7 @@ class HeldSpool extends Spool {
     this.isHeld = new Promise((resolve) => (this.#hold = resolve));
   }
 
-  override async drain(take: (rows: readonly LedgerRow[]) => Promise<void>): Promise<number> {
+  override async drain(take: TakeRows): Promise<number> {
     const count = await super.drain(take);
     if ((this.#drains += 1) !== 2) return count;
     this.#hold();

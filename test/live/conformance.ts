@@ -332,6 +332,15 @@ function describeMeters(meeting: Meeting): void {
     expect(await meeting.one.meters.addOpened('key', 1)).to.include({ used: 12 });
   });
 
+  it('are raised where they are open and have less', async () => {
+    const { one, two } = meeting;
+    expect(await one.meters.raise('key', 10)).to.equal(undefined);
+    await one.meters.open('key', 10, minute);
+    expect(await two.meters.raise('key', 123_456_789_012_345)).to.include({ used: 123_456_789_012_345 });
+    expect(await one.meters.raise('key', 5)).to.include({ used: 123_456_789_012_345 });
+    expect((await one.meters.read('key'))?.resetsInMs).to.be.within(1, minute);
+  });
+
   it('are not added to while none is open, where that is asked for', async () => {
     expect(await meeting.one.meters.addOpened('key', 1)).to.equal(undefined);
     expect(await meeting.two.meters.read('key')).to.equal(undefined);

@@ -46,22 +46,18 @@ function metersOver(channel: RpcChannel, now: () => number): Meters {
   const own = new MemoryMeters(now);
   const ask = <Reading>(alone: () => Promise<Reading>, ...asked: readonly unknown[]): Promise<Reading> =>
     channel.ask<Reading>('live.meter', asked).catch(alone);
+  const askForOpen = async (
+    alone: () => Promise<MeterReading | undefined>,
+    ...asked: readonly unknown[]
+  ): Promise<MeterReading | undefined> =>
+    (await ask<MeterReading | null | undefined>(alone, ...asked)) ?? undefined;
   return {
     take: (...args) => ask(() => own.take(...args), 'take', ...args),
     add: (...args) => ask(() => own.add(...args), 'add', ...args),
     open: (...args) => ask(() => own.open(...args), 'open', ...args),
-    addOpened: async (...args) => {
-      const reading = await ask<MeterReading | null | undefined>(
-        () => own.addOpened(...args),
-        'addOpened',
-        ...args,
-      );
-      return reading ?? undefined;
-    },
-    read: async (meter) => {
-      const reading = await ask<MeterReading | null | undefined>(() => own.read(meter), 'read', meter);
-      return reading ?? undefined;
-    },
+    addOpened: (...args) => askForOpen(() => own.addOpened(...args), 'addOpened', ...args),
+    raise: (...args) => askForOpen(() => own.raise(...args), 'raise', ...args),
+    read: (meter) => askForOpen(() => own.read(meter), 'read', meter),
   };
 }
 

@@ -50,6 +50,13 @@ export class MemoryMeters implements Meters {
     return this.#reading(meter);
   }
 
+  async raise(name: string, used: number): Promise<MeterReading | undefined> {
+    const meter = this.#open(name);
+    if (!meter) return undefined;
+    meter.used = Math.max(meter.used, used);
+    return this.#reading(meter);
+  }
+
   async open(name: string, used: number, windowMs: number): Promise<void> {
     if (!this.#open(name)) this.#meter(name, windowMs).used = used;
   }

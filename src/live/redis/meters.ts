@@ -2,7 +2,7 @@ import type { Caches, MeterReading, Meters } from '../../plugin/internal.js';
 import { ExpiringMap } from '../expiring-map.js';
 import { MemoryMeters } from '../memory/meters.js';
 import type { RedisNames } from './names.js';
-import { addOpened, readMeter, useMeter } from './scripts.js';
+import { addOpened, raiseMeter, readMeter, useMeter } from './scripts.js';
 import type { RedisSession } from './session.js';
 
 /** Usage of a window counted locally while Redis was down, still to be added in Redis. */
@@ -74,6 +74,11 @@ export class RedisMeters implements Meters {
   async read(meter: string): Promise<MeterReading | undefined> {
     const there = await this.#ask((session) => session.run(readMeter, [this.#names.meter(meter)], []));
     return there === undefined ? this.#local.read(meter) : this.#readingOf(meter, there);
+  }
+
+  async raise(meter: string, used: number): Promise<MeterReading | undefined> {
+    const there = await this.#ask((session) => session.run(raiseMeter, [this.#names.meter(meter)], [used]));
+    return there === undefined ? this.#local.raise(meter, used) : this.#readingOf(meter, there);
   }
 
   #readingOf(meter: string, there: unknown): MeterReading | undefined {

@@ -169,6 +169,15 @@ if not used then return false end
 return {redis.call('INCRBYFLOAT', KEYS[1], ARGV[1]), left}
 `);
 
+/** Raises a meter that is open to at least an amount: as `readMeter` returns it. KEYS meter. ARGV amount. */
+export const raiseMeter = script(`
+${openWindow}
+local used, left = openWindow()
+if not used then return false end
+if used < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1], 'PX', left) end
+return {redis.call('GET', KEYS[1]), left}
+`);
+
 /** Reads a meter: [used, ms left in the window], or nothing if no window is open. KEYS meter. */
 export const readMeter = script(`
 ${openWindow}

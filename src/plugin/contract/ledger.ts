@@ -180,8 +180,12 @@ export interface UsageQuery {
   readonly stepMs: number;
   /** Max sums returned; default: all. */
   readonly limit?: number;
-  /** All instances write the rows first that wait there, as far as they answer; default: this one only. */
-  readonly everywhere?: boolean;
+  /**
+   * All instances write the rows first that wait there, as far as they answer; default: this one only. What the store
+   * does not take now is in a single sum (`by: null`) of whole days of a key or a team all the same. `waiting`: only
+   * those rows, without asking the store.
+   */
+  readonly everywhere?: boolean | 'waiting';
 }
 
 /** Sums of one time bucket and one group; buckets without requests are left out. */

@@ -11,7 +11,7 @@ export interface Live {
   /** True while the other instances are unreachable (down). */
   readonly isDown: boolean;
   /** Number of instances, this one included, as last received; absent if unknown. */
-  readonly instances?: number;
+  readonly instances?: number | undefined;
   /** In-memory caches, for metrics. */
   readonly caches?: Caches;
   readonly shared: SharedMap;
@@ -104,6 +104,8 @@ export interface Meters {
   open(meter: string, used: number, windowMs: number): Promise<void>;
   /** Adds `amount` to a window that `open` has opened; undefined, and nothing is added, if none is open. */
   addOpened(meter: string, amount: number): Promise<MeterReading | undefined>;
+  /** Raises the use of a window that is open to at least `used`; undefined if none is open. */
+  raise(meter: string, used: number): Promise<MeterReading | undefined>;
 }
 
 /**

@@ -9,13 +9,14 @@ import { within } from './within.js';
 /**
  * Use of the limits of keys and teams by window, over all instances. Days and months outlast the shared live
  * state, so a missing meter is initialized from the ledger: all instances write first what they have added to a
- * meter, and write nothing that they have yet to add. It never begins below what was known of it here.
+ * meter, and write nothing that they have yet to add. While the other instances cannot be reached, what they use is
+ * read from the ledger.
  */
 export class LimitMeters {
   readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
   readonly #openings = new Map<string, Promise<void>>();
-  /** Highest use seen of each meter: the use of a window only grows. */
-  readonly #known = growingCache<{ readonly used: number }>(maxKnown);
+  /** Times before which a meter is not raised again (`monotonicMs`). */
+  readonly #raised = growingCache<{ readonly untilMs: number }>(maxRaised);
 
   constructor(host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>) {
     this.#host = host;
@@ -29,8 +30,7 @@ export class LimitMeters {
     if (period && !reading) {
       await this.#open(window, period);
       reading = await live.meters.read(meter);
-    }
-    if (period) this.#note(meter, reading);
+    } else if (period && live.isDown) reading = (await this.#raise(window, period)) ?? reading;
     const resetsInMs = period ? period.toMs - now() : (reading?.resetsInMs ?? 0);
     return { used: fromMeter(limit, reading?.used ?? 0), resetsInMs };
   }
@@ -45,6 +45,14 @@ export class LimitMeters {
     await this.#openFromLedger(window, period, minuteMs).catch(() => undefined); // requests log it
   }
 
+  /** Raises an open meter to what the ledger has: rows have come that it may lack. Rejects where that is not known. */
+  async refresh(window: LimitWindow): Promise<void> {
+    const { period, meter } = window;
+    const { meters } = this.#host.live;
+    if (!period || !(await meters.read(meter))) return;
+    await meters.raise(meter, await this.#ledgerUse(window, period, true));
+  }
+
   /** Adds the use of a settled request, in the unit of the limit. */
   async add(window: LimitWindow, amount: number): Promise<void> {
     const { live, now } = this.#host;
@@ -54,9 +62,7 @@ export class LimitMeters {
     if (period.toMs <= now()) return; // no longer needed
     // The ledger gets this request once it is added: it is in no sum that a lost meter is opened with meanwhile.
     for (let tries = 0; tries < maxTries; tries += 1) {
-      const reading = await live.meters.addOpened(meter, metered);
-      this.#note(meter, reading);
-      if (reading) return;
+      if (await live.meters.addOpened(meter, metered)) return;
       await this.#open(window, period);
     }
   }
@@ -72,8 +78,8 @@ export class LimitMeters {
   }
 
   /**
-   * If the ledger cannot be read, requests go on: the meter starts at what is known of it here, and the ledger is asked
-   * again after a minute.
+   * If the ledger cannot be read, requests go on: the meter starts at what the instances know of it, and the ledger is
+   * asked again after a minute.
    */
   async #openAnyhow(window: LimitWindow, period: Period): Promise<void> {
     const { live, log } = this.#host;
@@ -81,30 +87,47 @@ export class LimitMeters {
     try {
       await this.#openFromLedger(window, period, this.#ttlMs(period));
     } catch (error) {
-      const known = this.#known.get(meter)?.used ?? 0;
+      const waiting = await this.#ledgerUse(window, period, 'waiting').catch(() => 0);
+      await live.meters.open(meter, waiting, minuteMs);
+      const used = fromMeter(limit, (await live.meters.read(meter))?.used ?? 0);
       log.warn(
-        { err: error, [holder.kind]: holder.id, limit, used: fromMeter(limit, known) },
-        'The ledger cannot be read; this limit goes on from what is known of it here.',
+        { err: error, [holder.kind]: holder.id, limit, used },
+        'The ledger cannot be read; this limit goes on from what the instances know of it.',
       );
-      await live.meters.open(meter, known, minuteMs);
     }
   }
 
-  /** The ledger may lack rows that are spooled, but were counted here. */
   async #openFromLedger(window: LimitWindow, period: Period, ttlMs: number): Promise<void> {
-    const { live, clock } = this.#host;
+    const used = await this.#ledgerUse(window, period, true);
+    await this.#host.live.meters.open(window.meter, used, ttlMs);
+  }
+
+  /** Adds what other instances have used since they cannot be reached, as far as the ledger has it. */
+  async #raise(window: LimitWindow, period: Period): Promise<MeterReading | undefined> {
+    const { live, store, clock } = this.#host;
     const { meter } = window;
-    const used = await within(this.#usedIn(window, period), timeoutMs, silence, clock.setTimer);
-    await live.meters.open(meter, Math.max(used, this.#known.get(meter)?.used ?? 0), ttlMs);
+    const nowMs = clock.monotonicMs();
+    if (store.isDown || nowMs < (this.#raised.get(meter)?.untilMs ?? 0)) return undefined;
+    this.#raised.set(meter, { untilMs: nowMs + raiseEveryMs });
+    try {
+      return await live.meters.raise(meter, await this.#ledgerUse(window, period, true));
+    } catch {
+      this.#raised.set(meter, { untilMs: nowMs + minuteMs });
+      return undefined; // it goes on from what is known here
+    }
   }
 
-  #note(meter: string, reading: MeterReading | undefined): void {
-    const known = this.#known.get(meter)?.used ?? 0;
-    if (reading && reading.used > known) this.#known.set(meter, { used: reading.used });
+  #ledgerUse(window: LimitWindow, period: Period, everywhere: true | 'waiting'): Promise<number> {
+    const { setTimer } = this.#host.clock;
+    return within(this.#usedIn(window, period, everywhere), timeoutMs, silence, setTimer);
   }
 
-  async #usedIn({ holder, unit }: LimitWindow, { fromMs, toMs }: Period): Promise<number> {
-    const query = { fromMs, toMs, by: null, ...filterOf(holder), stepMs: toMs - fromMs, everywhere: true };
+  async #usedIn(
+    { holder, unit }: LimitWindow,
+    { fromMs, toMs }: Period,
+    everywhere: true | 'waiting',
+  ): Promise<number> {
+    const query = { fromMs, toMs, by: null, ...filterOf(holder), stepMs: toMs - fromMs, everywhere };
     const sums = await this.#host.store.ledger.usage(query);
     return sums.reduce((used, sum) => used + amountOf[unit](sum), 0);
   }
@@ -128,8 +151,11 @@ const amountOf: Readonly<Record<LimitUnit, (sum: UsageSum) => number>> = {
   usd: ({ billedCost }) => billedCost,
 };
 
-/** Meters whose use is remembered here. */
-const maxKnown = 20_000;
+/** Meters whose raises are remembered. */
+const maxRaised = 20_000;
+
+/** Interval of the looks into the ledger while the other instances cannot be reached. */
+const raiseEveryMs = 250;
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

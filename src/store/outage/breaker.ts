@@ -1,4 +1,4 @@
-import { LateError, within, type Logger } from '../../plugin/internal.js';
+import { LateError, within, type Clock, type Logger } from '../../plugin/internal.js';
 import { StoreDownError } from '../store-error.js';
 
 /** Gives a place back. */
@@ -49,7 +49,7 @@ export class Breaker {
     this.#refuseIfDown();
     const leave = await this.#options.takePlace();
     try {
-      const answer = await within(this.#call(work).finally(leave), timeoutMs, late(timeoutMs));
+      const answer = await within(this.#call(work).finally(leave), timeoutMs, late(timeoutMs), setLoopTimer);
       this.#answeredAtMs = performance.now();
       return answer;
     } catch (error) {
@@ -98,7 +98,7 @@ export class Breaker {
 
   async #probe(): Promise<void> {
     const { name, log, onClose, probe } = this.#options;
-    const isUp = await within(probe(), probeTimeoutMs, late(probeTimeoutMs)).then(
+    const isUp = await within(probe(), probeTimeoutMs, late(probeTimeoutMs), setLoopTimer).then(
       () => true,
       () => false,
     );
@@ -108,6 +108,24 @@ export class Breaker {
     onClose();
   }
 }
+
+/**
+ * Timer of several parts, one after the other, so that the time in which the event loop was held up counts once: an
+ * answer that has come is read between the parts.
+ */
+const setLoopTimer: Clock['setTimer'] = (callback, ms) => {
+  let left = timerParts;
+  const next = (): void => {
+    left -= 1;
+    if (left <= 0) callback();
+    else timer = setTimeout(next, ms / timerParts);
+  };
+  let timer = setTimeout(next, ms / timerParts);
+  return () => clearTimeout(timer);
+};
+
+/** An answer over a new connection takes some turns of the loop: connecting, TLS, the login, the query. */
+const timerParts = 16;
 
 function late(ms: number): string {
   return `it has not answered within ${ms} ms`;

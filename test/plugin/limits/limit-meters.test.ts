@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
+import { withKnownUse } from '#src/live/known-use.js';
 import { LimitMeters, limitWindow, type LedgerRow, type Meters, type Store } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from 'gw2api/testing';
 
@@ -43,6 +44,8 @@ describe('limit meters', () => {
   let store: Store;
   let hub: MemoryHub;
   let asked: number;
+  /** True while the other instances cannot be reached. */
+  let isAlone: boolean;
   let host: FakeHost;
   const now = () => nowMs;
   beforeEach(() => {
@@ -50,10 +53,12 @@ describe('limit meters', () => {
     store = new MemoryStore({ now });
     hub = new MemoryHub({ now });
     asked = 0;
+    isAlone = false;
   });
 
   const counting = (usage: Store['ledger']['usage']): Store['ledger']['usage'] => {
     return async (query) => {
+      if (query.everywhere === 'waiting') return []; // asks no store
       asked += 1;
       return usage(query);
     };
@@ -66,12 +71,13 @@ describe('limit meters', () => {
     addOpened: (...args) => hub.connect().meters.addOpened(...args),
     read: (...args) => hub.connect().meters.read(...args),
     open: (...args) => hub.connect().meters.open(...args),
+    raise: (...args) => hub.connect().meters.raise(...args),
   };
 
   /** The meters of one more instance. */
   function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): LimitMeters {
     const ledger = Object.assign(Object.create(store.ledger) as Store['ledger'], { usage: counting(usage) });
-    const live = { ...hub.connect(), meters: lastingMeters };
+    const live = withKnownUse({ ...hub.connect(), isDown: isAlone, meters: lastingMeters });
     host = fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } });
     return new LimitMeters(host);
   }
@@ -232,6 +238,27 @@ describe('limit meters', () => {
     hub = new MemoryHub({ now });
     await store.ledger.append([row(nowMs, 10)]);
     expect(await usedIn(meters)).to.equal(117);
+  });
+
+  it('have what the others use by way of the ledger, while the others cannot be reached', async () => {
+    isAlone = true;
+    const meters = connect();
+    await meters.add(day(), 5);
+    await store.ledger.append([row(nowMs, 5), row(nowMs, 30)]); // its own, and one of another instance
+    expect(await usedIn(meters)).to.equal(35);
+    await meters.add(day(), 2);
+    expect(await usedIn(meters)).to.equal(37);
+    expect(asked).to.equal(2);
+  });
+
+  it('begin at the most that one of the instances knows, where live state and ledger are lost', async () => {
+    const usage = () => Promise.reject(new Error('away'));
+    const second = withKnownUse({ ...hub.connect(), meters: lastingMeters });
+    const first = connect(usage);
+    await first.read(day());
+    await second.meters.addOpened(day().meter, 7); // it alone has seen that
+    nowMs += 60_000;
+    expect(await usedIn(first)).to.equal(7);
   });
 
   it('are not opened by somebody who only looks, where the ledger cannot be read', async () => {

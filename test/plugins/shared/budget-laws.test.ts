@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
 import { systemClock, type Host, type LedgerRow, type Live } from '#src/plugin/internal.js';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
-import { ledgerFlush } from '#src/gateway/ledger-flush.js';
+import { otherLedgers } from '#src/gateway/other-ledgers.js';
 import { LedgerWriter } from '#src/ledger/ledger-writer.js';
 import { withFlushedUsage } from '#src/ledger/read-your-writes-ledger.js';
 import { eventually } from '../../eventually.js';
@@ -142,7 +142,7 @@ class World {
     const { log } = fakeHost();
     const clock = { ...systemClock, now: this.#now, setTimer: () => () => undefined };
     const ledger = new LedgerWriter({ ledger: this.#store.ledger, log, clock });
-    const store = withFlushedUsage(this.#store, ledger, ledgerFlush({ live, ledger }));
+    const store = withFlushedUsage(this.#store, ledger, otherLedgers({ live, ledger }));
     const host: Host = fakeHost({ now: this.#now, live, store });
     return { limiter: new Limiter(host), ledger };
   }

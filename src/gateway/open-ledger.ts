@@ -1,0 +1,61 @@
+import { LedgerWriter } from '../ledger/ledger-writer.js';
+import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
+import { RefusedRows } from '../ledger/refused-rows.js';
+import { Spool } from '../ledger/spool.js';
+import { folderFault } from '../ledger/writable.js';
+import type { Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
+import { otherLedgers } from './other-ledgers.js';
+import { refreshLimits } from './used-limits.js';
+
+interface Parts {
+  readonly store: WholeStore;
+  readonly live: Live;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Folder of the spool; undefined: there is none. */
+  readonly folder: string | undefined;
+}
+
+interface OpenedLedger {
+  readonly ledger: LedgerWriter;
+  readonly refusedRows: Pick<RefusedRows, 'count'>;
+  /** Flushes the ledgers of the other instances, as far as they answer. */
+  readonly flushOthers: () => Promise<void>;
+  /** Store whose sums have the rows that wait here. */
+  readonly store: WholeStore;
+  /** Brings rows of processes that have ended to the store, before requests are served. */
+  recover(): Promise<void>;
+}
+
+/** Opens the writer of the ledger, with its spool. */
+export async function openLedger({ folder, ...parts }: Parts): Promise<OpenedLedger> {
+  const { store, live, log, clock } = parts;
+  if (folder !== undefined) await warnOfUnwritable(folder, log);
+  const refusedRows = new RefusedRows({ ledger: store.ledger, folder, log });
+  const ledger = new LedgerWriter({
+    ledger: refusedRows,
+    log,
+    clock,
+    onRecovered: (holders) => refreshLimits(holders, { ...parts, now: clock.now, store: flushed }),
+    ...(folder !== undefined && { spool: new Spool({ folder }) }),
+  });
+  const others = otherLedgers({ live, ledger });
+  const flushed = withFlushedUsage(store, ledger, others);
+  return {
+    ledger,
+    refusedRows,
+    store: flushed,
+    flushOthers: () => others.flush(),
+    recover: () => ledger.recover(() => others.spools()),
+  };
+}
+
+/** Warns of a spool that will be needed only once the store is down, when it is too late. */
+async function warnOfUnwritable(folder: string, log: Parts['log']): Promise<void> {
+  const fault = await folderFault(folder);
+  if (fault === undefined) return;
+  log.warn(
+    { folder },
+    `The ledger spool cannot be written, so that rows are lost while the store is down: ${fault}, or set ledger.spool.`,
+  );
+}

@@ -1,0 +1,326 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
+import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
+import { otherLedgers } from '#src/gateway/other-ledgers.js';
+import { refreshLimits } from '#src/gateway/used-limits.js';
+import { LedgerWriter } from '#src/ledger/ledger-writer.js';
+import { withFlushedUsage } from '#src/ledger/read-your-writes-ledger.js';
+import { Spool } from '#src/ledger/spool.js';
+import type { SpoolOwner } from '#src/ledger/spool-owner.js';
+import { withKnownUse } from '#src/live/known-use.js';
+import { limitWindow, systemClock, type AppendedRow, type Ledger, type Live } from '#src/plugin/internal.js';
+import { row } from '../store/ledger-conformance.js';
+import { ownFolder, type Place } from '../store/stores.js';
+
+/** A budget of 10 USD a month; each call costs 1 to 4. */
+const max = 10;
+const nano = 1e9;
+const holders: readonly LimitedHolder[] = [
+  { kind: 'key', id: 'k', name: 'key', limits: { usdPerMonth: max } },
+  { kind: 'team', id: 't', name: 'team', limits: { usdPerMonth: max } },
+];
+
+const startMs = Date.UTC(2026, 0, 15);
+
+/** Steps of a run; `at` is an instance, `cost` in USD. */
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('call' as const),
+      at: fc.nat(3),
+      cost: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'flush' as const,
+        'kill' as const,
+        'kill after append' as const,
+        'cut off' as const,
+      ),
+      at: fc.nat(3),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'store goes' as const,
+        'store comes' as const,
+        'drain' as const,
+        'live is lost' as const,
+      ),
+      at: fc.nat(3),
+    }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** An instance that the store is away from for it alone is killed, and its meters are lost: its spool alone knows. */
+const inOneSpool: readonly Step[] = [
+  { do: 'cut off', at: 1 },
+  ...Array.from({ length: 3 }, () => ({ do: 'call', at: 1, cost: 4 }) as const),
+  { do: 'flush', at: 1 },
+  { do: 'kill', at: 1 },
+  { do: 'live is lost', at: 0 },
+  { do: 'call', at: 0, cost: 1 },
+];
+
+describe('a budget over kills, restarts and outages', function () {
+  this.timeout(120_000);
+  for (const [where, hosts] of [
+    ['one instance on one host, whose meters end with it', [1]],
+    ['two instances on one host', [2]],
+    ['two instances on one host and two on another', [2, 2]],
+  ] as const)
+    it(`is neither passed nor refused below it by ${where}`, async () => {
+      const run = async (steps: readonly Step[]) => {
+        const world = await World.open(hosts);
+        try {
+          for (const each of steps) await world.do(each);
+        } finally {
+          await world.close();
+        }
+      };
+      await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), run), {
+        numRuns: 40,
+        examples: [[[...inOneSpool]]],
+      });
+    });
+});
+
+/** Row of a settled call, and where it may still be. */
+interface Settled {
+  readonly id: string;
+  readonly cost: number;
+  /** True once its process was killed before the row was in a file. */
+  isLost: boolean;
+}
+
+/** Process of a gateway. */
+class Instance {
+  readonly place: number;
+  readonly owner: SpoolOwner;
+  readonly limiter: Limiter;
+  readonly ledger: LedgerWriter;
+  readonly rows: Settled[] = [];
+  /** Dies once the store has its next rows, before it hears of that. */
+  isDying = false;
+  isDead = false;
+  readonly #live: Live;
+
+  constructor(world: World, place: number, owner: SpoolOwner, live: Live) {
+    this.place = place;
+    this.owner = owner;
+    const folder = world.folderOf(place);
+    this.#live = live;
+    const stateOf = (other: SpoolOwner) =>
+      other.host === owner.host ? world.stateOf(other) : ('unknown' as const);
+    const spool = new Spool({ folder, processes: { own: owner, stateOf } });
+    const { log } = fakeHost();
+    const { now, clock } = world;
+    const ledger: LedgerWriter = new LedgerWriter({
+      ledger: { append: (rows) => this.#append(world, rows) },
+      log,
+      clock,
+      spool,
+      onRecovered: (found) => {
+        const refreshing = refreshLimits(found, { live, store, log, now, clock });
+        world.refreshing = refreshing.catch(world.isNotRefreshed);
+        return refreshing;
+      },
+    });
+    const usage: Ledger['usage'] = async (query) => {
+      if (world.isAwayFor(this.place)) throw new Error('the store is away');
+      return world.store.ledger.usage(query);
+    };
+    const over = Object.assign(Object.create(world.store) as MemoryStore, {
+      ledger: Object.assign(Object.create(world.store.ledger) as Ledger, { usage }),
+    });
+    this.others = otherLedgers({ live, ledger });
+    const store = withFlushedUsage(over, ledger, this.others);
+    this.ledger = ledger;
+    this.limiter = new Limiter(fakeHost({ now, clock, live, store }));
+  }
+
+  readonly others: ReturnType<typeof otherLedgers>;
+
+  async #append(world: World, rows: readonly AppendedRow[]): Promise<void> {
+    if (world.isAwayFor(this.place) || this.isDead) throw new Error('the store is away');
+    await world.store.ledger.append(rows);
+    for (const { id } of rows) world.inStore.add(id);
+    if (!this.isDying) return;
+    await this.kill(world);
+    throw new Error('killed');
+  }
+
+  async kill(world: World): Promise<void> {
+    this.isDead = true;
+    await this.#live.close();
+    world.killed(this);
+  }
+}
+
+class World {
+  readonly now = (): number => this.#nowMs;
+  readonly clock = { ...systemClock, now: this.now, setTimer: () => () => undefined };
+  readonly store = new MemoryStore({ now: this.now });
+  readonly inStore = new Set<string>();
+  isStoreAway = false;
+  refreshing: Promise<void> = Promise.resolve();
+  readonly #hosts: readonly Place<string>[];
+  readonly #places: readonly number[];
+  readonly #hub = new MemoryHub({ now: this.now });
+  readonly #instances: Instance[] = [];
+  readonly #alive = new Set<SpoolOwner>();
+  readonly #settled: Settled[] = [];
+  #meters: Live['meters'];
+  #pids = 1;
+  /** Places whose instance cannot reach the store, though others can. */
+  readonly #cutOff = new Set<number>();
+  #nowMs = startMs;
+  #hasKilled = false;
+  /** True while store and meters are away, after what an instance knew was lost with it. */
+  #isBlind = false;
+
+  static async open(hosts: readonly number[]): Promise<World> {
+    const world = new World(
+      await Promise.all(hosts.map(ownFolder)),
+      hosts.flatMap((count, host) => Array.from({ length: count }, () => host)),
+    );
+    for (const at of world.#places.keys()) await world.#start(at);
+    return world;
+  }
+
+  private constructor(hosts: readonly Place<string>[], places: readonly number[]) {
+    this.#hosts = hosts;
+    this.#places = places;
+    this.#meters = this.#noMeters();
+  }
+
+  #noMeters(): Live['meters'] {
+    return new MemoryHub({ now: this.now }).connect().meters;
+  }
+
+  async #areOpen(): Promise<boolean> {
+    const windows = holders.map((holder) => limitWindow('usdPerMonth', holder, this.#nowMs));
+    const readings = await Promise.all(windows.map(({ meter }) => this.#meters.read(meter)));
+    return readings.every(Boolean);
+  }
+
+  async do({ at, ...each }: Step): Promise<void> {
+    const place = at % this.#places.length;
+    const instance = this.#instances[place]!;
+    if (each.do === 'call') await this.#call(instance, 'cost' in each ? each.cost : 1);
+    else if (each.do === 'flush') await instance.ledger.flush();
+    else if (each.do === 'drain') await instance.ledger.recover(() => instance.others.spools());
+    else if (each.do === 'kill') await instance.kill(this);
+    else if (each.do === 'kill after append') instance.isDying = true;
+    else if (each.do === 'cut off') this.#cutOff.add(place);
+    else if (each.do === 'live is lost') this.#meters = this.#noMeters();
+    else {
+      this.isStoreAway = each.do === 'store goes';
+      this.#cutOff.clear();
+      this.#nowMs += 61_000; // what was opened without the ledger is opened anew
+      if (!this.isStoreAway) await this.#recover();
+    }
+    await this.refreshing;
+    for (const [other, { isDead }] of this.#instances.entries()) if (isDead) await this.#start(other);
+  }
+
+  /** The store has gone before the meters had what came to it: they have it once it is back. */
+  readonly isNotRefreshed = (): void => void (this.#isBlind = true);
+
+  folderOf(place: number): string {
+    return path.join(this.#hosts[this.#places[place]!]!.where, 'spool');
+  }
+
+  isAwayFor(place: number): boolean {
+    return this.isStoreAway || this.#cutOff.has(place);
+  }
+
+  stateOf(owner: SpoolOwner): 'alive' | 'dead' {
+    return this.#alive.has(owner) || [...this.#alive].some(({ pid }) => pid === owner.pid) ? 'alive' : 'dead';
+  }
+
+  killed({ owner }: Instance): void {
+    this.#alive.delete(owner);
+    this.#hasKilled = true;
+    if (this.#places.length === 1) this.#meters = this.#noMeters();
+  }
+
+  async #recover(): Promise<void> {
+    for (const { ledger, others } of this.#instances) await ledger.recover(() => others.spools());
+    await this.refreshing;
+    this.#isBlind = false;
+  }
+
+  async close(): Promise<void> {
+    this.isStoreAway = true;
+    await Promise.all(this.#instances.map((instance) => instance.ledger.close()));
+    await Promise.all(this.#hosts.map(({ remove }) => remove()));
+  }
+
+  /** Starts a process in place of one that has died, which recovers what that has left before it serves. */
+  async #start(at: number): Promise<void> {
+    const host = this.#places[at]!;
+    const owner = { host: `host${host}`, pid: (this.#pids += 1), start: 1 };
+    this.#alive.add(owner);
+    const live = this.#hub.connect();
+    const meters = new Proxy(live.meters, {
+      get: (_, name: 'read') => this.#meters[name].bind(this.#meters),
+    });
+    const shared = withKnownUse({
+      ...live,
+      get instances() {
+        return live.instances;
+      },
+      meters,
+    });
+    const before = this.#instances[at];
+    const instance = new Instance(this, at, owner, shared);
+    this.#instances[at] = instance;
+    const spooled = await idsIn(this.folderOf(at));
+    for (const each of before?.rows ?? []) each.isLost = !spooled.has(each.id);
+    await instance.ledger.recover(() => instance.others.spools());
+    await this.refreshing;
+  }
+
+  async #call(instance: Instance, cost: number): Promise<void> {
+    if (this.isAwayFor(instance.place) && this.#hasKilled) this.#isBlind ||= !(await this.#areOpen());
+    const { counted, refusal } = await instance.limiter.admit(holders);
+    const spent = this.#settled.reduce((sum, settled) => sum + settled.cost, 0);
+    const lost = this.#settled.filter(({ isLost, id }) => isLost && !this.inStore.has(id));
+    const known = lost.reduce((sum, settled) => sum - settled.cost, spent);
+    if (refusal) expect(spent, 'refused below the budget').to.be.at.least(max);
+    else if (!this.#isBlind) expect(known, 'passed').to.be.below(max);
+    if (refusal) return;
+    const id = String(this.#settled.length);
+    const settled: Settled = { id, cost, isLost: false };
+    this.#settled.push(settled);
+    instance.rows.push(settled);
+    const counting = instance.limiter.count(counted, {
+      tokens: 1,
+      cost: { billed: cost * nano, isComplete: true },
+    });
+    const billed = { billed: cost * nano, shown: cost * nano };
+    instance.ledger.write(row(id, this.#nowMs, { keyId: 'k', team: 't', cost: billed }), counting);
+    await counting;
+  }
+}
+
+/** Ids of the rows in the files of a spool. */
+async function idsIn(folder: string): Promise<ReadonlySet<string>> {
+  const names = await readdir(folder).catch(() => []);
+  const read = (name: string) => readFile(path.join(folder, name), 'utf8');
+  const texts = await Promise.all(names.map(read)).catch(() => undefined);
+  if (!texts) return idsIn(folder); // one was claimed meanwhile
+  const lines = texts.flatMap((text) => text.split('\n').filter(Boolean));
+  return new Set(lines.map((line) => (JSON.parse(line) as AppendedRow).id));
+}
