@@ -8,8 +8,8 @@ import {
   Size,
   sizeBytes,
   Type,
-} from 'gw2api/plugin';
-import { callSignal, keepRequestInputs, parseInPieces, requireUtf8 } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { callSignal, keepRequestInputs, parseInPieces, requireUtf8 } from '@gw2api/gateway/plugin/raw';
 import { bodyDecoder, encodingOf } from './shared/decode-body.js';
 
 /** Reads the JSON body, up to a max size (contract §8). */

@@ -23,7 +23,7 @@ import {
   type Host,
   type KeyLimits,
   type TlsSettings,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { IssuerKeys } from './shared/issuer-keys.js';
 import { keyCaller } from './shared/key-caller.js';
 

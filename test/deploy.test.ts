@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
-import { durationMs, sizeBytes } from 'gw2api/plugin';
+import { durationMs, sizeBytes } from '@gw2api/gateway/plugin';
 import { refusedConfigCode } from '#src/gateway/start-failure.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { TempFolders, writeIn } from './gateway/temp-folders.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type Koa from 'koa';
-import { bodyTooLarge, GatewayError } from 'gw2api/plugin';
+import { bodyTooLarge, GatewayError } from '@gw2api/gateway/plugin';
 
 /** Decodes a whole body. Throws `body_too_large` above the max size, and `invalid_json` for a broken encoding. */
 type DecodeBody = (bytes: Buffer, encoding: Encoding) => Promise<Buffer>;

@@ -6,7 +6,7 @@ import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../pipeline/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../pipeline/resolve.js';
 import { didYouMean, makeFolder } from '../plugin/internal.js';
-import { release } from '../version.js';
+import { packageName, release } from '../version.js';
 import { account } from './templates/account.js';
 import { format } from './templates/format.js';
 import { stage } from './templates/stage.js';
@@ -97,9 +97,9 @@ function packageOf(name: string, folder: string, isTypeScript: boolean): object 
     exports: `./${name}.js`,
     files: [`${name}.js`],
     scripts: { test: isTypeScript ? `tsc && ${mocha}` : mocha, ...(isTypeScript && { prepack: 'tsc' }) },
-    peerDependencies: { gw2api: `^${release}` },
+    peerDependencies: { [packageName]: `^${release}` },
     devDependencies: {
-      gw2api: `file:${slashed(path.relative(folder, ownFolder))}`, // what it is tested with, also where no registry has it
+      [packageName]: `file:${slashed(path.relative(folder, ownFolder))}`, // what it is tested with, also where no registry has it
       mocha: '^12.0.3',
       ...(isTypeScript && { '@types/mocha': '^10.0.10', '@types/node': '^20.19.43', typescript: '^7.0.2' }),
     },
@@ -153,7 +153,7 @@ function nextSteps(
   const compile = isTypeScript ? [`compile it:  ${tsc} ${name}.test.mts`] : [];
   return [
     ...compile,
-    `test it:  npx mocha ${name}.test.mjs  (needs: npm install gw2api mocha)`,
+    `test it:  npx mocha ${name}.test.mjs  (needs: npm install ${packageName} mocha)`,
     `list it ${listings[kind](pathFrom(folder, path.join(cwd, `${name}.mjs`)))}  (in ${where})`,
   ];
 }

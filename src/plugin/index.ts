@@ -1,4 +1,4 @@
-/** `gw2api/plugin`: the public API of stages. */
+/** `@gw2api/gateway/plugin`: the public API of stages. */
 export { isAttribution, withSystemBlock } from './attribution.js';
 export { withoutContextSuffix } from './answering-model.js';
 export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './cache-markers.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccountHost, OutgoingRequest } from 'gw2api/plugin/upstream';
+import type { AccountHost, OutgoingRequest } from '@gw2api/gateway/plugin/upstream';
 import { ConfigError } from '#src/config/config.js';
 import { loadSlots } from '#src/pipeline/load-slots.js';
 import { builtinFolder } from '#src/pipeline/resolve.js';

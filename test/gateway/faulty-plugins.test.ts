@@ -333,7 +333,7 @@ describe('a faulty plugin', () => {
   async function startBroken(transform: string, isStrict = false): Promise<void> {
     const events = `ctx.state.reply.events.through({ transform: ${transform} })`;
     const made = `async (ctx, next) => { ctx.state.reply = { ...ctx.state.reply, events: ${events} }; await next(); }`;
-    const text = `import { ModelEvent } from 'gw2api/plugin';
+    const text = `import { ModelEvent } from '@gw2api/gateway/plugin';
       export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
     const at = stages().findIndex((entry) => (entry as { use: string }).use === 'upstream-call') + 1;
     const pipeline = stages().toSpliced(at, 0, { use: './faulty.js' });
@@ -372,7 +372,7 @@ describe('a faulty plugin', () => {
       ctx.state.reply = { ...reply, events: EventStream.from(${batches}) };
       await next();
     }`;
-    const text = `import { EventStream } from 'gw2api/plugin';
+    const text = `import { EventStream } from '@gw2api/gateway/plugin';
       export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
     const at = stages().findIndex((entry) => (entry as { use: string }).use === 'format-encode');
     await shop.start(stages().toSpliced(at, 0, { use: './faulty.js' }), { 'faulty.js': text });

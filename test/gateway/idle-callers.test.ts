@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { eventually } from '../eventually.js';
 import { ask, masterKey, slotAt, startPair, type Pair } from './harness.js';
 import { inFlight, requestLines } from './kit.js';

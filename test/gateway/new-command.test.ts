@@ -3,6 +3,7 @@ import { access, mkdir, readdir, readFile, rename, symlink } from 'node:fs/promi
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { packageName } from '#src/version.js';
 import { stages } from './harness.js';
 import { ProcessWorkshop } from './gateway-process.js';
 import { TempFolders, writeIn } from './temp-folders.js';
@@ -28,6 +29,10 @@ const listings: Readonly<Record<(typeof kinds)[number], (use: string) => object>
   }),
 };
 
+interface Manifest {
+  readonly peerDependencies: object;
+}
+
 describe('gw2api new', () => {
   const workshop = new ProcessWorkshop();
   const folders = new TempFolders();
@@ -44,7 +49,8 @@ describe('gw2api new', () => {
     await mkdir(modules);
     for (const name of await readdir('node_modules'))
       if (!name.startsWith('.')) await symlink(path.resolve('node_modules', name), path.join(modules, name));
-    await rename(path.join(folder, 'package'), path.join(modules, 'gw2api'));
+    await mkdir(path.dirname(path.join(modules, packageName)));
+    await rename(path.join(folder, 'package'), path.join(modules, packageName));
   });
   after(() => folders.remove());
   afterEach(() => workshop.end());
@@ -96,9 +102,9 @@ describe('gw2api new', () => {
     for (const kind of kinds) {
       const folder = path.join(cwd, `my-${kind}`);
       await passes(folder, `my-${kind}.test.js`);
-      const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as object;
+      const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Manifest;
       expect(manifest).to.deep.include({ name: `gw2api-my-${kind}`, keywords: ['gw2api-plugin'] });
-      expect(manifest).to.have.nested.property('peerDependencies.gw2api');
+      expect(manifest.peerDependencies).to.have.property(packageName);
     }
     await isListed(cwd, 'stage', './my-stage/my-stage.js');
   }).timeout(120_000);

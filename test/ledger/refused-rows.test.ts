@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { LedgerWriter } from '#src/ledger/ledger-writer.js';
 import { RefusedRows } from '#src/ledger/refused-rows.js';
 import { Spool } from '#src/ledger/spool.js';

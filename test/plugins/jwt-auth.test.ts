@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
-import { fakeHost, fakeKeys, runStage, serveStage } from 'gw2api/testing';
+import { fakeHost, fakeKeys, runStage, serveStage } from '@gw2api/gateway/testing';
 import jwtAuth from '#plugins/jwt-auth.js';
 import { makeCertificate } from '../gateway/certificates.js';
 import { TempFolders } from '../gateway/temp-folders.js';

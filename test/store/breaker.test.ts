@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { Breaker } from '#src/store/outage/breaker.js';
 import { eventually } from '../eventually.js';
 

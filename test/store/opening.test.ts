@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { sql } from '#src/store/sql/kysely.js';
 import Database from 'libsql';
 import { openStore, type StoreSettings } from '#src/store/index.js';

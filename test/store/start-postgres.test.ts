@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { openStore, type StoreSettings } from '#src/store/index.js';
 import { StoreError } from '#src/store/store-error.js';
 import { OwnPostgres } from './own-postgres.js';

@@ -7,10 +7,10 @@ import {
   runStage,
   stageChecks,
   upstreamChecks,
-} from 'gw2api/testing';
+} from '@gw2api/gateway/testing';
 
 /** Definitions as modules without our package export them. */
-describe('gw2api/testing with plain objects', () => {
+describe('@gw2api/gateway/testing with plain objects', () => {
   const account = {
     name: 'mine',
     open: () => ({ authorize: () => ({ 'x-key': 'k' }) }),

@@ -1,4 +1,4 @@
-import type { ToolChoice } from 'gw2api/plugin';
+import type { ToolChoice } from '@gw2api/gateway/plugin';
 import type { ChatBody, ChatTool } from './body.js';
 import { addFlatTool, isFlat } from './flat-tools.js';
 import { required } from '../shared/body.js';

@@ -1,4 +1,4 @@
-import type { Loss } from 'gw2api/plugin';
+import type { Loss } from '@gw2api/gateway/plugin';
 
 /** Fields of the caller's body that Messages cannot express, for the answer header `x-gw-dropped`. */
 export class UnsupportedFields {

@@ -1,11 +1,11 @@
-import { isGatewayError } from 'gw2api/plugin';
+import { isGatewayError } from '@gw2api/gateway/plugin';
 import {
   foreign,
   jsonFields,
   type HttpClient,
   type ListedModel,
   type UpstreamQuery,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { openaiRefusal } from './openai-refusal.js';
 import { fieldsOf, listOf, type Fields } from './fields.js';
 

@@ -4,6 +4,7 @@ import type { FirstCall } from '../first-call.js';
 import { configFile } from './add.js';
 import type { Choice } from './choice.js';
 import { simulator } from './providers.js';
+import { packageName } from '../../version.js';
 
 /** Result of an `init`. */
 export interface Written {
@@ -85,6 +86,6 @@ function firstRequest(port: number, model: string): string {
 function commandName(): string {
   const server = fileURLToPath(new URL('../../server.js', import.meta.url));
   return server.includes(`${path.sep}node_modules${path.sep}`)
-    ? 'npx gw2api'
+    ? `npx ${packageName}`
     : `node ${path.relative(process.cwd(), server)}`;
 }

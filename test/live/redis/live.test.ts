@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Logger } from 'gw2api/plugin';
+import type { Logger } from '@gw2api/gateway/plugin';
 import type { RedisLive } from '#src/live/redis/live.js';
 import { eventually } from '../../eventually.js';
 import { livedMs } from '../../lived-ms.js';
