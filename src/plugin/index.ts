@@ -94,7 +94,6 @@ export { parseJson } from './http/parse-json.js';
 export { bodyAborted, bodyTooLarge, readBytes } from './http/read-bytes.js';
 export { sseBody } from './http/sse-body.js';
 export { readTlsFiles, TlsFiles } from './http/tls-files.js';
-export type { TlsFilesReading, TlsProblem } from './http/tls-files.js';
 export { LimitMeters } from './limits/limit-meters.js';
 export { limitWindow } from './limits/limit-window.js';
 export type { LimitWindow } from './limits/limit-window.js';

@@ -190,7 +190,7 @@ describe('gw2api doctor', function () {
       await client.query(`alter role ${schema} connection limit 3`);
       expect((await ask()).of('connections')).to.deep.include({
         state: 'warning',
-        text: '3 of 3 are free, and 1 process may open 10: raise max_connections, or have fewer processes',
+        text: '3 of 3 are free, and 1 process may open 10: raise max_connections, or lower the pool of `store:`',
       });
     } finally {
       await client.query(`drop owned by ${schema}; drop role ${schema}`);

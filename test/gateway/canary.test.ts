@@ -266,7 +266,7 @@ describe('a canary', () => {
     await start({ tag: 'old' });
     await write({ tag: 'new' });
     expect((await change('?canary=50')).body).to.have.property('shared', true);
-    Object.assign(under.gateway.services.live, { isDown: true });
+    Object.defineProperty(under.gateway.services.live, 'isDown', { value: true });
     expect((await change('?canary=50')).body).to.have.property('shared', false);
     expect(await canary()).to.have.property('shared', false);
   });

@@ -93,7 +93,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     it('does not open, but for the doctor', async () => {
       await setReadOnly(primary, true);
       expect(await refusal(() => open(primary.url(database)))).to.match(
-        /^PostgreSQL at 127\.0\.0\.1:\d+ cannot be used \(it is read-only: a standby, or default_transaction_read_only is on\)/,
+        /^PostgreSQL at 127\.0\.0\.1:\d+ is read-only by default_transaction_read_only; name the server that takes writes/,
       );
       const where = { kind: 'postgres', url: primary.url(database) } as const;
       const read = await openForMaintenance(where, { log: quiet, isReadOnly: true });

@@ -253,7 +253,7 @@ function sharedSums(at: number): readonly Values[] {
     name,
     name === 'at' ? value : Number(value) * count,
   ]);
-  return Object.entries(groups).map(
+  return Object.entries({ ...groups, asked_model: groups.model }).map(
     ([kind, name]) => ({ ...Object.fromEntries(numbers), kind, name }) as Values,
   );
 }
@@ -276,7 +276,8 @@ async function fill(where: StoreSettings, migrated: number): Promise<Old> {
     const columns = await columnsOf(db, where.kind, table);
     if (columns.size === 0) continue;
     tables.set(table, columns);
-    for (const row of rows) await insert(db, table, withOldBody(row, table, columns));
+    const written = rows.filter(({ kind }) => kind !== 'asked_model' || tables.get('ledger')?.has(kind));
+    for (const row of written) await insert(db, table, withOldBody(row, table, columns));
   }
   await db.destroy();
   return { tables: new Set(tables.keys()), columns: (table) => tables.get(table) ?? new Set() };
