@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { definePlugin, isLoopback, sendsKey, Type, type Caller } from 'gw2api/plugin';
+import { definePlugin, isLoopback, sendsKey, Type, type Caller } from '@gw2api/gateway/plugin';
 import { keyCaller } from './shared/key-caller.js';
 
 /** Authentication: refuses requests without a known key (contract §5). */

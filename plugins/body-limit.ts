@@ -8,9 +8,9 @@ import {
   Size,
   sizeBytes,
   Type,
-} from 'gw2api/plugin';
-import { callSignal, keepRequestInputs, parseInPieces, requireUtf8 } from 'gw2api/plugin/raw';
-import { decoderOf } from './shared/body-decoders.js';
+} from '@gw2api/gateway/plugin';
+import { callSignal, keepRequestInputs, parseInPieces, requireUtf8 } from '@gw2api/gateway/plugin/raw';
+import { bodyDecoder, encodingOf } from './shared/decode-body.js';
 
 /** Reads the JSON body, up to a max size (contract §8). */
 export default definePlugin({
@@ -27,6 +27,7 @@ export default definePlugin({
   }),
   setup({ limit, maxValues }, host) {
     const maxBytes = checkLimit(sizeBytes(limit));
+    const decode = bodyDecoder(maxBytes);
     host.announce({ max_body_bytes: maxBytes });
     return async function bodyLimit(ctx, next) {
       const type = ctx.get('content-type');
@@ -34,9 +35,9 @@ export default definePlugin({
       const { format, pathModel } = ctx.state;
       const signal = callSignal(ctx.state);
       const { keepsBytes } = host.formats.get(format);
-      const decode = decoderOf(ctx.headers['content-encoding']);
+      const encoding = encodingOf(ctx.headers['content-encoding']);
       const sent = await readBytes(ctx.req, maxBytes, signal);
-      const body = parseBytes(decode ? await decode(sent, maxBytes) : sent, keepsBytes, maxValues);
+      const body = parseBytes(encoding ? await decode(sent, encoding) : sent, keepsBytes, maxValues);
       checkFields(body);
       ctx.state.body = pathModel === undefined ? body : withModel(body, pathModel);
       await next();

@@ -8,8 +8,8 @@ import {
   withFields,
   type Additions,
   type MessagesRequest,
-} from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 
 type Ttl = '5m' | '1h';
 

@@ -10,8 +10,8 @@ import {
   type ModelCall,
   type ModelReply,
   type StageContext,
-} from 'gw2api/plugin';
-import { callSignal } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { callSignal } from '@gw2api/gateway/plugin/raw';
 import { clamp } from './shared/clamp.js';
 import { forOtherModel } from './shared/other-model.js';
 

@@ -19,7 +19,7 @@ import {
   type ModelCall,
   type Models,
   type StageContext,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 /** Turns the caller's body into a Messages request (contract §2.1). */
 export default definePlugin({

@@ -23,8 +23,8 @@ import {
   type ReplyEncoder,
   type ResponseQuota,
   type StageContext,
-} from 'gw2api/plugin';
-import { bodyWithInputs } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { bodyWithInputs } from '@gw2api/gateway/plugin/raw';
 import { EarlyReplies } from './shared/early-replies.js';
 
 /** Answers in the caller's dialect (contract §2.2). */

@@ -1,4 +1,11 @@
-import { definePlugin, TextMapper, textReply, Type, type MessagesRequest, type TextMap } from 'gw2api/plugin';
+import {
+  definePlugin,
+  TextMapper,
+  textReply,
+  Type,
+  type MessagesRequest,
+  type TextMap,
+} from '@gw2api/gateway/plugin';
 import {
   compilePatterns,
   firstMatch,

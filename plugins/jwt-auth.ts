@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
 import {
   createLocalJWKSet,
   errors,
@@ -16,13 +15,15 @@ import {
   durationMs,
   GatewayError,
   keyLimits,
+  readTlsFiles,
+  TlsFiles,
   Type,
   windowLimits,
   type Caller,
   type Host,
   type KeyLimits,
   type TlsSettings,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { IssuerKeys } from './shared/issuer-keys.js';
 import { keyCaller } from './shared/key-caller.js';
 
@@ -39,14 +40,7 @@ export default definePlugin({
     /** Keys of the issuer: the URL of its JWKS, or a file, relative to the folder of the config. */
     jwks: Name,
     /** TLS of the connection to that URL: files of PEM, relative to the folder of the config; `ca` in place of the public ones. */
-    tls: Type.Optional(
-      Type.Object({
-        ca: Type.Optional(Name),
-        cert: Type.Optional(Name),
-        key: Type.Optional(Name),
-        servername: Type.Optional(Name),
-      }),
-    ),
+    tls: Type.Optional(TlsFiles),
     /** Time for which the keys last read from a URL serve while it cannot be read. */
     maxStale: Duration({ default: '24h' }),
     issuer: Name,
@@ -97,37 +91,21 @@ export default definePlugin({
 interface KeysOptions {
   readonly jwks: string;
   readonly maxStale: string;
-  readonly tls?: TlsSettings;
+  readonly tls?: TlsFiles;
 }
 
 /** TLS settings with the texts of their files. Throws an Error that names the option whose file is wrong. */
-async function readTls({ servername, ...files }: TlsSettings, host: Host): Promise<TlsSettings> {
-  const texts = await Promise.all(
-    Object.entries(files).map(async ([part, file]) => {
-      const text = await readFile(host.resolvePath(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
-        throw new Error(`with.tls.${part} cannot be read (${error.code}): ${file}`, { cause: error });
-      });
-      return [part, text] as const;
-    }),
-  );
-  const settings: TlsSettings = {
-    ...Object.fromEntries(texts),
-    ...(servername !== undefined && { servername }),
-  };
-  if (settings.ca !== undefined && !settings.ca.includes('-----BEGIN CERTIFICATE-----'))
-    throw new Error('with.tls.ca has no certificate in PEM (BEGIN CERTIFICATE)');
-  try {
-    createSecureContext(settings);
-  } catch (cause) {
-    throw new Error(`with.tls is refused by OpenSSL: ${(cause as Error).message}`, { cause });
-  }
+function readTls(files: TlsFiles, host: Host): TlsSettings | undefined {
+  const { settings, problems } = readTlsFiles(files, (file) => host.resolvePath(file));
+  const [problem] = problems;
+  if (problem) throw new Error(`${['with.tls', problem.part].filter(Boolean).join('.')} ${problem.message}`);
   return settings;
 }
 
 /** Keys of a URL, or of a file. */
 async function keysOf({ jwks, maxStale, tls }: KeysOptions, host: Host): Promise<JWTVerifyGetKey> {
   if (/^https?:/i.test(jwks)) {
-    const terms = { maxStaleMs: durationMs(maxStale), tls: tls && (await readTls(tls, host)) };
+    const terms = { maxStaleMs: durationMs(maxStale), tls: tls && readTls(tls, host) };
     return new IssuerKeys(new URL(jwks), host, terms).find;
   }
   return createLocalJWKSet(JSON.parse(await readFile(host.resolvePath(jwks), 'utf8')) as JSONWebKeySet); // jose checks its shape

@@ -1,4 +1,4 @@
-import { definePlugin, Type, withFields } from 'gw2api/plugin';
+import { definePlugin, Type, withFields } from '@gw2api/gateway/plugin';
 import { clamp } from './shared/clamp.js';
 
 /**

@@ -7,7 +7,7 @@ import {
   Type,
   type MessagesRequest,
   type Models,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { forOtherModel } from './shared/other-model.js';
 import { findMatch } from './shared/long-search.js';
 import { compilePattern, type Pattern } from './shared/patterns.js';

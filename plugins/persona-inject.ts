@@ -8,7 +8,7 @@ import {
   type Additions,
   type MessagesRequest,
   type TextBlock,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 /**
  * Puts the operator's text in front of every system prompt (contract §1), behind the attribution block of Claude

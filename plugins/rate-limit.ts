@@ -6,7 +6,7 @@ import {
   Type,
   type Caller,
   type KeyLimits,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { headersOf } from './shared/limit-answers.js';
 import { Limiter, type LimitedHolder } from './shared/limiter.js';
 

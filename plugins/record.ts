@@ -11,7 +11,7 @@ import {
   Type,
   type MessagesRequest,
   type StageContext,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { AnswerTap } from './shared/answer-tap.js';
 import { keptHeaders, keptUrl } from './shared/kept-headers.js';
 import { Recordings, requireKey, type Recording } from './shared/recordings.js';

@@ -5,7 +5,7 @@ import {
   type EventStream,
   type MessagesRequest,
   type TextMap,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import {
   compilePatterns,
   PatternOption,

@@ -13,8 +13,8 @@ import {
   type MessagesRequest,
   type StageContext,
   type Tool,
-} from 'gw2api/plugin';
-import { bodyWithInputs } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { bodyWithInputs } from '@gw2api/gateway/plugin/raw';
 import { AnswerCache } from './shared/answer-cache.js';
 
 /** Answers a request that was asked before with the answer that it had, without a call. */

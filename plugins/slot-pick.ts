@@ -1,5 +1,5 @@
-import { definePlugin, Duration, durationMs, stickyKey, Type } from 'gw2api/plugin';
-import { callSignal } from 'gw2api/plugin/raw';
+import { definePlugin, Duration, durationMs, stickyKey, Type } from '@gw2api/gateway/plugin';
+import { callSignal } from '@gw2api/gateway/plugin/raw';
 
 /** Says how the calls of a request are given slots: the same one for all requests of a session (contract §3, §4.6). */
 export default definePlugin({

@@ -1,4 +1,10 @@
-import { asForcedTool, definePlugin, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import {
+  asForcedTool,
+  definePlugin,
+  type MessagesRequest,
+  type Tool,
+  type ToolChoice,
+} from '@gw2api/gateway/plugin';
 
 /** Approximates forced tool choice for models that do not support it (contract §4.4). */
 export default definePlugin({

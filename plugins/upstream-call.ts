@@ -15,9 +15,9 @@ import {
   type SlotCall,
   type SlotLease,
   type StageContext,
-} from 'gw2api/plugin';
-import { callSignal } from 'gw2api/plugin/raw';
-import { isHeaderValue } from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin';
+import { callSignal } from '@gw2api/gateway/plugin/raw';
+import { isHeaderValue } from '@gw2api/gateway/plugin/upstream';
 import { countTokens, type CallersError } from './shared/count-tokens.js';
 import { failoverCounter } from './shared/failovers.js';
 import { modelCall, type CallHooks } from './shared/model-call.js';

@@ -8,7 +8,7 @@ import {
   type ModelReply,
   type Trace,
   type Usage,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { AdditionTokens, sentByStage } from './shared/addition-tokens.js';
 
 /**

@@ -6,7 +6,7 @@ import {
   type CatalogModel,
   type MessagesRequest,
   type Tool,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 /** Adds a web search tool, unless the caller has said otherwise (contract §1, §4.6). */
 export default definePlugin({

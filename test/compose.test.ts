@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { durationMs } from 'gw2api/plugin';
+import { durationMs } from '@gw2api/gateway/plugin';
 import { loadGatewayConfigFile } from '#src/gateway/load-config.js';
 
 interface Compose {

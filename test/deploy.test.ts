@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
-import { durationMs, sizeBytes } from 'gw2api/plugin';
+import { durationMs, sizeBytes } from '@gw2api/gateway/plugin';
+import { refusedConfigCode } from '#src/gateway/start-failure.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { TempFolders, writeIn } from './gateway/temp-folders.js';
 
@@ -124,6 +125,18 @@ describe('config/deploy', () => {
     expect(Number(seconds) * 1000).to.be.above(2 * listen.drainDelayMs + listen.shutdownTimeoutMs);
     expect(unit).to.match(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
     expect(unit).to.match(/^KillMode=mixed$/m);
+  });
+
+  it('has a unit that tries again for ever, but for a config that is refused', async () => {
+    const unit = await readFile('config/deploy/gw2api.service', 'utf8');
+    for (const line of [
+      /^After=.*\bpostgresql\.service\b/m,
+      /^StartLimitIntervalSec=0$/m,
+      /^Restart=on-failure$/m,
+      /^RestartSec=5$/m,
+    ])
+      expect(unit).to.match(line);
+    expect(unit).to.include(`\nRestartPreventExitStatus=${refusedConfigCode}\n`);
   });
 
   it('has a unit that systemd takes', async function () {

@@ -6,6 +6,7 @@ import { scenarioHelp } from '#plugins/upstreams/simulator/scenarios.js';
 import { matcherNames } from '#src/config-tests/matchers.js';
 import { outcomeFields } from '#src/config-tests/outcome-shape.js';
 import { errorCodes } from '#src/plugin/internal.js';
+import { packageName } from '#src/version.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { ProcessWorkshop } from './gateway/gateway-process.js';
 import { ask, configOf, masterKey, stages, startPair, type Pair } from './gateway/harness.js';
@@ -181,7 +182,7 @@ describe('README.md', () => {
     it('a program that embeds it', async () => {
       const guide = await readFile('config/README.md', 'utf8');
       const [, code] = /```js\n(import \{ createGateway[^]*?)```/.exec(guide)!;
-      const main = code!.replace("'gw2api'", JSON.stringify(path.resolve('dist/index.js')));
+      const main = code!.replace(`'${packageName}'`, JSON.stringify(path.resolve('dist/index.js')));
       const config = configOf({ slots: [{ id: 'a', upstream: 'simulator' }] });
       const cwd = await workshop.folder({ 'config/gateway.yaml': config, 'main.mjs': main });
       const entry = path.join(cwd, 'main.mjs');

@@ -1,5 +1,5 @@
-import { Type } from 'gw2api/plugin';
-import { defineAccount, type Credential } from 'gw2api/plugin/upstream';
+import { Type } from '@gw2api/gateway/plugin';
+import { defineAccount, type Credential } from '@gw2api/gateway/plugin/upstream';
 import { secretErrors } from './shared/secret-errors.js';
 
 /** A fixed key, in the header of either vendor. */

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import {
   defineAccount,
   type Account,
@@ -8,7 +8,7 @@ import {
   type OutgoingRequest,
   type HttpAnswer,
   type SchemaError,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { AwsClock } from './shared/aws-clock.js';
 import {
   AwsCredentials,

@@ -1,5 +1,5 @@
-import { Type } from 'gw2api/plugin';
-import { defineAccount } from 'gw2api/plugin/upstream';
+import { Type } from '@gw2api/gateway/plugin';
+import { defineAccount } from '@gw2api/gateway/plugin/upstream';
 import { secretErrors } from './shared/secret-errors.js';
 
 /** A fixed token in `authorization: Bearer`, such as AWS_BEARER_TOKEN_BEDROCK. */

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
-import { defineAccount, type AccountHost } from 'gw2api/plugin/upstream';
+import { Type } from '@gw2api/gateway/plugin';
+import { defineAccount, type AccountHost } from '@gw2api/gateway/plugin/upstream';
 import { applicationDefaultToken, requireLibrary } from './shared/application-default.js';
 import { digestOf } from './shared/digest.js';
 import { oneOfErrors } from './shared/one-of.js';

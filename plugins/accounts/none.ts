@@ -1,5 +1,5 @@
-import { Type } from 'gw2api/plugin';
-import { defineAccount } from 'gw2api/plugin/upstream';
+import { Type } from '@gw2api/gateway/plugin';
+import { defineAccount } from '@gw2api/gateway/plugin/upstream';
 
 /** Account for an upstream without credentials. */
 export default defineAccount({

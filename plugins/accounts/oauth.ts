@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import {
   defineAccount,
   type AccountHost,
   type OAuthTokens,
   type SchemaError,
   type TokenStore,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { digestOf } from './shared/digest.js';
 import { secretErrors } from './shared/secret-errors.js';
 import { TokenAccount } from './shared/token-account.js';

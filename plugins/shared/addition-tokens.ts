@@ -9,7 +9,7 @@ import {
   type Slot,
   type TextBlock,
   type Tool,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 /** Additions of one stage. */
 export interface AddedByStage {

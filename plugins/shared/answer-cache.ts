@@ -5,7 +5,7 @@ import {
   type ModelEventBatch,
   type ModelReply,
   type Transform,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 export interface AnswerCacheOptions {
   readonly ttlMs: number;

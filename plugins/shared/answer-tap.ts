@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelEventBatch, Transform } from 'gw2api/plugin';
+import type { ModelEvent, ModelEventBatch, Transform } from '@gw2api/gateway/plugin';
 import type { Recording } from './recordings.js';
 
 /** Keeps the events of an answer as they pass, up to a size. */

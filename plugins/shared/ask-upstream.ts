@@ -10,7 +10,7 @@ import {
   type ModelReply,
   type SlotCall,
   type SlotLease,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 export interface Asking
   extends Required<Pick<CommitOptions, 'delivery' | 'see' | 'through' | 'onContent'>>, Pick<Host, 'clock'> {

@@ -1,4 +1,4 @@
-import { withFields, type MessagesRequest } from 'gw2api/plugin';
+import { withFields, type MessagesRequest } from '@gw2api/gateway/plugin';
 
 /**
  * Lowers `max_tokens` to `cap`, or sets it if the caller left it out; never raises it. A value that is not a

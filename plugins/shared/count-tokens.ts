@@ -12,7 +12,7 @@ import {
   type SlotCall,
   type SlotLease,
   type TokenCount,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import type { TakenBack } from './taken-back/taken-back.js';
 
 /** Error of a call by the caller's own path of what is at fault. */

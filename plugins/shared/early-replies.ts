@@ -6,7 +6,7 @@ import {
   type ModelEvent,
   type ModelReply,
   type ReplyEncoder,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 type Text = ReturnType<ReplyEncoder['stream']>;
 type EarlyState = Pick<GatewayState, 'reply' | 'trace'>;

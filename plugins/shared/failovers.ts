@@ -1,4 +1,4 @@
-import type { GatewayError, Host, Slot } from 'gw2api/plugin';
+import type { GatewayError, Host, Slot } from '@gw2api/gateway/plugin';
 
 /** Counts a call that is made again after a failure. */
 export type CountFailover = (error: GatewayError, from: Slot, to: Slot) => void;

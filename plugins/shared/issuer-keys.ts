@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { externalFetch, timeoutSignal, type Host, type TlsSettings } from 'gw2api/plugin';
-import { collectBytes } from 'gw2api/plugin/raw';
+import { externalFetch, timeoutSignal, type Host, type TlsSettings } from '@gw2api/gateway/plugin';
+import { collectBytes } from '@gw2api/gateway/plugin/raw';
 
 /** Set of keys (JWKS) at a URL. While that cannot be read, the keys of the last read serve for `maxStaleMs`. */
 export class IssuerKeys {

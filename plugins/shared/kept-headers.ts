@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { globMatcher } from 'gw2api/plugin';
+import { globMatcher } from '@gw2api/gateway/plugin';
 
 /** Headers that say how a request is to be answered, and which session it belongs to. */
 const known = [

@@ -1,4 +1,11 @@
-import { callerKey, GatewayError, keyLimits, type Caller, type Host, type ProtocolKey } from 'gw2api/plugin';
+import {
+  callerKey,
+  GatewayError,
+  keyLimits,
+  type Caller,
+  type Host,
+  type ProtocolKey,
+} from '@gw2api/gateway/plugin';
 
 /** Caller whose key the headers hold. Throws `missing_api_key`, `invalid_api_key` and `store_unavailable`. */
 export async function keyCaller(headers: Parameters<typeof callerKey>[0], { keys }: Host): Promise<Caller> {

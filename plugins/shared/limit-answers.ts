@@ -1,4 +1,4 @@
-import { GatewayError, type KeyLimits, type LimitWindow } from 'gw2api/plugin';
+import { GatewayError, type KeyLimits, type LimitWindow } from '@gw2api/gateway/plugin';
 
 /** Current state of one limit of a key or team. */
 export interface Gauge {

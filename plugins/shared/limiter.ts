@@ -7,7 +7,7 @@ import {
   type KeyLimits,
   type LimitWindow,
   type Trace,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { lastToReset, refusalOf, tooManyAnswers, tooManyAtOnce, type Gauge } from './limit-answers.js';
 
 /** A key or a team, with its limits. */

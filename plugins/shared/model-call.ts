@@ -14,8 +14,8 @@ import {
   type ModelReply,
   type SlotCall,
   type SlotLease,
-} from 'gw2api/plugin';
-import { callSignal } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { callSignal } from '@gw2api/gateway/plugin/raw';
 import { ask } from './ask-upstream.js';
 import { provenance, type CallersError } from './count-tokens.js';
 import type { CountFailover } from './failovers.js';

@@ -1,4 +1,4 @@
-import { extrasOf, reportDropped, withExtras, type MessagesRequest } from 'gw2api/plugin';
+import { extrasOf, reportDropped, withExtras, type MessagesRequest } from '@gw2api/gateway/plugin';
 
 /**
  * The request for another model, without `logit_bias`, whose numbers are tokens of the model that was asked for; its

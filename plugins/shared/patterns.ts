@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { RE2JS } from 're2js';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import { findMatch } from './long-search.js';
 import type { SearchTime, SearchTurn } from './search-time.js';
 import { namedPatterns, type Match, type Pattern } from './named-patterns.js';

@@ -7,7 +7,7 @@ import {
   type MessagesRequest,
   type Outcome,
   type PlacedExtras,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 
 /** A recorded request, as it stood at the place of the stage that recorded it. */
 export interface Recording {

@@ -1,5 +1,5 @@
-import { extrasOf, withExtras, withFields, type MessagesRequest } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import { extrasOf, withExtras, withFields, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 
 interface ObjectSet {
   has(part: object): boolean;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { GatewayError } from 'gw2api/plugin';
+import { GatewayError } from '@gw2api/gateway/plugin';
 
 /** Time that the searches of one request have left together, in milliseconds of work. */
 export class SearchTime {

@@ -4,7 +4,6 @@ import {
   failedSessions,
   falseAlarmRate,
   firstTokenPercentile,
-  minRequests,
   type CanaryFigures,
   type SideFigures,
 } from '../canary/index.js';
@@ -46,7 +45,7 @@ export const CanaryReport = Type.Object({
     description: 'As many new sessions that keep the config in force.',
   }),
   evidence: Type.Number({
-    description: `Evidence that the candidate fails more. It is given up at ${1 / falseAlarmRate}, once each side has had ${minRequests} requests.`,
+    description: `Evidence that the candidate fails more. It is given up at ${1 / falseAlarmRate}.`,
   }),
 });
 export type CanaryReport = Static<typeof CanaryReport>;

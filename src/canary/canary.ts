@@ -10,7 +10,7 @@ import {
   type Logger,
   sentKey,
 } from '../plugin/internal.js';
-import { isClearlyWorse, minRequests } from './evidence.js';
+import { isClearlyWorse } from './evidence.js';
 import {
   failedSessions,
   FigureCounter,
@@ -142,9 +142,7 @@ export class Canary {
   }
 
   #judge(): void {
-    const figures = this.figures();
-    const isEnough = [figures.candidate, figures.control].every(({ requests }) => requests >= minRequests);
-    if (!isEnough || !isClearlyWorse(failedSessions(figures))) return;
+    if (!isClearlyWorse(failedSessions(this.figures()))) return;
     this.#options.live.shared.set(this.#verdictKey, true, dayMs);
     this.#giveUp();
   }

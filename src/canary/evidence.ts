@@ -7,9 +7,6 @@ export interface FailedSessions {
 /** Probability of giving up a candidate that is no worse, over all looks together. */
 export const falseAlarmRate = 0.01;
 
-/** Requests that each side has had before a candidate may be given up. */
-export const minRequests = 200;
-
 /** Assumed shares of the candidate in all failures where it is worse: from slightly to nearly all. */
 const assumedShares = [0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99] as const;
 

@@ -4,6 +4,7 @@ import { UsageError } from '../gateway/start-failure.js';
 import { createCipher } from '../store/credential-cipher.js';
 import { openForMaintenance } from '../store/maintenance.js';
 import type { Contents } from '../store/sql/backup.js';
+import { withoutPassword } from '../store/postgres/address.js';
 import { StoreError } from '../store/store-error.js';
 import { createLogger } from '../telemetry/logs.js';
 
@@ -69,13 +70,6 @@ const tools = {
   restore: (url: string) =>
     `pg_restore --clean --if-exists --no-owner --single-transaction --dbname='${url}' FILE`,
 };
-
-function withoutPassword(address: string): string {
-  if (!URL.canParse(address)) return 'postgres://HOST/DATABASE';
-  const url = new URL(address);
-  url.password = '';
-  return url.href;
-}
 
 function inWords({ bytes, rows: { keys, slots, credentials, ledger }, schema }: Contents): string {
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

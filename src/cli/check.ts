@@ -1,10 +1,12 @@
-import { ConfigError, formatProblem, type Config } from '../config/config.js';
+import { ConfigError, formatProblem, type Config, type ConfigProblem } from '../config/config.js';
+import { readConfigFile } from '../config/load.js';
+import { readConfigTests } from '../config-tests/read-tests.js';
 import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
 import { openGateway } from '../gateway/app.js';
 import { budgetWarnings } from '../gateway/budgets.js';
 import { callerWarnings } from '../gateway/caller-warnings.js';
-import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { loadGatewayConfig, otherFile } from '../gateway/load-config.js';
 import { testConfig, type TestVerdict } from '../gateway/test-config.js';
 import { describePipeline } from '../pipeline/describe.js';
 import { createLogger } from '../telemetry/logs.js';
@@ -19,8 +21,7 @@ interface CheckResult {
 
 /**
  * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`, with
- * `isTested` that of its tests. Throws
- * ConfigError.
+ * `isTested` that of its tests. Throws ConfigError, also for tests in it that cannot be read.
  */
 export async function check(
   file: string,
@@ -28,7 +29,9 @@ export async function check(
   isOnline: boolean,
   isTested = false,
 ): Promise<CheckResult> {
-  const config = await loadGatewayConfigFile(file, env, otherFile);
+  const input = await readConfigFile(file, env, otherFile);
+  const ofTests = readConfigTests(input.text, file).problems;
+  const config = await loadGatewayConfig(input).catch(alsoTelling(ofTests));
   // Memory instead of the store and of Redis: a check creates no file and connects to no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await openGateway(alone, {
@@ -37,11 +40,11 @@ export async function check(
     ...(env['GW_SECRET_KEY'] && { secretKey: env['GW_SECRET_KEY'] }),
     isCheck: true,
     loadConfig: () => Promise.resolve(config),
-  });
+  }).catch(alsoTelling(ofTests));
   const { pipeline } = gateway.runtime;
   const text = describePipeline(config, pipeline);
   const online = isOnline ? await checkOnline(config, gateway.services.slots, pipeline.probes) : undefined;
-  const problems = await pipeline.retire();
+  const problems = [...(await pipeline.retire()), ...ofTests];
   await gateway.close();
   if (problems.length > 0) throw new ConfigError(problems);
   const warned = [
@@ -54,6 +57,18 @@ export async function check(
   const tests = isTested ? await testConfig(file, env) : undefined;
   const output = `${text}${online?.text ?? ''}${tests ? testText(tests) : ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
   return { text: output, exitCode: online?.isSound === false || hasFailed(tests) ? 1 : 0 };
+}
+
+/** Throws an error; a ConfigError with the problems of the tests as well. */
+function alsoTelling(ofTests: readonly ConfigProblem[]): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ConfigError)) throw error;
+    const told = new Set(error.problems.map(formatProblem));
+    throw new ConfigError([
+      ...error.problems,
+      ...ofTests.filter((problem) => !told.has(formatProblem(problem))),
+    ]);
+  };
 }
 
 function hasFailed(tests: TestVerdict | undefined): boolean {

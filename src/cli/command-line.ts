@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { commands, configFile, options, type Values } from './commands.js';
 import { name, version } from '../version.js';
-import { failureOf, UsageError } from '../gateway/start-failure.js';
+import { failureOf, startFailure, UsageError } from '../gateway/start-failure.js';
 
 const configUsage = `  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one
                   that the package brings, whose answers are made up
@@ -13,6 +13,11 @@ const usage = `${name} ${version}: an LLM gateway
   gw2api init                    write a config for a provider, its tests and .env; asks at a terminal
      --provider NAME             a slot of config/providers.md, or simulator
      --key-env NAME              variable of the environment that has its key; default: the one that its slot names
+     --set NAME=VALUE            what the slot leaves blank: resource, region, project, workspace, keyFile
+     --model NAME                models that it serves, any number; default: those that the provider lists or is known to have
+     --base-url URL              address of the provider; default: that of its slot
+     --add                       add a slot to the config of the folder, its tests and .env
+     --no-test                   without a first call, of at most 16 tokens, where the key is known
      --port N                    default 8787
      --folder FOLDER             default: the working directory
      --force                     write over a config; never over a key in .env
@@ -23,7 +28,9 @@ const usage = `${name} ${version}: an LLM gateway
      --test                      run its tests, too; 1 where one fails
   gw2api doctor                  look for what would keep a gateway from serving here, and change nothing; 1 where there is
                                  something
-     --online                    resolve its slots and ask them, too
+     --online                    resolve its slots and ask them, and call each once as a caller would, for at most
+                                 16 tokens
+     --no-test                   without these calls
      --json                      the same as JSON
   gw2api test [FILES] [--config FILE]
                                  run the tests of a config, in it and in *.test.yaml beside it, or those of FILES; 1 where
@@ -78,21 +85,32 @@ GW_SECRET_KEY_OLD (the one before it, read until rotate-secret has run), GW_PANE
 master key does), GW_MAX_BODY, GW_CONFIG, PORT, HOST, GW_LOG_LEVEL, GW_LOG_FORMAT (pretty: lines for people in place of
 JSON), GW_STRICT (1: stages are held to the state keys that they declare). A .env file in the working directory is read
 first. SIGHUP reloads the config; SIGTERM finishes what is under way and ends.
+
+Exit codes of the gateway: 0 ended by a signal, 1 the store or a plugin cannot be started, 2 the command line or the port,
+78 the config is refused, as check does.
 `;
 
 /**
- * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it.
+ * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it; `exit`
+ * ends a process that was refused.
  */
-export async function main(args: readonly string[]): Promise<number | undefined> {
+export async function main(
+  args: readonly string[],
+  exit: (code: number) => Promise<number> = exitProcess,
+): Promise<number | undefined> {
   try {
     return await command(args);
   } catch (error) {
     const failure = failureOf(parsed(error));
     if (!failure) throw error;
     process.stderr.write(`${failure.message}\n`);
-    const { exitWhenWritten } = await import('../telemetry/process-exit.js');
-    return exitWhenWritten(failure.exitCode);
+    return exit(failure.exitCode);
   }
+}
+
+async function exitProcess(code: number): Promise<never> {
+  const { exitWhenWritten } = await import('../telemetry/process-exit.js');
+  return exitWhenWritten(code);
 }
 
 async function command(args: readonly string[]): Promise<number | undefined> {
@@ -127,7 +145,10 @@ function usageOf(word: string | undefined): string {
 async function serve(values: Values, given: readonly string[]): Promise<number | undefined> {
   refuseOthers(given, ['config']);
   const { serve } = await import('./serve.js');
-  return serve(await configFile(values));
+  const file = await configFile(values);
+  return serve(file).catch((error: unknown) => {
+    throw startFailure(error);
+  });
 }
 
 function refuseOthers(given: readonly string[], taken: readonly string[]): void {

@@ -4,6 +4,7 @@ import type { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { loadDotEnv } from '../config/environment.js';
 import { UsageError } from '../gateway/start-failure.js';
+import { refuseUnsendable, trimSecrets } from './sent-secrets.js';
 
 /** Options of the command line, for `parseArgs`. */
 export const options = {
@@ -35,6 +36,11 @@ export const options = {
   watch: { type: 'boolean' },
   provider: { type: 'string' },
   'key-env': { type: 'string' },
+  'base-url': { type: 'string' },
+  set: { type: 'string', multiple: true },
+  model: { type: 'string', multiple: true },
+  add: { type: 'boolean' },
+  'no-test': { type: 'boolean' },
   port: { type: 'string' },
   folder: { type: 'string' },
   force: { type: 'boolean' },
@@ -86,7 +92,9 @@ export const commands: Readonly<Record<string, Command>> = {
     words: 0,
     async run(values) {
       const { check } = await import('./check.js');
-      return check(await configFile(values), process.env, values.online ?? false, values.test ?? false);
+      const file = await configFile(values);
+      refuseUnsendable(process.env, 1);
+      return check(file, process.env, values.online ?? false, values.test ?? false);
     },
   },
   diff: {
@@ -101,12 +109,12 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   doctor: {
-    options: ['config', 'online', 'json'],
+    options: ['config', 'online', 'no-test', 'json'],
     words: 0,
     async run(values) {
-      const { online: isOnline = false, json: isJson = false } = values;
+      const { online: isOnline = false, 'no-test': skipsCalls = false, json: isJson = false } = values;
       const { doctor } = await import('./doctor.js');
-      return doctor(await configFile(values), process.env, { isOnline, isJson });
+      return doctor(await configFile(values), process.env, { isOnline, skipsCalls, isJson });
     },
   },
   docs: {
@@ -154,7 +162,19 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   init: {
-    options: ['provider', 'key-env', 'port', 'folder', 'force', 'online'],
+    options: [
+      'provider',
+      'key-env',
+      'base-url',
+      'set',
+      'model',
+      'port',
+      'folder',
+      'add',
+      'force',
+      'no-test',
+      'online',
+    ],
     words: 0,
     async run(values) {
       const { stdin: input, stdout: output } = process;
@@ -246,6 +266,7 @@ async function readDotEnv(): Promise<void> {
   await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
   });
+  trimSecrets(process.env);
 }
 
 /** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */

@@ -11,8 +11,10 @@ import { clock, descriptors, memory, nodeVersion } from './doctor/machine.js';
 import { live, port, store, type Clocks } from './doctor/services.js';
 
 export interface DoctorOptions {
-  /** Also resolves the slots and asks them, as `check --online` does. */
+  /** Also resolves the slots and asks them, as `check --online` does, and calls each once. */
   readonly isOnline: boolean;
+  /** Without the calls of `isOnline`. */
+  readonly skipsCalls?: boolean;
   readonly isJson: boolean;
 }
 
@@ -20,9 +22,9 @@ export interface DoctorOptions {
 export async function doctor(
   file: string,
   env: Environment,
-  { isOnline, isJson }: DoctorOptions,
+  { isJson, ...options }: DoctorOptions,
 ): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }> {
-  const findings = await findingsOf(file, env, isOnline);
+  const findings = await findingsOf(file, env, options);
   const problems = findings.filter(({ state }) => state === 'problem').length;
   const warnings = findings.filter(({ state }) => state === 'warning').length;
   const text = isJson
@@ -31,7 +33,11 @@ export async function doctor(
   return { text, exitCode: problems > 0 ? 1 : 0 };
 }
 
-async function findingsOf(file: string, env: Environment, isOnline: boolean): Promise<readonly Finding[]> {
+async function findingsOf(
+  file: string,
+  env: Environment,
+  { isOnline, skipsCalls = false }: Omit<DoctorOptions, 'isJson'>,
+): Promise<readonly Finding[]> {
   const cwd = process.cwd();
   const first = [
     nodeVersion(),
@@ -61,6 +67,7 @@ async function findingsOf(file: string, env: Environment, isOnline: boolean): Pr
   const after = [
     await look('clock', () => clock(clocks)),
     isOnline ? await look('online', () => online(file, env), onlineMs) : [],
+    isOnline && !skipsCalls ? await look('first call', () => callEach(patient), onlineMs) : [],
   ];
   return [...first, ...services.flat(), ...after.flat()];
 }
@@ -106,6 +113,22 @@ async function online(file: string, env: Environment): Promise<Finding> {
     .map((line) => line.trim())
     .join('\n');
   return finding('online', lines, { warning: exitCode === 0 ? undefined : lines });
+}
+
+/** Result of a call of each slot; without an answer from any the gateway could not serve. */
+async function callEach({ config, env }: Patient): Promise<Finding> {
+  const { firstCalls } = await import('./first-call.js');
+  const calls = await firstCalls(config, { secretKey: env['GW_SECRET_KEY'] });
+  const lines = calls.map(
+    ({ slot, state, text }) => `${slot}  ${state === 'failed' ? 'FAILED: ' : ''}${text}`,
+  );
+  const failed = calls.filter(({ state }) => state === 'failed');
+  const text = lines.join('\n');
+  const isDown = failed.length > 0 && failed.length === calls.length;
+  return finding('first call', text, {
+    problem: isDown ? text : undefined,
+    warning: failed.length > 0 ? text : undefined,
+  });
 }
 
 const marks = { ok: 'ok', warning: 'warning', problem: 'PROBLEM', skipped: '-' } as const;

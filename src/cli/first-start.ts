@@ -58,16 +58,16 @@ export interface NewKey {
 
 /**
  * Text of the first start, printed once: the key, a request in each format ready to paste, and the URL of the
- * console.
+ * console. `model`: one that a slot serves; undefined: only the upstreams know.
  */
-export function welcome(url: string, { masterKey, file }: NewKey, model: string): string {
+export function welcome(url: string, { masterKey, file }: NewKey, model: string | undefined): string {
   const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');
   const kept = file ? `written to ${file}` : 'NOT kept, for .env cannot be written here: set GW2API_API_KEY';
-  const curls = requests(model).map(
+  const curls = requests(model ?? 'MODEL').map(
     ([path, body]) =>
       `curl ${base}${path} -H 'authorization: Bearer ${masterKey}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
   );
-  return `\nMaster key: ${masterKey}\n(shown once; ${kept})\n\nTry it, one line a format:\n\n${curls.join('\n\n')}\n\nThe console: ${base}/panel\n\n`;
+  return `\nMaster key: ${masterKey}\n(shown once; ${kept})\n\nTry it, one line a format${model === undefined ? `, MODEL being one that GET ${base}/v1/models lists` : ''}:\n\n${curls.join('\n\n')}\n\nThe console: ${base}/panel\n\n`;
 }
 
 function requests(model: string): readonly (readonly [path: string, body: object])[] {

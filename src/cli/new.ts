@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../pipeline/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../pipeline/resolve.js';
 import { didYouMean, makeFolder } from '../plugin/internal.js';
-import { release } from '../version.js';
+import { packageName, release } from '../version.js';
 import { account } from './templates/account.js';
 import { format } from './templates/format.js';
 import { stage } from './templates/stage.js';
@@ -29,7 +30,7 @@ export async function newPlugin(
   const template = templateOf(kind);
   await checkName(kind as KindName, name); // it has a template
   const files = options.isPackage
-    ? packageFiles(name, template, options)
+    ? packageFiles(name, template, { ...options, cwd })
     : plainFiles(name, template, options);
   const taken = Object.keys(files).find((file) => existsSync(path.join(cwd, file)));
   if (taken !== undefined)
@@ -39,7 +40,7 @@ export async function newPlugin(
     await writeFile(path.join(cwd, file), text, { flag: 'wx' });
   }
   const list = Object.keys(files).map((file) => `  ${file}`);
-  return ['written:', ...list, '', ...nextSteps(kind as KindName, name, options), ''].join('\n');
+  return ['written:', ...list, '', ...nextSteps(kind as KindName, name, { ...options, cwd }), ''].join('\n');
 }
 
 function templateOf(kind: string): Template {
@@ -71,18 +72,22 @@ function plainFiles(name: string, { plugin, test }: Template, { isTypeScript }: 
   return { [`${name}.${ending}`]: fill(plugin, filling), [`${name}.test.${ending}`]: fill(test, filling) };
 }
 
-function packageFiles(name: string, { plugin, test }: Template, { isTypeScript }: NewOptions): Files {
+interface Calling extends NewOptions {
+  readonly cwd: string;
+}
+
+function packageFiles(name: string, { plugin, test }: Template, { isTypeScript, cwd }: Calling): Files {
   const ending = isTypeScript ? 'ts' : 'js';
   const filling = { name, module: `./${name}.js`, isTypeScript };
   return {
-    [`${name}/package.json`]: json(packageOf(name, isTypeScript)),
+    [`${name}/package.json`]: json(packageOf(name, path.join(cwd, name), isTypeScript)),
     ...(isTypeScript && { [`${name}/tsconfig.json`]: json(project) }),
     [`${name}/${name}.${ending}`]: fill(plugin, filling),
     [`${name}/${name}.test.${ending}`]: fill(test, filling),
   };
 }
 
-function packageOf(name: string, isTypeScript: boolean): object {
+function packageOf(name: string, folder: string, isTypeScript: boolean): object {
   const mocha = `mocha ${name}.test.js`;
   return {
     name: `gw2api-${name}`,
@@ -92,12 +97,20 @@ function packageOf(name: string, isTypeScript: boolean): object {
     exports: `./${name}.js`,
     files: [`${name}.js`],
     scripts: { test: isTypeScript ? `tsc && ${mocha}` : mocha, ...(isTypeScript && { prepack: 'tsc' }) },
-    peerDependencies: { gw2api: `^${release}` },
+    peerDependencies: { [packageName]: `^${release}` },
     devDependencies: {
+      [packageName]: `file:${slashed(path.relative(folder, ownFolder))}`, // what it is tested with, also where no registry has it
       mocha: '^12.0.3',
       ...(isTypeScript && { '@types/mocha': '^10.0.10', '@types/node': '^20.19.43', typescript: '^7.0.2' }),
     },
   };
+}
+
+/** Folder of this package: installed, or a checkout. */
+const ownFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+function slashed(file: string): string {
+  return file.replaceAll(path.sep, '/').replace(/\/$/, '');
 }
 
 const project = {
@@ -121,15 +134,47 @@ const listings: Readonly<Record<KindName, (use: string) => string>> = {
   account: (use) => `in a slot:  account: { kind: ${use} }`,
 };
 
-function nextSteps(kind: KindName, name: string, { isPackage, isTypeScript }: NewOptions): readonly string[] {
+function nextSteps(
+  kind: KindName,
+  name: string,
+  { isPackage, isTypeScript, cwd }: Calling,
+): readonly string[] {
+  const config = configNear(cwd);
+  const folder = config === undefined ? cwd : path.dirname(config);
+  const where = config === undefined ? 'a config of this folder' : slashed(path.relative(cwd, config));
   if (isPackage)
-    return [`test it:  cd ${name} && npm install && npm test`, `list it ${listings[kind](`gw2api-${name}`)}`];
+    return [
+      `test it:  cd ${name} && npm install && npm test`,
+      `install it for the config:  ${installation(name, cwd, folder)}`,
+      `list it ${listings[kind](`gw2api-${name}`)}  (in ${where})`,
+    ];
   const tsc =
     'npx tsc --ignoreConfig --module nodenext --target es2023 --strict --skipLibCheck --types node,mocha';
   const compile = isTypeScript ? [`compile it:  ${tsc} ${name}.test.mts`] : [];
   return [
     ...compile,
-    `test it:  npx mocha ${name}.test.mjs  (needs: npm install gw2api mocha)`,
-    `list it ${listings[kind](`./${name}.mjs`)}`,
+    `test it:  npx mocha ${name}.test.mjs  (needs: npm install ${packageName} mocha)`,
+    `list it ${listings[kind](pathFrom(folder, path.join(cwd, `${name}.mjs`)))}  (in ${where})`,
   ];
+}
+
+/** Command that installs a package of `cwd` where a config in `folder` finds it: there, or above. */
+function installation(name: string, cwd: string, folder: string): string {
+  if (!path.relative(cwd, folder).startsWith('..')) return `npm install ./${name}`;
+  return `cd ${slashed(path.relative(cwd, folder))} && npm install ${pathFrom(folder, path.join(cwd, name))}`;
+}
+
+/** A path as a config and npm take it: `./x.mjs`, `../x.mjs`. */
+function pathFrom(folder: string, file: string): string {
+  const relative = slashed(path.relative(folder, file));
+  return relative.startsWith('..') ? relative : `./${relative}`;
+}
+
+/** Config file of the project that a folder belongs to: `gateway.yaml` in it, above it, or in `config/` there. */
+function configNear(folder: string): string | undefined {
+  const found = ['config/gateway.yaml', 'gateway.yaml']
+    .map((file) => path.join(folder, file))
+    .find((file) => existsSync(file));
+  const above = path.dirname(folder);
+  return found ?? (above === folder ? undefined : configNear(above));
 }

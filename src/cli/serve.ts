@@ -3,25 +3,30 @@ import { readConfigFile } from '../config/load.js';
 import { isStrict } from '../config/environment.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
-import { reloadAtSignal } from '../gateway/audited-reload.js';
+import { reloadBySystem, type ReloadCause } from '../gateway/audited-reload.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
+import { systemClock } from '../plugin/internal.js';
 import { logFormats, logLevels, processLog, type LogFormat } from '../telemetry/logs.js';
 import { exitWhenWritten } from '../telemetry/process-exit.js';
 import { startWatchdog } from '../telemetry/watchdog/watchdog.js';
-import { onSignals } from './signals.js';
+import { ConfigWatch } from './config-watch.js';
+import { refuseUnsendable } from './sent-secrets.js';
+import { endOnSignal, logRefusal, onSignals } from './signals.js';
 import { announce, type Start } from './start.js';
 
 /** Serves in this process, or in as many workers as the config says. Throws if the start fails. */
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
+  refuseUnsendable(env);
   const logLevel = logLevelOf(env['GW_LOG_LEVEL']);
   const logFormat = logFormatOf(env['GW_LOG_FORMAT']);
   const log = await processLog(logLevel, logFormat);
   const input = await readConfigFile(file, env, otherFile);
   const config = await loadGatewayConfig(input);
+  const watch = config.reload.watch ? await ConfigWatch.open(file, env) : undefined;
   const { masterKey, isNew } = masterKeyOf(env);
   const secretKey = secretKeyOf(process.cwd(), env);
   const start = {
@@ -38,13 +43,22 @@ export async function serve(file: string): Promise<undefined> {
   };
   const { workers } = config.listen;
   const size = workers === 'auto' ? availableParallelism() : workers;
+  const stopEnding = endOnSignal(log);
   const server: Server = size === 1 ? await openAlone(start) : await openPool(start, size);
+  stopEnding();
   onLostErrors(log, server);
-  onSignals({ log, ...server });
+  const closing = new AbortController();
+  const reload = (cause: ReloadCause) => server.reload(cause).catch(logRefusal(log));
+  const close = (): Promise<void> => {
+    closing.abort();
+    return server.close();
+  };
+  onSignals({ log, close, kill: server.kill, reload: () => reload('SIGHUP') });
   await announce(await server.start(), start, size === 1 ? {} : { workers: size });
+  watch?.start({ clock: systemClock, signal: closing.signal, reload: () => reload('watch') });
   server.lost?.catch((error: unknown) => {
     log.error({}, error instanceof Error ? error.message : String(error));
-    void server.close().then(() => exitWhenWritten(1));
+    void close().then(() => exitWhenWritten(1));
   });
 }
 
@@ -56,8 +70,8 @@ interface Server {
   close(): Promise<void>;
   /** Likewise, after an uncaught exception. */
   end(): Promise<void>;
-  kill(): void;
-  reload(): Promise<unknown>;
+  readonly kill: () => void;
+  reload(cause: ReloadCause): Promise<void>;
   maxShutdownMs(): number;
   /** Rejects when the server can no longer serve. */
   readonly lost?: Promise<never>;
@@ -91,7 +105,7 @@ async function openAlone({ file, env, config, log, masterKey, secretKey, ...star
     close: () => gateway.close(),
     end: () => gateway.close({ isBroken: true }),
     kill: () => undefined,
-    reload: () => reloadAtSignal(gateway.services.audit, () => gateway.reload()),
+    reload: (cause) => reloadBySystem(gateway.services.audit, cause, () => gateway.reload()),
     async start() {
       const url = await gateway.listen().catch((error: unknown) => {
         throw listenProblem(error, config.listen);

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import { exampleModel } from '../config/example-model.js';
 import type { Environment } from '../config/environment.js';
 import type { Logger } from '../plugin/internal.js';
 import type { LogFormat } from '../telemetry/logs.js';
@@ -45,6 +46,5 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   for (const warning of weakSecrets(start.env)) log.warn({}, warning);
   if (!start.isNewKey) return;
   const kept = await keepMasterKey(process.cwd(), masterKey);
-  const model = config.models[0]?.id ?? 'sonnet-5';
-  process.stdout.write(welcome(url, { masterKey, file: kept }, model));
+  process.stdout.write(welcome(url, { masterKey, file: kept }, exampleModel(config)));
 }

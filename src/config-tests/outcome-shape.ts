@@ -61,6 +61,7 @@ const ledgerRow = keysOf<LedgerRow>({
   session: 'plain',
   slot: 'plain',
   model: 'plain',
+  askedModel: 'plain',
   format: 'plain',
   status: 'plain',
   code: 'plain',

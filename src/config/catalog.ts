@@ -15,6 +15,8 @@ export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', 
 export interface Catalog {
   readonly models: readonly CatalogModel[];
   readonly problems: readonly ConfigProblem[];
+  /** Absolute paths of its file, and of those that its variables name. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -31,9 +33,12 @@ export function readCatalog(
   const shown = name === undefined ? defaultCatalog : path.join(path.dirname(config.file), name);
   const file = name === undefined ? defaultCatalog : path.resolve(baseDir, name);
   const text = readText(file);
-  if (text !== undefined) return parseCatalog(readSource(text, shown, env, path.dirname(file), placeholders));
+  if (text !== undefined) {
+    const source = readSource(text, shown, env, path.dirname(file), placeholders);
+    return { ...parseCatalog(source), files: [file, ...(source.files ?? [])] };
+  }
   const message = `names ${shown}, which cannot be read; leave it out for the catalog that gw2api brings`;
-  return { models: [], problems: locate([{ path: ['models'], message }], config) };
+  return { models: [], problems: locate([{ path: ['models'], message }], config), files: [file] };
 }
 
 /**
@@ -48,7 +53,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-function parseCatalog(source: Source): Catalog {
+function parseCatalog(source: Source): Omit<Catalog, 'files'> {
   const { value, errors, isSound } = checkSource(source, CatalogSchema);
   if (!isSound([])) return { models: [], problems: locate([...source.errors, ...errors], source) };
   const { models } = value as { models: readonly RawModel[] }; // `isSound` has been asked

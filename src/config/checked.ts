@@ -1,4 +1,4 @@
-import { compileCheck, type SchemaError } from '../plugin/internal.js';
+import { compileCheck, isRecord, type SchemaError } from '../plugin/internal.js';
 import type { Path, Source } from './document.js';
 import { typed } from './environment.js';
 
@@ -57,11 +57,28 @@ export function explain({ path, message, types = [] }: SchemaError, root: unknow
   const found = valueAt(root, path);
   if (types.includes('string') && ['number', 'boolean'].includes(typeof found))
     return `${message}; write it in quotes`;
-  if (isStagePath(path) && typeof found === 'string') return `${message}; write \`- use: ${found}\``;
+  const form = formOf(path, found);
+  if (form !== undefined) return `${message}; write ${form}`;
   const unquoted = typeof found === 'string' ? typeof typed(found) : 'undefined';
   if (types.some((type) => (type === 'integer' ? 'number' : type) === unquoted) && unquoted !== 'string')
     return `${message}; write it without quotes`;
   return message;
+}
+
+/** Form of a value whose own form is another one; undefined where none is known. */
+function formOf(path: Path, found: unknown): string | undefined {
+  if (isStagePath(path) && typeof found === 'string') return `\`- use: ${found}\``;
+  if (path.length === 1 && path[0] === 'slots' && isRecord(found))
+    return `each slot as an entry of the list, \`- id: ${Object.keys(found)[0] ?? 'NAME'}\``;
+  if (!isTestedSlot(path)) return undefined;
+  if (Array.isArray(found)) return '`{ scenario: [ … ] }`';
+  if (typeof found === 'number') return `\`{ status: ${found} }\``;
+  return typeof found === 'string' ? `\`{ scenario: ${JSON.stringify(found)} }\`` : undefined;
+}
+
+/** True for `tests[0].slots.a`, `tests[0].requests[1].slots.a` and `defaults.slots.a`. */
+function isTestedSlot(path: Path): boolean {
+  return (path[0] === 'tests' || path[0] === 'defaults') && path.at(-2) === 'slots';
 }
 
 /** True for `pipeline[3]` and `pipeline[3].oneOf[0]`. */

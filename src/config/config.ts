@@ -186,6 +186,8 @@ export interface Config {
     readonly headersTimeoutMs: number;
     /** Idle timeout within a request's body; after it the body must also have come at 1 kB/s on average. */
     readonly bodyIdleTimeoutMs: number;
+    /** Time in which a caller has to take 16 kB of an answer of which more waits; 0: no limit. */
+    readonly callerIdleTimeoutMs: number;
     /** Time for which an unused connection is kept open. */
     readonly keepAliveTimeoutMs: number;
     /** Time without a turn of the event loop after which a process is stuck; 0: no watchdog. */
@@ -217,6 +219,8 @@ export interface Config {
   readonly live: LiveSettings;
   /** `access`: a log line for each request; false leaves warnings and errors. */
   readonly log: { readonly access: boolean };
+  /** `watch`: the config is taken by itself where its files have changed. */
+  readonly reload: { readonly watch: boolean };
   /** Permissions of slots entered in the console. */
   readonly panel: PanelConfig;
   readonly console: { readonly allowLinkLocal: boolean };
@@ -264,6 +268,9 @@ export class ConfigError extends Error {
     this.problems = sorted;
   }
 }
+
+/** Failure of something that the config names, such as its store: another start may succeed with the same config. */
+export class StartError extends ConfigError {}
 
 function byPlace({ at: a }: ConfigProblem, { at: b }: ConfigProblem): number {
   return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   LineCounter,
   Scalar,
@@ -42,6 +43,8 @@ export interface Source {
   readonly isYaml: boolean;
   /** Position of a key or a list item; the nearest enclosing one if it is absent. */
   positionOf(path: Path): Position;
+  /** Absolute paths of the files that its variables name; absent where nothing is substituted. */
+  readonly files?: readonly string[];
 }
 
 /**
@@ -55,8 +58,13 @@ export function readSource(
   baseDir = '.',
   placeholders?: Placeholders,
 ): Source {
-  const readSecret = (path: string) => readSecretFile(path, baseDir);
-  return new Reader(text, file, (scalar) => substitute(scalar, env, readSecret, placeholders)).read();
+  const files = new Set<string>();
+  const readSecret = (name: string): string => {
+    files.add(path.resolve(baseDir, name));
+    return readSecretFile(name, baseDir);
+  };
+  const fill: Fill = (scalar) => substitute(scalar, env, readSecret, placeholders);
+  return { ...new Reader(text, file, fill).read(), files: [...files] };
 }
 
 /** The values of a YAML text as written, before environment variables are substituted. */

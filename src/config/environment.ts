@@ -117,7 +117,12 @@ export function typed(text: string): string | number | boolean | null {
  */
 export async function loadDotEnv(directory: string, env: Record<string, string | undefined>): Promise<void> {
   const text = await readFile(path.join(directory, '.env'), 'utf8').catch(noneIfAbsent);
-  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ||= value;
+  for (const [name, value] of Object.entries(variablesOf(text))) env[name] ||= value;
+}
+
+/** Variables in the text of a `.env`, whose byte order mark, which editors of Windows write, is none of a name. */
+export function variablesOf(text: string): NodeJS.Dict<string> {
+  return parseEnv(text.replace(/^\ufeff/, ''));
 }
 
 /**

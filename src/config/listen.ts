@@ -17,6 +17,7 @@ export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment):
     shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
     headersTimeoutMs: durationMs(raw.headersTimeout),
     bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
+    callerIdleTimeoutMs: durationMs(raw.callerIdleTimeout),
     keepAliveTimeoutMs: durationMs(raw.keepAliveTimeout),
     stuckTimeoutMs: durationMs(raw.stuckTimeout),
     maxConnections: raw.maxConnections,
@@ -40,7 +41,7 @@ function toWebSockets({
 }
 
 /** Rules for `listen:` that a schema cannot express. */
-export function listenErrors(listen: RawConfig['listen'], store: unknown): readonly SchemaError[] {
+export function listenErrors(listen: RawConfig['listen'], store: string | undefined): readonly SchemaError[] {
   return [...networkErrors(listen), ...stuckTimeoutErrors(listen), ...workerErrors(listen, store)];
 }
 
@@ -63,7 +64,7 @@ function networkErrors({ trustProxy }: RawConfig['listen']): readonly SchemaErro
   });
 }
 
-function workerErrors({ workers }: RawConfig['listen'], store: unknown): readonly SchemaError[] {
+function workerErrors({ workers }: RawConfig['listen'], store: string | undefined): readonly SchemaError[] {
   const path = ['listen', 'workers'];
   if (typeof workers === 'string' && workers !== 'auto')
     return [{ path, message: `must be a whole number or "auto", not "${String(workers)}"` }];

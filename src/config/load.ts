@@ -14,7 +14,8 @@ import {
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
 import { toListen } from './listen.js';
 import { toPanel } from './panel.js';
-import { toLive, toLedger, toStore } from './state.js';
+import { toLive } from './live.js';
+import { toLedger, toStore } from './state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
@@ -46,6 +47,8 @@ export interface ConfigReading {
   readonly slots: readonly SlotPluginsConfig[];
   /** Absolute path; relative paths start here. */
   readonly baseDir: string;
+  /** Absolute paths of the config file, the catalog, and the files that both name for secrets and TLS. */
+  readonly files: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -79,10 +82,12 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const dir = path.resolve(baseDir);
   const catalog = isSound(['models'])
     ? readCatalog(source, raw.models, dir, env, placeholders)
-    : { models: [], problems: [] };
+    : { models: [], problems: [], files: [] };
   const written = readWritten(text);
   const tls = slotTls(raw, isSound, dir);
   const panelTls = isSound(['panel']) ? oidcTls(raw, dir) : undefined;
+  const named = [...tls, panelTls].flatMap((reading) => reading?.files ?? []);
+  const files = [path.resolve(file), ...(source.files ?? []), ...catalog.files, ...named];
   const errors = [
     ...source.errors,
     ...checked.errors,
@@ -95,7 +100,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const slots = (Array.isArray(raw.slots) ? raw.slots : []).flatMap(
     (slot, at) => soundSlotPlugins(slot, at, source, isSound) ?? [],
   );
-  const plugins = { pipeline, formats, slots, baseDir: dir };
+  const plugins = { pipeline, formats, slots, baseDir: dir, files };
   const problems = [...locate(errors, source), ...catalog.problems];
   if (problems.length > 0) return { config: undefined, ...plugins, problems };
   const config: Config = {
@@ -109,16 +114,17 @@ export function readConfig(input: ConfigInput): ConfigReading {
     store: toStore(raw.store),
     storeAt: source.positionOf(['store']),
     ledger: toLedger(raw),
-    audit: raw.audit,
     live: toLive(raw.live),
-    log: raw.log,
     panel: toPanel(raw.panel, panelTls?.tls),
-    console: raw.console,
-    officialClient: raw.officialClient,
-    telemetry: raw.telemetry,
+    ...asWritten(raw),
     written,
   };
   return { config, ...plugins, problems: [] };
+}
+
+/** Sections that the checked config has as the file does. */
+function asWritten({ audit, log, reload, console, officialClient, telemetry }: RawConfig) {
+  return { audit, log, reload, console, officialClient, telemetry };
 }
 
 /** TLS of each slot that says something of it. */

@@ -1,6 +1,14 @@
 import type { Static } from 'typebox';
-import { TlsFiles, type TlsConfig } from './tls-files.js';
-import { Closed, isLoopback, Type, type SchemaError } from '../plugin/internal.js';
+import type { TlsConfig } from './tls-files.js';
+import {
+  Closed,
+  Duration,
+  durationMs,
+  isLoopback,
+  TlsFiles,
+  Type,
+  type SchemaError,
+} from '../plugin/internal.js';
 
 const Text = Type.String({ minLength: 1 });
 
@@ -23,7 +31,11 @@ const Oidc = Closed({
 
 /** Schema of `panel:`; `panelErrors` has the rules that a schema cannot express. */
 export const PanelSchema = Closed(
-  { publicUrl: Type.Optional(Text), oidc: Type.Optional(Oidc) },
+  {
+    publicUrl: Type.Optional(Text),
+    sessionIdleTimeout: Duration({ default: '0s' }),
+    oidc: Type.Optional(Oidc),
+  },
   { default: {} },
 );
 
@@ -55,16 +67,20 @@ export interface OidcConfig {
 }
 
 export interface PanelConfig {
-  /** Origin of the console as browsers see it, without a trailing slash. */
+  /** Address of the gateway as browsers see it, without a trailing slash: `https://host`, `https://host/llm`. */
   readonly publicUrl?: string;
+  /** Time without a request after which a session ends; absent: no such limit. */
+  readonly sessionIdleMs?: number;
   /** Absent where it is not configured, or not enabled. */
   readonly oidc?: OidcConfig;
 }
 
 /** Settings of `panel:`, which have passed `panelErrors`; `tls`: of its `oidc`. */
-export function toPanel({ publicUrl, oidc }: RawPanel, tls?: TlsConfig): PanelConfig {
+export function toPanel({ publicUrl, sessionIdleTimeout, oidc }: RawPanel, tls?: TlsConfig): PanelConfig {
+  const sessionIdleMs = durationMs(sessionIdleTimeout);
   return {
-    ...(publicUrl !== undefined && { publicUrl: new URL(publicUrl).origin }),
+    ...(publicUrl !== undefined && { publicUrl: new URL(publicUrl).href.replace(/\/$/, '') }),
+    ...(sessionIdleMs > 0 && { sessionIdleMs }),
     ...(oidc?.enabled && { oidc: { ...toOidc(oidc), ...(tls && { tls }) } }),
   };
 }
@@ -74,9 +90,10 @@ function toOidc({ enabled: _, tls: __, sessionHours, ...oidc }: NonNullable<RawP
 }
 
 /** Rules for `panel:` that a schema cannot express. */
-export function panelErrors({ publicUrl, oidc }: RawPanel): readonly SchemaError[] {
+export function panelErrors({ publicUrl, sessionIdleTimeout, oidc }: RawPanel): readonly SchemaError[] {
   return [
     ...(publicUrl === undefined ? [] : publicUrlErrors(publicUrl)),
+    ...idleTimeoutErrors(sessionIdleTimeout),
     ...(oidc ? oidcErrors(oidc) : []),
     ...(oidc?.enabled && publicUrl === undefined ? [missingPublicUrl] : []),
   ];
@@ -85,17 +102,42 @@ export function panelErrors({ publicUrl, oidc }: RawPanel): readonly SchemaError
 const missingPublicUrl: SchemaError = {
   path: ['panel', 'oidc'],
   message:
-    'needs panel.publicUrl: the origin of this console in browsers, such as https://gateway.example.com',
+    'needs panel.publicUrl: the address of this gateway in browsers, such as https://gateway.example.com',
 };
 
 function publicUrlErrors(text: string): readonly SchemaError[] {
   const path = ['panel', 'publicUrl'];
   const message = addressProblem(text);
   if (message !== undefined) return [{ path, message }];
-  const { origin, href } = new URL(text);
-  const isOrigin = href === `${origin}/`;
-  return isOrigin ? [] : [{ path, message: `must be an origin without a path, such as ${origin}` }];
+  const problem = basePathProblem(new URL(text));
+  return problem === undefined ? [] : [{ path, message: problem }];
 }
+
+/** Problem of the path that the gateway is below; it becomes the path of cookies and part of a page's links. */
+function basePathProblem({ pathname, origin }: URL): string | undefined {
+  const [, first = '', ...rest] = pathname.replace(/\/$/, '').split('/');
+  if (pathname === '/') return undefined;
+  if (![first, ...rest].every((part) => /^[\w.~-]+$/.test(part)))
+    return `must have a path of letters, digits, "-", "_", "." and "~" alone, such as ${origin}/llm`;
+  if (!ownAreas.has(first)) return undefined;
+  return `must not have a path that begins with /${first}, which is the gateway's own; ${origin} is enough where it is at the root of its host`;
+}
+
+/** First parts of the paths that every gateway serves; below one of them a path could have two meanings. */
+const ownAreas: ReadonlySet<string> = new Set(
+  'admin api panel openapi.json metrics health meta v1 openai models usage messages chat responses completions'.split(
+    ' ',
+  ),
+);
+
+function idleTimeoutErrors(text: string): readonly SchemaError[] {
+  const ms = durationMs(text);
+  if (ms === 0 || ms >= minIdleMs) return [];
+  const message = `must be 0s, for no such limit, or at least 1m, not "${text}"`;
+  return [{ path: ['panel', 'sessionIdleTimeout'], message }];
+}
+
+const minIdleMs = 60_000;
 
 function oidcErrors({
   issuer,

@@ -1,7 +1,8 @@
 import type { Checked } from './checked.js';
 import type { Source } from './document.js';
 import { listenErrors, portErrors } from './listen.js';
-import { liveErrors, storeErrors } from './state.js';
+import { liveErrors } from './live.js';
+import { storeErrors, storeFields } from './state.js';
 import { panelErrors } from './panel.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';
@@ -21,7 +22,9 @@ export function ruleErrors(
   const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
   const sections: readonly (readonly SchemaError[])[] = [
     portErrors(env),
-    isSound(['listen']) ? listenErrors(raw.listen, raw.store) : [],
+    isSound(['listen'])
+      ? listenErrors(raw.listen, isSound(['store']) ? storeFields(raw.store).url : undefined)
+      : [],
     isSound(['store']) ? storeErrors(raw.store) : [],
     isSound(['live']) ? liveErrors(raw.live) : [],
     isSound(['panel']) ? panelErrors(raw.panel) : [],

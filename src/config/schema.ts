@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
+import { LiveSchema } from './live.js';
 import { aliasPattern } from './path-aliases.js';
 import { PanelSchema } from './panel.js';
 import { TelemetrySchema } from './telemetry.js';
-import { Closed, Duration, Percentage, Type, type Operation } from '../plugin/internal.js';
-import { TlsFiles } from './tls-files.js';
+import { Closed, Duration, Percentage, TlsFiles, Type, type Operation } from '../plugin/internal.js';
 
 export const operations = [
   'generate',
@@ -78,6 +78,17 @@ const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
   if: { type: 'object' },
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   then: NamedFormat,
+});
+
+/** An address alone, or with the settings of its connections. */
+const StoreAddress = Closed({ url: Text, pool: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) });
+
+const Store = Type.Unsafe<string | Static<typeof StoreAddress>>({
+  type: ['string', 'object'],
+  default: 'sqlite:./data/gateway.db',
+  if: { type: 'object' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: StoreAddress,
 });
 
 /** Globs over catalog ids, or a map from those to the upstream's names; true: the name of the catalog. */
@@ -183,6 +194,8 @@ const Listen = Closed(
     shutdownTimeout: Duration({ default: '30s' }),
     headersTimeout: Duration({ default: '30s' }),
     bodyIdleTimeout: Duration({ default: '30s' }),
+    /** Time in which a caller has to take 16 kB of an answer of which more waits; `0s`: no limit. */
+    callerIdleTimeout: Duration({ default: '60s' }),
     keepAliveTimeout: Duration({ default: '75s' }),
     /** Time without a turn of the event loop after which a process is stuck; `0s`: no watchdog. */
     stuckTimeout: Duration({ default: '10s' }),
@@ -210,7 +223,7 @@ export const ConfigSchema = Closed({
   }),
   slots: Type.Array(SlotSchema, { minItems: 1 }),
   models: Type.Optional(Text),
-  store: Type.String({ default: 'sqlite:./data/gateway.db' }),
+  store: Store,
   ledger: Closed(
     {
       keepDays: Type.Integer({ minimum: 1, default: 90 }),
@@ -221,9 +234,10 @@ export const ConfigSchema = Closed({
     { default: {} },
   ),
   audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
-  live: Type.String({ default: 'memory' }),
+  live: LiveSchema,
   telemetry: TelemetrySchema,
   log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
+  reload: Closed({ watch: Type.Boolean({ default: false }) }, { default: {} }),
   panel: PanelSchema,
   console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
   officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),

@@ -1,7 +1,9 @@
 import Koa from 'koa';
 import { createPage } from '../console/api/page.js';
+import { basePathOf } from '../console/api/public-url.js';
 import { Gateway } from './gateway.js';
 import { answerAliases } from '../http/aliases.js';
+import { removeBasePath } from '../http/base-path.js';
 import { errorBoundary } from '../http/boundary.js';
 import type { CoreContext, CoreState } from '../http/exchange.js';
 import type { Health } from '../http/health.js';
@@ -50,7 +52,7 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
   });
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
-  app.use(createPage());
+  app.use(createPage(undefined, () => placeOf(gateway.runtime).basePath));
   app.use((ctx, next) => handlersOf(gateway.canaryHere.runtimeOf(ctx)).alias(ctx, next));
   app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
@@ -63,6 +65,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
   return {
     ...gateway.services,
     ...runtime,
+    ...placeOf(runtime),
     get health() {
       return healthOf(gateway);
     },
@@ -91,14 +94,17 @@ function healthOf(gateway: Gateway): Health {
   };
 }
 
+/** Path that the gateway is below, by the config in force. */
+const placeOf = perRuntime(({ config }) => ({ basePath: basePathOf(config.panel.publicUrl) }));
+
 /** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
 export function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
   return Gateway.create(config, options, (gateway) => {
     const hops = trustedHops(config.listen);
     const handle = createApp(gateway, hops).callback();
-    if (!hops) return handle;
     return (req, res) => {
-      hops.clean(req);
+      hops?.clean(req);
+      removeBasePath(req, placeOf(gateway.runtime).basePath);
       return handle(req, res);
     };
   });

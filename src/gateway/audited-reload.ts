@@ -4,10 +4,22 @@ import { ConfigError } from '../config/config.js';
 import { GatewayError } from '../plugin/internal.js';
 import type { Taken } from './options.js';
 
-/** Reloads at a signal, which the audit log has as done by the system. Throws as `reload`. */
-export async function reloadAtSignal(audit: Audit, reload: () => Promise<Taken>): Promise<void> {
-  const actor = { kind: 'system', name: 'SIGHUP' } as const;
-  const terms = { action: 'config.reload', actor, noted: 'A signal has reloaded the config.' };
+/** Cause of a reload that nobody has asked for by the console or the API. */
+export type ReloadCause = 'SIGHUP' | 'watch';
+
+const noted: Readonly<Record<ReloadCause, string>> = {
+  SIGHUP: 'A signal has reloaded the config.',
+  watch: 'The config was reloaded, since one of its files has changed.',
+};
+
+/** Reloads for a cause, which the audit log has as done by the system. Throws as `reload`. */
+export async function reloadBySystem(
+  audit: Audit,
+  cause: ReloadCause,
+  reload: () => Promise<Taken>,
+): Promise<void> {
+  const actor = { kind: 'system', name: cause } as const;
+  const terms = { action: 'config.reload', actor, noted: noted[cause] };
   const run = audit.run(terms, async (action) => {
     const taken = await reload().catch(asRefusal);
     action.change(undefined, reloadReport({ problems: [], ...taken }));

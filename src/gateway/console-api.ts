@@ -3,6 +3,8 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { GatewayError } from '../plugin/internal.js';
 import type { PanelApi } from '../console/api/index.js';
+import { cookieName, sessionCookie } from '../console/api/people/cookies.js';
+import { basePathOf } from '../console/api/public-url.js';
 import type { PanelContext } from '../console/api/route.js';
 import type { Gateway } from './gateway.js';
 import { perRuntime } from './per-runtime.js';
@@ -19,10 +21,11 @@ export function panelLoader(gateway: Gateway): LoadPanel {
 
 /** Routes of `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
 export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddleware {
-  const documentOf = perRuntime(({ formats, pipeline }) =>
+  const documentOf = perRuntime(({ formats, pipeline, config }) =>
     once(async () => {
       const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
-      return served(JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes)));
+      const place = servedPlace(config.panel.publicUrl);
+      return served(JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes, place)));
     }),
   );
   return async (ctx, next) => {
@@ -30,6 +33,13 @@ export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddlewa
     else if (isDocument(ctx.path)) await answerDocument(ctx, documentOf(gateway.runtime));
     else await next();
   };
+}
+
+/** Place of a gateway as its document describes it. */
+function servedPlace(publicUrl: string | undefined) {
+  const basePath = basePathOf(publicUrl);
+  const place = { path: basePath || '/', isSecure: publicUrl?.startsWith('https:') === true };
+  return { basePath, sessionCookie: cookieName(sessionCookie, place) };
 }
 
 /** True also for unknown panel paths, in upper or lower case: the router ignores case too. */

@@ -50,6 +50,7 @@ function panelOf(gateway: Gateway): Panel {
     playground: playgroundOf(gateway),
     flushLedger: () => gateway.fleet.flushLedger(),
     status: () => statusOf(gateway),
+    servesModel: (name) => gateway.services.knownModels.served.serves(name),
     get models() {
       return gateway.runtime.models;
     },

@@ -8,7 +8,7 @@ import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './config-in-force.js';
 import type { CurrentConfig } from './reload.js';
 import type { ConfigDiff } from '../config-diff/index.js';
-import { measure, refusedConnections } from './gauges.js';
+import { idleCallers, measure, refusedConnections } from './gauges.js';
 import { CanaryReload } from './canary-reload.js';
 import { LocalCanary } from './local-canary.js';
 import { MeasuredReloads } from './measured-reloads.js';
@@ -166,9 +166,11 @@ export class Gateway {
   async listen(): Promise<string> {
     const { listen } = this.runtime.config;
     const onRefused = refusedConnections(this.services, listen.maxConnections);
-    const webSockets = webSocketOptions(this);
+    const { callerIdleTimeoutMs } = listen;
+    const callers = { callerIdleTimeoutMs, onIdleCaller: idleCallers(this.services) };
+    const webSockets = webSocketOptions(this, callers);
     this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused, webSockets });
-    this.exchanges.watch(listen.bodyIdleTimeoutMs);
+    this.exchanges.watch({ ...listen, ...callers });
     return this.#listener.url;
   }
 
@@ -178,7 +180,7 @@ export class Gateway {
     const onRefused = refusedConnections(this.services, listen.maxConnections);
     const listener = Listener.within(this.#makeHandler(this), { ...listen, onRefused });
     this.#listener = listener;
-    this.exchanges.watch(listen.bodyIdleTimeoutMs);
+    this.exchanges.watch({ ...listen, callerIdleTimeoutMs: 0, onIdleCaller: () => undefined });
     return (socket) => listener.accept(socket);
   }
 
@@ -258,9 +260,9 @@ export class Gateway {
     const ended = this.#shutdown.run(this.runtime.config.listen, this.#listener, options);
     await Promise.all([ended, this.#current.settled()]);
     await this.#listener?.close();
-    await this.#current.close();
+    // What hangs in an earlier pipeline and in this one costs its time once.
+    await Promise.all([this.#current.close(), this.runtime.pipeline.retire()]);
     this.exchanges.close();
-    await this.runtime.pipeline.retire();
     await this.services.close();
   }
 }

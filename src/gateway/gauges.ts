@@ -2,7 +2,7 @@ import type { Exchanges } from '../http/exchanges.js';
 import type { WrongKeys } from '../http/wrong-keys.js';
 import { measureLog } from '../telemetry/log-metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
-import { measureResponses, measureState } from '../telemetry/state-gauges.js';
+import { measureRefusedRows, measureResponses, measureState } from '../telemetry/state-gauges.js';
 import type { PrometheusMetrics } from '../telemetry/metrics.js';
 import { version } from '../version.js';
 import { isUp, type Services } from './services.js';
@@ -24,6 +24,7 @@ export function measure(gateway: Measured): void {
   measureLog(metrics);
   measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
   measureState(metrics, { ledger, isUp: () => isUp(services) });
+  measureRefusedRows(metrics, services.refusedRows);
   measureResponses(metrics, store);
   metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
   for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
@@ -51,14 +52,37 @@ function measureBuild(metrics: PrometheusMetrics): void {
 }
 
 /** Counts connections above the max, and logs them at most once a minute. */
-export function refusedConnections({ metrics, log, now }: Services, maxConnections: number): () => void {
-  const help = 'Connections closed at once because listen.maxConnections were open.';
-  const refused = metrics.counter('gw2api_connections_refused_total', help, []);
+export function refusedConnections(services: Services, maxConnections: number): () => void {
+  const metric = {
+    name: 'gw2api_connections_refused_total',
+    help: 'Connections closed at once because listen.maxConnections were open.',
+  };
+  const message = 'Too many connections are open; further ones are closed at once.';
+  return counted(services, metric, { fields: { maxConnections }, message });
+}
+
+/** Counts answers that were ended because their callers did not read them, and logs them at most once a minute. */
+export function idleCallers(services: Services): () => void {
+  const metric = {
+    name: 'gw2api_callers_idle_total',
+    help: 'Answers ended because their callers did not read them for listen.callerIdleTimeout.',
+  };
+  const message =
+    'Callers have not read their answers for listen.callerIdleTimeout; their connections are closed.';
+  return counted(services, metric, { fields: {}, message });
+}
+
+function counted(
+  { metrics, log, now }: Services,
+  { name, help }: { readonly name: string; readonly help: string },
+  { fields, message }: { readonly fields: object; readonly message: string },
+): () => void {
+  const counter = metrics.counter(name, help, []);
   let loggedMs = -Infinity;
   return () => {
-    refused.add({});
+    counter.add({});
     if (now() - loggedMs < 60_000) return;
     loggedMs = now();
-    log.warn({ maxConnections }, 'Too many connections are open; further ones are closed at once.');
+    log.warn(fields, message);
   };
 }

@@ -14,7 +14,7 @@ export function ledgerRowOf(
   const { requestId, caller, operation, format, trace, picker } = state;
   const { firstEventAtMs, tags } = trace;
   if (operation !== 'generate' || !caller) return undefined;
-  const { slot, model, code, status, outcome } = record;
+  const { slot, model, answeredBy, code, status, outcome } = record;
   // Optional fields are assigned last: spreading them in would take as long as all the rest.
   const row: Writable<LedgerRow> = {
     id: timeOrderedId(),
@@ -29,12 +29,13 @@ export function ledgerRowOf(
     durationMs: record.ms,
     billed,
     shown,
-    trace: traceOf(trace, record.answeredBy),
+    trace: traceOf(trace, answeredBy),
   };
   if (caller.team !== undefined) row.team = caller.team.id;
   if (picker?.stickyKey !== undefined) row.session = sessionName(picker.stickyKey);
   if (slot !== undefined) row.slot = slot;
-  if (model !== undefined) row.model = plainText(model);
+  if (model !== undefined) row.model = plainText(answeredBy ?? model);
+  if (model !== undefined && answeredBy !== undefined) row.askedModel = plainText(model);
   if (code !== undefined) row.code = code;
   if (record.billed['estimated'] === true) row.estimated = true;
   if (cost !== undefined) row.cost = cost;

@@ -1,3 +1,4 @@
+import { LiveSchema } from '../config/live.js';
 import { PanelSchema } from '../config/panel.js';
 import { TelemetrySchema } from '../config/telemetry.js';
 import { redactMarked } from '../plugin/internal.js';
@@ -11,6 +12,7 @@ interface Written extends Entry {
   readonly pipeline: readonly Entry[];
   readonly formats?: readonly (Entry | string)[];
   readonly slots: readonly Entry[];
+  readonly live?: unknown;
   readonly panel?: Entry;
   readonly telemetry?: Entry;
   readonly tests?: unknown;
@@ -18,8 +20,8 @@ interface Written extends Entry {
 
 /**
  * The config as written, without the headers of slots, without the options that their plugins mark as
- * secret or do not describe, without the client secret of the console and the headers for the collector, and without its
- * tests.
+ * secret or do not describe, without the client secret of the console, the headers for the collector and the password of
+ * sentinels, and without its tests.
  */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
   const { tests: _, ...written } = config.written as Written;
@@ -31,6 +33,7 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
         typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
       ),
     }),
+    ...(written.live !== undefined && { live: redactMarked(written.live, LiveSchema) }),
     ...(written.panel && { panel: redactMarked(written.panel, PanelSchema) }),
     ...(written.telemetry && { telemetry: redactMarked(written.telemetry, TelemetrySchema) }),
     slots: written.slots.map((entry) => maskedSlot(entry, String(entry['id']), slots)),

@@ -1,5 +1,6 @@
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
+import { RefusedRows } from '../ledger/refused-rows.js';
 import { Spool } from '../ledger/spool.js';
 import { folderFault } from '../ledger/writable.js';
 import type { Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
@@ -17,6 +18,7 @@ interface Parts {
 
 interface OpenedLedger {
   readonly ledger: LedgerWriter;
+  readonly refusedRows: Pick<RefusedRows, 'count'>;
   /** Flushes the ledgers of the other instances, as far as they answer. */
   readonly flushOthers: () => Promise<void>;
   /** Store whose sums have the rows that wait here. */
@@ -29,8 +31,9 @@ interface OpenedLedger {
 export async function openLedger({ folder, ...parts }: Parts): Promise<OpenedLedger> {
   const { store, live, log, clock } = parts;
   if (folder !== undefined) await warnOfUnwritable(folder, log);
+  const refusedRows = new RefusedRows({ ledger: store.ledger, folder, log });
   const ledger = new LedgerWriter({
-    ledger: store.ledger,
+    ledger: refusedRows,
     log,
     clock,
     onRecovered: (holders) => refreshLimits(holders, { ...parts, now: clock.now, store: flushed }),
@@ -40,6 +43,7 @@ export async function openLedger({ folder, ...parts }: Parts): Promise<OpenedLed
   const flushed = withFlushedUsage(store, ledger, others);
   return {
     ledger,
+    refusedRows,
     store: flushed,
     flushOthers: () => others.flush(),
     recover: () => ledger.recover(() => others.spools()),

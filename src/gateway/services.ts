@@ -1,9 +1,10 @@
-import { ConfigError, type Config } from '../config/config.js';
+import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../audit/audit.js';
 import { CacheLedger } from '../cache-ledger/index.js';
 import { errorTextDays } from '../ledger/error-text-days.js';
 import type { LedgerWriter } from '../ledger/ledger-writer.js';
 import { priceGaps } from '../ledger/price-gaps.js';
+import type { RefusedRows } from '../ledger/refused-rows.js';
 import { openLive } from '../live/index.js';
 import { withKnownUse } from '../live/known-use.js';
 import { KnownModels } from '../models/known-models.js';
@@ -55,6 +56,8 @@ export interface Services extends CallerKeys {
   /** Records what operators do. */
   readonly audit: Audit;
   readonly ledger: LedgerWriter;
+  /** Counts the ledger rows that the store has refused. */
+  readonly refusedRows: Pick<RefusedRows, 'count'>;
   /** Flushes the ledgers of the other instances, as far as they answer. */
   readonly flushOthers: () => Promise<void>;
   /** Error texts of failed requests: kept or not, and for how long. */
@@ -108,13 +111,17 @@ export async function openServices(config: Config, options: GatewayOptions): Pro
 
 type OnClose = (close: () => Promise<unknown>) => void;
 
-/** Keeps the lists of the slots' models; returns what ends that. */
+/**
+ * Keeps the lists of the slots' models; returns what ends that. In a dry run a slot with `models: discover` takes any
+ * model: the list of what stands in for its upstream is made up.
+ */
 function listModels(
   known: KnownModels,
   slots: Services['slots'],
-  { log, clock }: Pick<Services, 'log' | 'clock'>,
+  { log, clock, dry }: Pick<Services, 'log' | 'clock'> & { readonly dry: GatewayOptions['dry'] | undefined },
 ): () => Promise<void> {
-  const lists = new ModelLists({ log, clock, known, sources: () => slots.modelSources() });
+  const sources = () => slots.modelSources().filter(({ discovered }) => !(dry && discovered.isOn));
+  const lists = new ModelLists({ log, clock, known, sources });
   known.discoverFrom(() => slots.opened.flatMap(({ discovered }) => discovered.list));
   known.servedBy(slots.served);
   return () => lists.close();
@@ -132,7 +139,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const watched = await openSlots(pool, options, onClose);
   const { slots } = watched;
   const slotSources = new SlotSources(slots, { store: durable.store, log });
-  onClose(listModels(knownModels, slots, { log, clock }));
+  onClose(listModels(knownModels, slots, { log, clock, dry: options.dry }));
   const isTraced = !options.dry && !options.isCheck;
   const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
   onClose(async () => tracing?.close());
@@ -201,7 +208,10 @@ async function openDurable(
   config: Config,
   options: GatewayOptions & Pick<Services, 'clock'>,
   onClose: OnClose,
-): Promise<CallerKeys & Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'flushOthers' | 'caches'>> {
+): Promise<
+  CallerKeys &
+    Pick<Services, 'store' | 'live' | 'audit' | 'ledger' | 'refusedRows' | 'flushOthers' | 'caches'>
+> {
   const { log, clock, masterKey } = options;
   const { now } = clock;
   const keepDays = { ledger: config.ledger.keepDays, audit: config.audit.keepDays };
@@ -212,7 +222,7 @@ async function openDurable(
   const callers = openCallerKeys({ masterKey, store, live, log, clock });
   const audit = new Audit({ store: store.audit, log, clock });
   const opened = await openLedger({ store, live, log, clock, folder: config.ledger.spool });
-  const { ledger } = opened;
+  const { ledger, refusedRows } = opened;
   onClose(() => Promise.all([callers.close(), audit.close(), ledger.close()]));
   if (!options.isCheck && !options.dry) await opened.recover();
   const housekeeper = new Housekeeper({ store, live, keepDays, log, clock });
@@ -227,6 +237,7 @@ async function openDurable(
     live,
     audit,
     ledger,
+    refusedRows,
     flushOthers: opened.flushOthers,
     caches: { ...own, ...store.caches, ...live.caches },
   };
@@ -247,7 +258,7 @@ async function openConfigured(
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new ConfigError([{ at: config.storeAt, path: 'store', message: error.message }]);
+    throw new StartError([{ at: config.storeAt, path: 'store', message: error.message }]);
   }
 }
 

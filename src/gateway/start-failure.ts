@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config.js';
+import { ConfigError, StartError } from '../config/config.js';
 
 /**
  * Error of the command line or the environment: printed as one message without a stack trace, then the
@@ -25,6 +25,18 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof UsageError) return { exitCode: error.exitCode, message: error.message };
   return undefined;
 }
+
+/**
+ * Error of a start; with exit code 78 (EX_CONFIG) where the config is refused, as `check` does: another start would
+ * end the same way.
+ */
+export function startFailure(error: unknown): unknown {
+  const isRefused = error instanceof ConfigError && !(error instanceof StartError);
+  return isRefused ? new UsageError(error.message, refusedConfigCode) : error;
+}
+
+/** Exit code of a gateway that refuses its config or its secrets. */
+export const refusedConfigCode = 78;
 
 /** Explains a listen error, with the fix. */
 export function listenProblem(error: unknown, { host, port }: { host: string; port: number }): UsageError {

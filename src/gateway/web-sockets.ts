@@ -1,5 +1,6 @@
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
+import type { CallerLimits } from '../http/caller-watch.js';
 import type { WebSocketOptions } from '../http/websockets/upgrades.js';
 import { trustedHops } from '../http/trusted-hops.js';
 import { defaultMaxBodyBytes } from '../plugin/internal.js';
@@ -15,12 +16,13 @@ interface Serving {
  * Options of a gateway's WebSockets: those of its config at the start, and its body limit in force; undefined where
  * they are off.
  */
-export function webSocketOptions(gateway: Serving): WebSocketOptions | undefined {
+export function webSocketOptions(gateway: Serving, callers: CallerLimits): WebSocketOptions | undefined {
   const { listen } = gateway.runtime.config;
   const { webSockets, headersTimeoutMs } = listen;
   if (!webSockets) return undefined;
   return {
     ...webSockets,
+    ...callers,
     hops: trustedHops(listen),
     handshakeTimeoutMs: headersTimeoutMs,
     clock: gateway.services.clock,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, type Clock } from '../plugin/internal.js';
 import type { Exchange } from './exchange.js';
+import { Sweep } from './sweep.js';
 
 /** A request body that is being read and has not come to its end. */
 export interface BodyProgress {
@@ -28,32 +29,24 @@ export class BodyWatch {
   readonly #requests: () => readonly Exchange[];
   readonly #progress = new WeakMap<Exchange, BodyProgress>();
   readonly #givenUp = new WeakMap<Exchange, number>();
-  readonly #clock: Clock;
-  readonly #everyMs: number;
-  #cancel: (() => void) | undefined;
-  #isClosed = false;
+  readonly #sweep: Sweep;
 
   constructor(requests: () => readonly Exchange[], idleTimeoutMs: number, clock: Clock) {
     this.#requests = requests;
     this.#idleTimeoutMs = idleTimeoutMs;
-    this.#clock = clock;
-    this.#everyMs = Math.min(1000, Math.max(10, idleTimeoutMs / 10));
+    this.#sweep = new Sweep(clock, idleTimeoutMs, (nowMs) => this.#look(nowMs));
   }
 
   /** Looks at the bodies from time to time until all have come; called for each request that has one. */
   wake(): void {
-    if (this.#isClosed) return;
-    this.#cancel ??= this.#clock.setTimer(() => this.#look(), this.#everyMs);
+    this.#sweep.wake();
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#cancel?.();
+    this.#sweep.close();
   }
 
-  #look(): void {
-    this.#cancel = undefined;
-    const nowMs = this.#clock.monotonicMs();
+  #look(nowMs: number): void {
     for (const request of this.#requests()) {
       const { req } = request.ctx;
       if (isAwaited(req)) this.#check(request, nowMs);

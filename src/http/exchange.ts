@@ -16,6 +16,8 @@ import {
   type Outcome,
   type TraceCost,
 } from '../plugin/internal.js';
+import type { Delivery } from './caller-watch.js';
+import { MemorySocket } from './memory-socket.js';
 
 /** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
 export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayState[Key] } & {
@@ -30,7 +32,7 @@ export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;
 
 /** One request from its first byte to the close of its response. */
-export class Exchange {
+export class Exchange implements Delivery {
   readonly ctx: CoreContext;
   /** State of the request: `ctx.state`, which stages can change but not replace. */
   readonly state: CoreState;
@@ -64,6 +66,21 @@ export class Exchange {
   /** Aborts the upstream work of this request; its caller receives `reason`. */
   abort(reason: GatewayError): void {
     this.#signal.abort(reason);
+  }
+
+  /** 0 on a connection within this process, whose other end is watched. */
+  get waitingBytes(): number {
+    const { req, res } = this.ctx;
+    return req.socket instanceof MemorySocket ? 0 : res.writableLength;
+  }
+
+  get takenBytes(): number {
+    const { bytesWritten, writableLength } = this.ctx.req.socket;
+    return bytesWritten - writableLength;
+  }
+
+  cut(): void {
+    this.ctx.req.socket.resetAndDestroy();
   }
 
   /** Ends the request, whose response has closed: sets the outcome and calls the listeners. */

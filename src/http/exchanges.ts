@@ -9,10 +9,12 @@ import {
   type TraceCost,
 } from '../plugin/internal.js';
 import { BodyWatch } from './body-watch.js';
+import { CallerWatch, type CallerLimits } from './caller-watch.js';
 import { Exchange, type CoreContext, type CostState } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './lingering-close.js';
 import { requestIdOf } from './request-id.js';
 import { StageWatch } from './stage-watch.js';
+import { sendWhole } from './whole-answer.js';
 
 export interface ExchangesOptions {
   readonly log: Logger;
@@ -24,6 +26,10 @@ export interface ExchangesOptions {
   onSettled(exchange: Exchange, outcome: Outcome): void;
 }
 
+export interface WatchLimits extends CallerLimits {
+  readonly bodyIdleTimeoutMs: number;
+}
+
 /** Registry of the open requests. */
 export class Exchanges {
   readonly #options: ExchangesOptions;
@@ -31,6 +37,7 @@ export class Exchanges {
   #settledCount = 0;
   readonly #idleWaiters: (() => void)[] = [];
   #bodies: BodyWatch | undefined;
+  #callers: CallerWatch | undefined;
   #stages: StageWatch | undefined;
 
   constructor(options: ExchangesOptions) {
@@ -45,24 +52,28 @@ export class Exchanges {
     const exchange = new Exchange(ctx, requestId, this.#options);
     this.#open.add(exchange);
     if (!ctx.req.complete) this.#bodies?.wake();
+    this.#callers?.wake();
     ctx.res.once('close', () => this.#settled(exchange));
     await next();
     if (mayHaveMore(ctx.req)) await endWithAnswer(ctx);
-    sendDirectly(ctx);
+    send(ctx);
   };
 
   /**
-   * Until `close`, refuses requests whose bodies come too slowly, and logs stages that keep requests waiting.
+   * Until `close`, refuses requests whose bodies come too slowly, ends answers that are not read, and logs stages that
+   * keep requests waiting.
    */
-  watch(bodyIdleTimeoutMs: number): void {
+  watch({ bodyIdleTimeoutMs, ...callers }: WatchLimits): void {
     const list = () => this.#open.list();
     const { clock } = this.#options;
     this.#bodies = new BodyWatch(list, bodyIdleTimeoutMs, clock);
+    this.#callers = new CallerWatch(list, callers, clock);
     this.#stages = new StageWatch(list, undefined, clock);
   }
 
   close(): void {
     this.#bodies?.close();
+    this.#callers?.close();
     this.#stages?.close();
   }
 
@@ -129,11 +140,11 @@ function mayHaveMore({ complete, headers, socket }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Lets a body write itself, unless a stage has wrapped it in another one. */
-function sendDirectly(ctx: CoreContext): void {
+/** Sends what need not go through Koa: a body that writes itself, unless a stage has wrapped it, and whole answers. */
+function send(ctx: CoreContext): void {
+  if (ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false) return;
   const body = ctx.body as Partial<DirectBody> | null | undefined; // may have any type
-  if (!body?.[sendTo] || ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false)
-    return;
+  if (!body?.[sendTo]) return sendWhole(ctx);
   ctx.respond = false;
   body[sendTo](ctx.res);
 }

@@ -6,13 +6,13 @@ type Doors = Routes['doors'];
 
 /**
  * Sentence of a 404. For a path that ends with that of a route it names the path that is served, and the base URL to
- * set in the client.
+ * set in the client; `basePath` is the path that the gateway is below.
  */
-export function nothingAt(ctx: CoreContext, doors: Doors): string {
+export function nothingAt(ctx: CoreContext, doors: Doors, basePath: string): string {
   const nothing = `There is nothing at ${ctx.path}.`;
   const known = knownEnding(ctx.path, doors);
   if (!known) return nothing;
-  const base = baseUrls(originOf(ctx), ctx.path, known);
+  const base = baseUrls(originOf(ctx) + basePath, ctx.path, known);
   return `${nothing} This gateway serves ${known.path}: set the base URL of the client to ${base}.`;
 }
 

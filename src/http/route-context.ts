@@ -31,6 +31,8 @@ export interface RouteContext {
   readonly slots: Slots;
   readonly keys: Keys;
   readonly health: Health;
+  /** Path that the gateway is below: `/llm`; empty for none. */
+  readonly basePath: string;
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
   /**

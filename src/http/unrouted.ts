@@ -17,7 +17,9 @@ export function answerUnrouted(
 ): CoreMiddleware {
   const routers = [...routes.routers, ...others];
   const refuse = (ctx: CoreContext) =>
-    refuseUnrouted(ctx, allowedMethods(routers, ctx.path), () => nothingAt(ctx, routes.doors));
+    refuseUnrouted(ctx, allowedMethods(routers, ctx.path), () =>
+      nothingAt(ctx, routes.doors, serving.basePath),
+    );
   const throughStages = (format: Format | undefined) => keyed(serving, 'other', format, refuse);
   return async (ctx, next) => {
     const isOurs = /^\/v1(\/|$)/.test(ctx.path) || allowedMethods(routers, ctx.path).length > 0;

@@ -15,8 +15,9 @@ export interface Combination {
 }
 
 /** Text that rows share if they are of the same hour and groups. */
-export function combinationKey({ atMs, keyId, team, slot, model, format, cache, tags }: LedgerRow): string {
-  const groups = [hourOf(atMs), keyId, team, slot, model, format, cache?.cause];
+export function combinationKey(row: LedgerRow): string {
+  const { atMs, keyId, team, slot, model, askedModel, format, cache, tags } = row;
+  const groups = [hourOf(atMs), keyId, team, slot, model, askedModel, format, cache?.cause];
   return JSON.stringify(tags ? [...groups, tags] : groups);
 }
 

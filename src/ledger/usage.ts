@@ -40,7 +40,7 @@ export function bucketsOf({ fromMs, toMs, stepMs }: Omit<UsageQuery, 'by'>): Omi
 }
 
 /** A group that each row has exactly one of. */
-export type ColumnGroup = Exclude<UsageGroup, 'tag' | 'stage' | 'cause'>;
+export type ColumnGroup = Exclude<UsageGroup, 'asked_model' | 'tag' | 'stage' | 'cause'>;
 
 /** The column of a group, in the rows and in the hours. */
 export const groupColumnOf = {
@@ -89,6 +89,11 @@ export function matches(row: LedgerRow, filter: LedgerFilter): boolean {
     (cause === undefined || row.cache?.cause === cause) &&
     fields.every(([field, value]) => row[field as keyof LedgerRow] === value) // the other fields of a filter are fields of a row
   );
+}
+
+/** Model that the caller of a row asked for; '' without one. */
+export function askedModelOf({ askedModel, model = '' }: Pick<LedgerRow, 'askedModel' | 'model'>): string {
+  return askedModel ?? model;
 }
 
 /** Groups of a row by its tags: their names, or the value of the tag that is asked for. */

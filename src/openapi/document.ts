@@ -15,11 +15,19 @@ import { describeStageRoutes, v1Routes } from './v1.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Where callers find a gateway, and the cookie of the console's sessions there. */
+export interface ServedPlace {
+  /** Path that it is below: `/llm`; empty for none. */
+  readonly basePath: string;
+  readonly sessionCookie: string;
+}
+
 /** The OpenAPI 3.1 document of all routes, built from the schemas that check requests. */
 export function openApiDocument(
   formats: readonly Format[],
   stageRoutes: readonly ServedRoute[],
   panelRoutes: readonly PanelRoute[],
+  place: ServedPlace,
 ): Json {
   const served = describeStageRoutes(stageRoutes, formats);
   const routes = [
@@ -32,10 +40,13 @@ export function openApiDocument(
   return {
     openapi: '3.1.0',
     info: { title: name, version, description, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: '/' }],
+    servers: [{ url: place.basePath || '/' }],
     tags: Object.entries(tags).map(([tag, text]) => ({ name: tag, description: text })),
     paths: pathsOf(routes, names),
-    components: { schemas: { Error: errorSchema, ...namedSchemas() }, securitySchemes },
+    components: {
+      schemas: { Error: errorSchema, ...namedSchemas() },
+      securitySchemes: securitySchemes(place),
+    },
   };
 }
 
@@ -71,16 +82,23 @@ const errorSchema = {
   },
 };
 
-const securitySchemes = {
-  bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'The master key, a protocol key or an admin token.',
-  },
-  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-  session: { type: 'apiKey', in: 'cookie', name: 'gw_session' },
-  csrf: { type: 'apiKey', in: 'header', name: 'x-csrf-token', description: 'What the cookie gw_csrf says.' },
-};
+function securitySchemes({ sessionCookie }: ServedPlace): Json {
+  return {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The master key, a protocol key or an admin token.',
+    },
+    apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    session: { type: 'apiKey', in: 'cookie', name: sessionCookie },
+    csrf: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'x-csrf-token',
+      description: `Value of the cookie ${sessionCookie.replace('session', 'csrf')}.`,
+    },
+  };
+}
 
 const key: readonly Json[] = [{ bearer: [] }, { apiKey: [] }];
 

@@ -11,7 +11,7 @@ interface Pending {
 
 /**
  * Clean-up functions of a pipeline, run in reverse order of registration. One that fails or hangs does not
- * stop the others; `timeoutMs` is for all of them together.
+ * stop the others; `timeoutMs` is for all of them together, and each waits its share of that for the one before.
  */
 export class Disposers {
   readonly #log: Logger;
@@ -37,12 +37,15 @@ export class Disposers {
   async run(): Promise<readonly ConfigProblem[]> {
     this.#isOver = true;
     const deadlineMs = performance.now() + this.#timeoutMs;
-    const problems: ConfigProblem[] = [];
-    for (const pending of this.#pending.splice(0).toReversed()) {
+    const attempts: Promise<readonly ConfigProblem[]>[] = [];
+    const all = this.#pending.splice(0).toReversed();
+    for (const [at, pending] of all.entries()) {
       const leftMs = Math.max(deadlineMs - performance.now(), 0);
-      problems.push(...(await this.#attempt(pending, leftMs)));
+      const attempt = this.#attempt(pending, leftMs);
+      attempts.push(attempt);
+      await settledWithin(attempt, leftMs / (all.length - at));
     }
-    return problems;
+    return (await Promise.all(attempts)).flat();
   }
 
   async #attempt({ dispose, stage }: Pending, ms: number): Promise<readonly ConfigProblem[]> {
@@ -64,4 +67,12 @@ export class Disposers {
       return [problem];
     }
   }
+}
+
+/** Resolves with a promise, which does not reject, or after `ms`. */
+async function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }

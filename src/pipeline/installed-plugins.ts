@@ -1,18 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { formerPackageName, packageName } from '../version.js';
 import { readPackage } from './listed-plugins.js';
 
 /** An npm package that brings plugins. */
 export interface InstalledPlugin {
   readonly name: string;
   readonly version: string;
-  /** Range of gw2api that it fits. */
+  /** Versions of this package that it fits, as a range. */
   readonly peer: string;
   readonly folder: string;
 }
 
 /**
- * Packages with the keyword `gw2api-plugin` and the peer `gw2api` that modules in a folder can import: those of
+ * Packages with the keyword `gw2api-plugin` and this package as their peer, that modules in a folder can import: those of
  * its `node_modules` and of the folders above it, the nearest of each name.
  */
 export async function installedPlugins(from: string): Promise<readonly InstalledPlugin[]> {
@@ -39,7 +40,7 @@ async function packageNames(folder: string): Promise<readonly string[]> {
 
 function pluginIn(name: string, folder: string): InstalledPlugin | undefined {
   const { keywords = [], peers = {}, version = '' } = readPackage(folder) ?? {};
-  const peer = peers['gw2api'];
+  const peer = peers[packageName] ?? peers[formerPackageName];
   if (!keywords.includes('gw2api-plugin') || typeof peer !== 'string') return undefined;
   return { name, version, peer, folder };
 }

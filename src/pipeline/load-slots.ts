@@ -4,6 +4,7 @@ import type { AccountKind, SchemaError, UpstreamKind } from '../plugin/internal.
 import { loadEntry, type LoadedPlugin, type Loading } from './load-plugin.js';
 import { builtinNames } from './resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
+import { vendorsUpstream } from './vendors-upstream.js';
 
 /** The plugins of a slot, with their options, defaults filled in. */
 export interface LoadedSlot {
@@ -56,8 +57,9 @@ async function loadSlot(
     loadEntry(upstreamKind, entry, where),
     loadEntry(accountKind, own, where),
   ]);
+  const meant = upstream.plugin ? undefined : await vendorsUpstream(config.upstream, where);
   const problems = [
-    ...upstream.problems,
+    ...upstream.problems.map((problem) => (meant === undefined ? problem : { ...problem, message: meant })),
     ...ownFaults(config, ['with'], upstream),
     ...(config.isSound(['account', 'kind']) ? account.problems : []),
     ...ownFaults(config, ['account'], account),

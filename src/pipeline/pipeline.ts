@@ -11,7 +11,7 @@ import {
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from './load-stages.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
-import { builtinFolder } from './resolve.js';
+import { builtinFolder, builtinNames } from './resolve.js';
 import type { RouteOwner } from './route-owners.js';
 import { placeOf, setUpAll, type ReadyStage } from './set-up.js';
 import { StageRoutes } from './stage-routes.js';
@@ -99,6 +99,7 @@ export class Pipeline {
     const registrations: Registrations = {
       policies,
       disposers,
+      builtins: new Set(await builtinNames(builtins)),
       routes,
       notices: [],
       limits: {},

@@ -1,3 +1,4 @@
+import { ownSpecifier } from './own-package.js';
 import { PluginUrls } from './plugin-urls.js';
 
 /** Module resolution hooks (node:module), loaded into their own thread or, where Node can, called in ours. */
@@ -60,7 +61,8 @@ function versioned<Result extends Resolved>(resolved: Result, context: Context):
 /** Resolves a plugin's imports: the SDK of the running gateway, and its TypeBox if the plugin has none. */
 function routes(specifier: string, context: Context): readonly [Route, Route?] {
   const fromHere: Context = { ...context, parentURL: import.meta.url };
-  if (specifier === 'gw2api' || specifier.startsWith('gw2api/')) return [[specifier, fromHere]];
+  const own = ownSpecifier(specifier);
+  if (own !== undefined) return [[own, fromHere]];
   if (/^typebox(\/|$)/.test(specifier))
     return [
       [specifier, context],

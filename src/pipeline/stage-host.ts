@@ -32,6 +32,8 @@ export interface HostServices extends Omit<
 export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
+  /** Names of the stages that the gateway has itself, whose metrics may have names of its own. */
+  readonly builtins: ReadonlySet<string>;
   readonly notices: string[];
   readonly routes: StageRoutes;
   limits: Limits;
@@ -57,7 +59,10 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     storage: pluginStorage(store.spaces, spaceOf(stage), () => services.now()),
     live,
     secrets,
-    metrics: stageMetrics(services.metrics, (stop) => disposers.add(stop, stage)),
+    metrics: stageMetrics(
+      registrations.builtins.has(stage.config.use) ? services.metrics : foreignMetrics(services.metrics),
+      (stop) => disposers.add(stop, stage),
+    ),
     policies: registrations.policies,
     isLocal: services.isLocal,
     dry: services.dry,
@@ -115,9 +120,32 @@ function stageMetrics(metrics: Metrics, onDispose: Host['onDispose']): Metrics {
   };
 }
 
+/** Metrics for stages of others, which throw an Error for a name that may be one of the gateway's own. */
+function foreignMetrics(metrics: Metrics): Metrics {
+  return {
+    counter(name, ...rest) {
+      requireFree(name);
+      return metrics.counter(name, ...rest);
+    },
+    histogram(name, ...rest) {
+      requireFree(name);
+      return metrics.histogram(name, ...rest);
+    },
+    cache: (name, read) => metrics.cache(name, read),
+  };
+}
+
+function requireFree(metric: string): void {
+  const [prefix] = /^(?:gw2api|process|nodejs)_/.exec(metric) ?? [];
+  if (prefix === undefined) return;
+  throw new Error(
+    `"${metric}" is a name for metrics of the gateway; begin it with another word than ${prefix}`,
+  );
+}
+
 /**
- * Registry of one pipeline's policies; a later one replaces one of its name. `get` throws an Error with the
- * known names.
+ * Registry of one pipeline's policies; a later one replaces one of its name, but for those of the gateway. `get`
+ * throws an Error with the known names.
  */
 export function createPolicies(builtin: HostServices['builtinPolicies']): Host['policies'] {
   const known = new Map(Object.entries(builtin));
@@ -127,7 +155,11 @@ export function createPolicies(builtin: HostServices['builtinPolicies']): Host['
       if (!make) throw new Error(`there is no policy "${name}"; there are ${[...known.keys()].join(', ')}`);
       return named(name, make());
     },
-    register: (name, make) => void known.set(name, make),
+    register(name, make) {
+      if (Object.hasOwn(builtin, name))
+        throw new Error(`"${name}" is a policy of the gateway; register yours under another name`);
+      known.set(name, make);
+    },
   };
 }
 

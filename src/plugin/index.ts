@@ -1,4 +1,4 @@
-/** `gw2api/plugin`: the public API of stages. */
+/** `@gw2api/gateway/plugin`: the public API of stages. */
 export { isAttribution, withSystemBlock } from './attribution.js';
 export { withoutContextSuffix } from './answering-model.js';
 export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './cache-markers.js';
@@ -93,6 +93,8 @@ export { isLoopback } from './http/loopback.js';
 export { parseJson } from './http/parse-json.js';
 export { bodyAborted, bodyTooLarge, readBytes } from './http/read-bytes.js';
 export { sseBody } from './http/sse-body.js';
+export { readTlsFiles, TlsFiles } from './http/tls-files.js';
+export type { TlsFilesReading, TlsProblem } from './http/tls-files.js';
 export { LimitMeters } from './limits/limit-meters.js';
 export { limitWindow } from './limits/limit-window.js';
 export type { LimitWindow } from './limits/limit-window.js';

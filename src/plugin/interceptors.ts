@@ -93,7 +93,7 @@ class Interception {
       trace.made(passed.events, interceptor.place);
       return passed;
     } catch (error) {
-      if (!faults.has(error)) trace.blame(error, interceptor.place);
+      if (!faults.has(error)) trace.blame(error, trace.versions.causeOf(error, interceptor.place, trace));
       faults.add(error);
       throw error;
     } finally {

@@ -11,6 +11,7 @@ export type { Actor, Role } from './contract/actor.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
 export type { RefusedAnswer } from './contract/account.js';
 export { normalizePlugin, stageFields } from './contract/define.js';
+export { checkDefinition } from './contract/definition.js';
 export type { AdminToken, AdminTokens } from './contract/admin-token.js';
 export type {
   AuditActor,
@@ -29,7 +30,7 @@ export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';
 export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
 export type { ErrorTexts, ErrorTextStore } from './contract/error-texts.js';
-export { latencyMeasures } from './contract/ledger.js';
+export { latencyMeasures, RefusedRowsError } from './contract/ledger.js';
 export type {
   LatencyMeasure,
   LatencySum,
@@ -187,4 +188,6 @@ export { textOf } from './raw/binary-string-builder.js';
 export { Networks, parseNetwork } from './http/networks.js';
 export { hasEnvironmentProxy } from './http/external-fetch.js';
 export { tlsOptions } from './http/tls-options.js';
+export { tlsParts } from './http/tls-files.js';
+export type { TlsPart } from './http/tls-files.js';
 export { printable } from './printable.js';

@@ -15,7 +15,7 @@ export class MadeStreams {
   }
 
   /** The first stream that has failed with an error, which those below it only pass on. */
-  brokenBy(error: unknown): BrokenStream | undefined {
+  brokenBy(error: unknown): Thrown | undefined {
     for (const { events, by } of this.#streams) {
       const reason = events.reasonFor(error);
       if (reason !== undefined) return { error, by, reason };
@@ -29,9 +29,10 @@ interface MadeStream {
   readonly by: StagePlace | undefined;
 }
 
-/** Error that the reader of a stream got, the stage to blame, and the error behind it. */
-interface BrokenStream {
+/** First error of a request, and the stage to blame. */
+export interface Thrown {
   readonly error: unknown;
   readonly by: StagePlace | undefined;
-  readonly reason: unknown;
+  /** Error of the stream that its reader failed at; absent: the error itself. */
+  readonly reason?: unknown;
 }

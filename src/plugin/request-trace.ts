@@ -4,7 +4,7 @@ import type { CallTimer, StagePlace, Trace, TraceCost } from './contract/trace.j
 import { isGatewayError, type GatewayError } from './error.js';
 import { CallBill } from './call-bill.js';
 import { FailedCalls } from './failed-calls.js';
-import { MadeStreams } from './made-streams.js';
+import { MadeStreams, type Thrown } from './made-streams.js';
 import { RequestUsage } from './request-usage.js';
 import { RequestVersions } from './request-versions.js';
 import { AddedParts } from './added-parts.js';
@@ -201,7 +201,11 @@ export class RequestTrace implements Trace {
 
   /** Ends a stage by its error. */
   leaveFailed({ place, timed, above }: StageStep, error: unknown): void {
-    if (!this.#isThrown(error)) this.#thrown = this.#streams.brokenBy(error) ?? { error, by: place };
+    if (!this.#isThrown(error))
+      this.#thrown = this.#streams.brokenBy(error) ?? {
+        error,
+        by: this.versions.causeOf(error, place, this),
+      };
     this.#turnTo(above);
     timed.endedMs = this.#sinceMs;
     place.meter?.time(timed.ms);
@@ -236,7 +240,7 @@ export class RequestTrace implements Trace {
 
   /** Adds a version of the request, of the stage that is being timed unless `by` says another one. */
   sees(request: MessagesRequest, by = this.#current?.place): void {
-    this.versions.add(request, by?.stage ?? '');
+    this.versions.add(request, by);
   }
 
   /** Adds a stream of the answer, of the stage that is being timed unless `by` says another one. */
@@ -289,12 +293,4 @@ export class RequestTrace implements Trace {
     this.#current = next;
     this.#sinceMs = nowMs;
   }
-}
-
-/** First error of a request, and the stage to blame. */
-interface Thrown {
-  readonly error: unknown;
-  readonly by: StagePlace | undefined;
-  /** Error of the stream that its reader failed at; absent: the error itself. */
-  readonly reason?: unknown;
 }

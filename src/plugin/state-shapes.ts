@@ -34,7 +34,7 @@ function requestFault(value: unknown): string | undefined {
     messages: Array.isArray,
     max_tokens: isAbsentOr((number) => typeof number === 'number'),
     system: isAbsentOr((system) => isText(system) || isBlocks(system)),
-    tools: isAbsentOr(Array.isArray),
+    tools: isAbsentOr((tools) => Array.isArray(tools) && tools.every(isRecord)),
   });
   if (fault) return fault;
   const { messages } = value as { readonly messages: readonly unknown[] }; // as just checked

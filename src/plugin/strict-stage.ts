@@ -1,8 +1,16 @@
 import type { Plugin } from './contract/define.js';
 import type { MessagesRequest } from './contract/messages.js';
-import { coreKeys, type Intercept, type ModelCall, type StageContext } from './contract/state.js';
+import {
+  coreKeys,
+  type Intercept,
+  type ModelCall,
+  type ModelReply,
+  type StageContext,
+} from './contract/state.js';
 import type { StagePlace } from './contract/trace.js';
 import { contextView, originalContext, type AnyContext } from './context-view.js';
+import { EventStream } from './events/event-stream.js';
+import { StrictEvents } from './events/strict-events.js';
 import type { RequestTrace } from './request-trace.js';
 import type { ReadyParts } from './stage-parts.js';
 import { shapeFault } from './state-shapes.js';
@@ -24,8 +32,16 @@ export function strictParts(parts: ReadyParts, terms: StrictTerms): ReadyParts {
   const own = (ctx: StageContext<never, never>) => view(originalContext(ctx)) as unknown as typeof ctx;
   const wrapped =
     (wrap: Intercept): Intercept =>
-    (request, call, ctx) =>
-      wrap(deepFrozen(request), strictCall(request, call), own(ctx));
+    async (request, call, ctx) => {
+      const given: unknown[] = [];
+      const noted: ModelCall = async (...args) => {
+        const reply = await strictCall(request, call)(...args);
+        given.push(reply.events);
+        return reply;
+      };
+      const reply = await wrap(deepFrozen(request), noted, own(ctx));
+      return given.includes(eventsOf(reply)) ? reply : strictReply(reply);
+    };
   return {
     ...parts,
     middleware: middleware && ((ctx, next): unknown => middleware(view(ctx), next)),
@@ -78,7 +94,7 @@ function rulesOf({
     set(state, key, value) {
       requireSettable(key);
       if (typeof key === 'string' && value !== Reflect.get(state, key)) requireShape(key, value);
-      return Reflect.set(state, key, key === 'request' ? deepFrozen(value) : value);
+      return Reflect.set(state, key, strictValue(state, key, value));
     },
     deleteProperty(state, key) {
       requireSettable(key);
@@ -91,6 +107,17 @@ function rulesOf({
     preventExtensions: () => false,
     setPrototypeOf: () => false,
   };
+}
+
+/** Value that a stage gives a key: a request that nobody can write into, a reply whose new events are checked. */
+function strictValue(state: object, key: string | symbol, value: unknown): unknown {
+  if (key === 'request') return deepFrozen(value);
+  const before: unknown = Reflect.get(state, key);
+  return key === 'reply' && eventsOf(value) !== eventsOf(before) ? strictReply(value) : value;
+}
+
+function eventsOf(reply: unknown): unknown {
+  return (Object(reply) as Partial<ModelReply>).events; // any object has properties
 }
 
 function undeclared(does: string, key: string, list: string): TypeError {
@@ -110,18 +137,35 @@ function absent(state: object, key: string, providers: ReadonlyMap<string, Stage
 }
 
 function requireShape(key: string, value: unknown): void {
-  const fault = shapeFault(key, value);
+  const fault = shapeFault(key, value) ?? (key === 'request' ? jsonFault(value) : undefined);
   if (fault) throw new TypeError(`The stage leaves a ctx.state.${key} that ${fault}.`);
 }
 
-/** Freezes lists and plain objects, and all of these within; what is frozen already counts as done. */
+/** Fault of a value that holds itself, or a number too large for JSON. */
+function jsonFault(value: unknown): string | undefined {
+  try {
+    JSON.stringify(value);
+    return undefined;
+  } catch (error) {
+    return `is no JSON: ${(error as Error).message.split('\n', 1)[0]}`; // a TypeError or RangeError
+  }
+}
+
+/** A reply whose events are checked on their way; anything else as it is. */
+function strictReply<Value>(reply: Value): Value {
+  const events = eventsOf(reply);
+  return events instanceof EventStream ? { ...reply, events: events.through(new StrictEvents()) } : reply;
+}
+
+/** Freezes lists and plain objects, and all of these within, each once; what is frozen already counts as done. */
 function deepFrozen<Value>(value: Value): Value {
-  const open: unknown[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const open = new Set<unknown>([value]);
+  for (const next of open) {
+    // A set also iterates over what is added meanwhile.
     if (!isPlain(next)) continue;
     if (next !== value && Object.isFrozen(next)) continue;
     Object.freeze(next);
-    for (const inner of Object.values(next)) if (isPlain(inner)) open.push(inner);
+    for (const inner of Object.values(next)) if (isPlain(inner)) open.add(inner);
   }
   return value;
 }

@@ -33,8 +33,8 @@ export function poolClosed(): GatewayError {
 }
 
 /**
- * Error if no slot can be used: none serves the model (404), all are used up (429), or all are closed until
- * an operator acts (503).
+ * Error if no slot can be used: none serves the model (404), all are used up or have named a long wait (429), or all
+ * are closed until an operator acts (503).
  */
 export function nothingToAsk(
   model: WantedModel,
@@ -44,10 +44,11 @@ export function nothingToAsk(
 ): GatewayError {
   const serving = entries.filter((entry) => entry.serves(model));
   if (serving.length === 0) return notServed(model);
-  const resets = serving
-    .map((entry) => entry.coolDownFor(model, nowMs)?.untilMs)
-    .filter((time) => time !== undefined);
-  if (resets.length > 0) return windowExhausted(model, Math.min(...resets), nowMs);
+  const [first] = serving
+    .flatMap((entry) => entry.coolDownFor(model, nowMs) ?? [])
+    .toSorted((a, b) => a.untilMs - b.untilMs);
+  if (first)
+    return (first.reason === 'rate_limited' ? longWait : windowExhausted)(model, first.untilMs, nowMs);
   return unavailable(model, serving, nowMs);
 }
 
@@ -98,11 +99,21 @@ export function declined({ id }: WantedModel, policy: PickPolicy): GatewayError 
 }
 
 function windowExhausted({ id }: WantedModel, resetMs: number, nowMs: number): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `The usage window of every slot that serves the model "${id}" is used up until ${new Date(resetMs).toISOString()}.`,
-    { headers: { 'retry-after': String(Math.ceil((resetMs - nowMs) / 1000)) } },
+  const until = new Date(resetMs).toISOString();
+  return limitedFor(
+    resetMs - nowMs,
+    `The usage window of every slot that serves the model "${id}" is used up until ${until}.`,
   );
+}
+
+function longWait({ id }: WantedModel, resetMs: number, nowMs: number): GatewayError {
+  const until = new Date(resetMs).toISOString();
+  return limitedFor(resetMs - nowMs, `The provider of the model "${id}" limits its requests until ${until}.`);
+}
+
+function limitedFor(leftMs: number, message: string): GatewayError {
+  const headers = { 'retry-after': String(Math.ceil(leftMs / 1000)) };
+  return new GatewayError('rate_limited', message, { headers });
 }
 
 function unavailable({ id }: WantedModel, serving: readonly SlotEntry[], nowMs: number): GatewayError {

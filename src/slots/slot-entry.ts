@@ -193,6 +193,11 @@ export class SlotEntry {
     return this.#isOpen && !this.coolDowns.blocks(this.upstreamModel(model), nowMs);
   }
 
+  /** True if a request that no other slot serves may ask the slot although it cools. */
+  mayBeAsked(model: WantedModel, nowMs: number): boolean {
+    return this.isSchedulable(model, nowMs) || !this.coolDowns.refusesAsks(this.upstreamModel(model), nowMs);
+  }
+
   /** Cooldown that keeps the slot from serving the model; undefined if something else closes the slot. */
   coolDownFor(model: Pick<WantedModel, 'id' | 'upstreamModel'>, nowMs: number): CoolDown | undefined {
     return this.#isOpen ? this.coolDowns.active(this.upstreamModel(model), nowMs) : undefined;

@@ -3,6 +3,7 @@ import type { AuditLog, Logger } from '../plugin/internal.js';
 import type { CredentialCipher } from './credential-cipher.js';
 import type { StoreSettings } from './index.js';
 import type { Schema } from './sql/migrate.js';
+import type { ServerState } from './sql/postgres-server.js';
 import type { Resealed } from './sql/reseal.js';
 import { StoreError } from './store-error.js';
 
@@ -20,6 +21,8 @@ export interface MaintainedStore {
   pluginValues(keyId: string): Promise<readonly { readonly space: string; readonly count: number }[]>;
   /** Audit log of a store with the tables of this version. */
   readonly audit: Pick<AuditLog, 'append'>;
+  /** State of the database; undefined for a file. */
+  server(): Promise<ServerState | undefined>;
   /** Time of the database, unix milliseconds; undefined for a file. */
   clockMs(): Promise<number | undefined>;
   close(): Promise<void>;
@@ -59,6 +62,10 @@ export async function openForMaintenance(
     sealed: (cipher) => reseal.sealedCounts(db, cipher),
     pluginValues: (keyId) => reseal.pluginValuesSealedBy(db, keyId),
     audit: sqlAuditLog(db),
+    async server() {
+      if (kind === 'sqlite') return undefined;
+      return (await import('./sql/postgres-server.js')).serverState(db);
+    },
     async clockMs() {
       if (kind === 'sqlite') return undefined;
       const now = sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`;
@@ -77,19 +84,19 @@ async function sqlite(file: string, { log, isReadOnly = false }: MaintenanceOpti
   return openSqlite(startSqliteThread(file, log));
 }
 
-async function postgres(url: string, { log }: MaintenanceOptions) {
+async function postgres(url: string, { log, isReadOnly = false }: MaintenanceOptions) {
   const { openPostgres } = await import('./sql/postgres.js');
-  return (await openPostgres(url, log)).db;
+  return (await openPostgres(url, log, { connections: 1, isReadOnly })).db;
 }
 
 /** Throws a StoreError that says why, where the tables are not those of this version. */
 export async function requireCurrentSchema(store: MaintainedStore): Promise<void> {
-  const { state, last } = await store.schema();
+  const { state, last, version } = await store.schema();
   if (state === 'current') return;
   const why = {
     empty: 'The store has no tables yet',
     older: `The store is of an older version of gw2api (its last step is "${last}")`,
-    newer: `The store was written by a newer version of gw2api (it has "${last}")`,
+    newer: `The store was written by a newer version of gw2api (${version ?? `it has "${last}"`})`,
   }[state];
   throw new StoreError(`${why}: run this command of the version that serves from it.`);
 }

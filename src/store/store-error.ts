@@ -5,3 +5,9 @@ export class StoreError extends Error {
 
 /** Error of a store that is down and was not asked. */
 export class StoreDownError extends StoreError {}
+
+/** Error of a call that got no connection in time, as all were in use; the server is not down for that. */
+export class StoreBusyError extends Error {
+  override readonly name = 'StoreBusyError';
+  readonly code = 'STORE_BUSY';
+}

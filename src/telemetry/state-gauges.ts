@@ -1,3 +1,4 @@
+import * as prom from 'prom-client';
 import type { ResponseTotal, Store } from '../plugin/internal.js';
 import type { PrometheusMetrics } from './metrics.js';
 
@@ -21,6 +22,22 @@ export function measureState(metrics: PrometheusMetrics, readings: StateReadings
     'gw2api_ledger_rows_waiting',
     'Rows of the ledger that the store does not have yet.',
     () => readings.ledger.waiting,
+  );
+}
+
+/** Counter of the rows of the ledger that the store has refused. */
+export function measureRefusedRows(metrics: PrometheusMetrics, rows: { readonly count: number }): void {
+  metrics.register(
+    (registry) =>
+      new prom.Counter({
+        name: 'gw2api_ledger_rows_refused_total',
+        help: 'Rows of the ledger that the store has refused for their content; they are set aside beside the spool.',
+        registers: [registry],
+        collect() {
+          this.reset();
+          this.inc(rows.count);
+        },
+      }),
   );
 }
 

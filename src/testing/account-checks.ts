@@ -11,11 +11,12 @@ import {
   type TokenStore,
 } from '../plugin/internal.js';
 import { openHttpClient } from '../transport/http-client.js';
+import { toAccount, type AccountLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { filledOptions } from './filled-options.js';
 
 export interface AccountSubject {
-  readonly kind: AccountKind;
+  readonly kind: AccountLike;
   /**
    * The keys beside `kind` of a sound account. A function starts a service that they name, for accounts that
    * refresh.
@@ -143,7 +144,8 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 };
 
-async function runRule(rule: Rule, { kind, options: given = {} }: AccountSubject): Promise<void> {
+async function runRule(rule: Rule, { kind: like, options: given = {} }: AccountSubject): Promise<void> {
+  const kind = toAccount(like);
   const options = typeof given === 'function' ? await (given as () => object | Promise<object>)() : given;
   const clients: ReturnType<AccountHost['connect']>[] = [];
   const host = accountHost();

@@ -12,6 +12,7 @@ import {
   type ReplyEncoder,
 } from '../plugin/internal.js';
 import { messageEvents, replyOf } from './events.js';
+import { toFormat, type FormatLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { filledOptions } from './filled-options.js';
 
@@ -35,9 +36,10 @@ export interface FormatCheck {
  * Conformance suite of a format: the grammar of its streams, whole = fold(stream), the same bytes for any
  * split of the events into batches, and failures in the stream. Throws an Error that names the broken rule.
  */
-export async function checkFormat(format: Format, check: FormatCheck): Promise<void> {
-  const given = { ...contextOf(format), ...check.context };
-  const context = { ...given, options: { ...filledOptions(format, given.options) } };
+export async function checkFormat(given: FormatLike, check: FormatCheck): Promise<void> {
+  const format = toFormat(given);
+  const parts = { ...contextOf(format), ...check.context };
+  const context = { ...parts, options: { ...filledOptions(format, parts.options) } };
   await checkDecoded(format, check.body, context);
   const encoder = await format.encoder(check.body, context);
   for (const [name, events] of Object.entries(answers())) {

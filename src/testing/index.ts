@@ -6,6 +6,7 @@ export { accountChecks, accountHost } from './account-checks.js';
 export type { AccountCheck, AccountSubject } from './account-checks.js';
 export { checkFormat } from './check-format.js';
 export type { FormatCheck } from './check-format.js';
+export type { AccountLike, FormatLike, StageLike, UpstreamLike } from './definitions.js';
 export { fakeFormat } from './fake-format.js';
 export { fakeSlot, fakeSlots, pickerOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';

@@ -16,6 +16,7 @@ import {
   type Outcome,
   type Plugin,
 } from '../plugin/internal.js';
+import { toStage, type StageLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { seedState } from './seed-state.js';
 import { send, type Answer, type StageRequest } from './send.js';
@@ -60,7 +61,10 @@ export interface StageServer {
  * Runs one request through one stage, over a real socket and a real Koa context. A GatewayError becomes the
  * answer that the gateway would give; anything else that the stage throws is thrown here.
  */
-export async function runStage(plugin: Plugin, options: StageOptions & StageRequest = {}): Promise<StageRun> {
+export async function runStage(
+  plugin: StageLike,
+  options: StageOptions & StageRequest = {},
+): Promise<StageRun> {
   const server = await serveStage(plugin, options);
   try {
     const answer = await send(server.origin, options);
@@ -76,7 +80,8 @@ export async function runStage(plugin: Plugin, options: StageOptions & StageRequ
  * Serves one stage until closed, for a test with a connection of its own: one that disconnects, or reads
  * slowly.
  */
-export async function serveStage(plugin: Plugin, options: StageOptions = {}): Promise<StageServer> {
+export async function serveStage(given: StageLike, options: StageOptions = {}): Promise<StageServer> {
+  const plugin = toStage(given);
   const host = options.host ?? fakeHost();
   const made = await plugin.setup(checkOptions(plugin, options.options), host);
   const parts = stageParts(made, plugin);

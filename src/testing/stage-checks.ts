@@ -11,13 +11,14 @@ import {
   type Plugin,
 } from '../plugin/internal.js';
 import { messageEvents, recordedEvents } from './events.js';
+import { toStage, type StageLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { serveStage } from './run-stage.js';
 import { send, type Answer, type StageRequest } from './send.js';
 import { StageWorld } from './stage-world.js';
 
 export interface StageSubject {
-  readonly plugin: Plugin;
+  readonly plugin: StageLike;
   /** As `with:` in the config. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly host?: () => Host;
@@ -38,11 +39,12 @@ export interface StageCheck {
  * stageChecks({ plugin })) it(name, run)`. The stage passes a request that it does not refuse, whose answer says `Hello.`
  */
 export function stageChecks(subject: StageSubject): readonly StageCheck[] {
+  const plugin = toStage(subject.plugin);
   return formats.flatMap((format) =>
     deliveries.flatMap((delivery) =>
       Object.entries(rules).map(([name, rule]) => ({
         name: `${format}, ${delivery}: ${name}`,
-        run: () => rule({ ...subject, format, delivery }),
+        run: () => rule({ ...subject, plugin, format, delivery }),
       })),
     ),
   );
@@ -53,6 +55,7 @@ const deliveries = ['stream', 'whole'] as const;
 
 /** A subject in one format and delivery. */
 interface Case extends StageSubject {
+  readonly plugin: Plugin;
   readonly format: string;
   readonly delivery: GatewayState['delivery'];
 }

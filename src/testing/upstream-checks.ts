@@ -7,9 +7,9 @@ import {
   type Upstream,
   type UpstreamCall,
   type UpstreamHost,
-  type UpstreamKind,
 } from '../plugin/internal.js';
 import { openHttpClient } from '../transport/http-client.js';
+import { toUpstream, type UpstreamLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { filledOptions } from './filled-options.js';
 
@@ -28,11 +28,11 @@ export interface PlayedScenario {
 }
 
 export interface UpstreamSubject {
-  readonly kind: UpstreamKind;
+  readonly kind: UpstreamLike;
   /** Options of the upstream (`with:`), whose defaults are filled in; default none. */
   readonly options?: object;
   /** Other kinds of upstream that it opens. */
-  readonly others?: readonly UpstreamKind[];
+  readonly others?: readonly UpstreamLike[];
   /**
    * Starts a service that gives a short text (`answer`), status 429 with `retry-after: 7` (`refusal`), half an
    * answer and a closed connection (`cut`), or text without end (`endless`).
@@ -54,7 +54,7 @@ export function upstreamChecks(subject: UpstreamSubject): readonly UpstreamCheck
 /** Host of an upstream outside a gateway, with a real HTTP client. */
 export function upstreamHost(
   settings: Partial<UpstreamHost['slot']> = {},
-  others: readonly UpstreamKind[] = [],
+  others: readonly UpstreamLike[] = [],
 ): UpstreamHost {
   const slot = { id: 'test', headers: {}, connectTimeoutMs: 5000, maxConcurrent: 8, ...settings };
   const { baseUrl = 'http://127.0.0.1:9' } = slot;
@@ -65,8 +65,9 @@ export function upstreamHost(
     http: openHttpClient({ ...slot, baseUrl, log }),
     upstreams: {
       async open(use, { with: options = {}, ...changes }) {
-        const kind = others.find(({ name }) => name === use);
-        if (!kind) throw new Error(`There is no upstream "${use}"; give it as one of \`others\`.`);
+        const other = others.find(({ name }) => name === use);
+        if (!other) throw new Error(`There is no upstream "${use}"; give it as one of \`others\`.`);
+        const kind = toUpstream(other);
         const { proxy: _, ...inner } = { ...slot, ...changes };
         return kind.open(filledOptions(kind, options), upstreamHost(inner, others));
       },
@@ -150,7 +151,8 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 async function runRule({ scenario, check }: Rule, subject: UpstreamSubject): Promise<void> {
-  const { kind, options = {}, others = [] } = subject;
+  const { options = {}, others = [] } = subject;
+  const kind = toUpstream(subject.kind);
   const played = await subject.play(scenario);
   const { baseUrl, text = 'Hello' } = played;
   const host = upstreamHost(baseUrl === undefined ? {} : { baseUrl }, others);

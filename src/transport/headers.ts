@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isRequestHeader, type HttpRequest } from '../plugin/internal.js';
+import { release } from '../version.js';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -51,9 +51,7 @@ export function mediaType(headers: Headers): string {
 /** One media type in lower case, with parameters or without: the usual form, at a tenth of the cost. */
 const usualField = /^[a-z]+\/[a-z.+-]+(?=$|;[^,]*$)/;
 
-// Our own package.json: its version goes into the user agent.
-const { version } = createRequire(import.meta.url)('gw2api/package.json') as { readonly version: string };
-const userAgent = `gw2api/${version}`;
+const userAgent = `gw2api/${release}`;
 
 /** The same headers under the names that HTTP has them by. */
 export function lowerCase(headers: Headers): Headers {

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { ConfigError, type Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { readConfigFile } from '../config/load.js';
+import type { ReloadCause } from '../gateway/audited-reload.js';
 import { otherFile } from '../gateway/load-config.js';
 import { failedTests, testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
@@ -46,8 +47,8 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
     close: () => pool.close(),
     end: () => pool.close(),
     kill: () => pool.kill(),
-    reload: () =>
-      recorded(pool, async () => {
+    reload: (cause: ReloadCause) =>
+      recorded(pool, cause, async () => {
         const { failures } = await testConfig(file, env);
         if (failures.length > 0) throw new GatewayError('conflict', [failedTests, ...failures].join('\n'));
         const { problems, ...taken } = await pool.reload();
@@ -62,13 +63,13 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
   };
 }
 
-/** Has a worker record a reload by a signal in the audit log: the primary has no store. */
-async function recorded(pool: WorkerPool, reload: () => Promise<Taken>): Promise<void> {
+/** Has a worker record a reload in the audit log: the primary has no store. */
+async function recorded(pool: WorkerPool, cause: ReloadCause, reload: () => Promise<Taken>): Promise<void> {
   try {
-    pool.recordReload({ taken: await reload() });
+    pool.recordReload({ cause, taken: await reload() });
   } catch (error) {
     const code = error instanceof ConfigError ? 'invalid_request' : 'internal';
-    pool.recordReload({ code: isGatewayError(error) ? error.code : code });
+    pool.recordReload({ cause, code: isGatewayError(error) ? error.code : code });
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../config/config.js';
+import type { ReloadCause } from '../gateway/audited-reload.js';
 import type { Taken } from '../gateway/options.js';
 import type { LogFormat } from '../telemetry/logs.js';
 
@@ -32,5 +33,8 @@ export interface Reloaded extends Taken {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Result of a reload by a signal, or the error code of one that was not taken. */
-export type SignalledReload = { readonly taken: Taken } | { readonly code: string };
+/** Result of a reload by the primary, or the error code of one that was not taken. */
+export type SystemReload = { readonly cause: ReloadCause } & (
+  | { readonly taken: Taken }
+  | { readonly code: string }
+);

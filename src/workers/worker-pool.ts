@@ -5,7 +5,7 @@ import type { Measurement } from '../telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';
 import { SilentWorkers } from './silent-workers.js';
 import { WorkerHandle, type End } from './worker-handle.js';
-import type { Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
+import type { Reloaded, SystemReload, WorkerInit } from './worker-init.js';
 import { PoolReload } from './pool-reload.js';
 import { UsageError } from '../gateway/start-failure.js';
 
@@ -75,8 +75,8 @@ export class WorkerPool {
     return this.#silent.during(this.#reload.next());
   }
 
-  /** Has one worker record a reload by a signal in the audit log. */
-  recordReload(reload: SignalledReload): void {
+  /** Has one worker record a reload by the primary in the audit log. */
+  recordReload(reload: SystemReload): void {
     const [worker] = this.#serving;
     worker?.channel.notify('worker.reloaded', reload);
   }

@@ -4,7 +4,7 @@ import { ConfigError, type ConfigProblem } from '../config/config.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { openGateway } from '../gateway/app.js';
 import { noChanges, type ConfigDiff } from '../config-diff/index.js';
-import { reloadAtSignal } from '../gateway/audited-reload.js';
+import { reloadBySystem } from '../gateway/audited-reload.js';
 import type { Taken, WorkerGroup } from '../gateway/options.js';
 import type { Prepared } from '../gateway/prepared.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
@@ -14,12 +14,12 @@ import { RpcChannel } from '../live/ipc/rpc-channel.js';
 import { createLogger, processLog } from '../telemetry/logs.js';
 import type { Measurement } from '../telemetry/metrics.js';
 import { exitWhenWritten } from '../telemetry/process-exit.js';
-import type { PoolCanary, Reloaded, SignalledReload, WorkerInit } from './worker-init.js';
+import type { PoolCanary, Reloaded, SystemReload, WorkerInit } from './worker-init.js';
 import { startWatchdog, type StuckLog } from '../telemetry/watchdog/watchdog.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../gateway/test-config.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
-import { failureOf, listenProblem } from '../gateway/start-failure.js';
+import { failureOf, listenProblem, startFailure } from '../gateway/start-failure.js';
 import { portToPrimary } from './message-port.js';
 
 /** Runs one worker process: serves requests until the primary stops it or exits. */
@@ -33,7 +33,7 @@ export async function work(): Promise<void> {
   try {
     await worker.serve(await channel.ask<WorkerInit>('pool.begin'));
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = failureOf(startFailure(error));
     if (!failure && !channel.isClosed) throw error;
     await channel.ask('pool.failed', failure).catch(() => undefined); // reported by the primary
     await exitWhenWritten(1);
@@ -133,8 +133,9 @@ class Worker {
     channel.on('worker.hold', (canary: PoolCanary) => this.#hold(gateway, canary));
     channel.on('worker.commit', (text: string) => this.#commit(gateway, text));
     channel.on('worker.cancel', () => this.#lacksCanary || gateway.canaryHere.cancel());
-    channel.on('worker.reloaded', (reload: SignalledReload) => {
-      reloadAtSignal(gateway.services.audit, async () => takenOf(reload)).catch(() => undefined); // the primary logs it
+    channel.on('worker.reloaded', (reload: SystemReload) => {
+      const { audit } = gateway.services;
+      reloadBySystem(audit, reload.cause, async () => takenOf(reload)).catch(() => undefined); // the primary logs it
     });
     channel.on('worker.measure', () => gateway.services.metrics.measurements(name));
   }
@@ -197,7 +198,7 @@ const signMs = 500;
 const totalsMs = 1000;
 
 /** Throws where a reload was not taken. */
-function takenOf(reload: SignalledReload): Taken {
+function takenOf(reload: SystemReload): Taken {
   if ('taken' in reload) return reload.taken;
   throw new GatewayError(reload.code, 'The new config was refused.');
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { Audit } from '#src/audit/audit.js';
 import { GatewayError, type AuditEntry } from '#src/plugin/internal.js';
 import { MemoryStore } from '#src/store/memory/store.js';

@@ -2,7 +2,7 @@ import type { Files } from '../gateway/temp-folders.js';
 
 /** Stages of an operator that a caller of these tests steers by headers. */
 const datedPersona = `
-  import { definePlugin } from 'gw2api/plugin';
+  import { definePlugin } from '@gw2api/gateway/plugin';
   let count = 0;
   export default definePlugin({
     name: 'dated-persona', requires: ['request'], provides: ['request'],
@@ -19,7 +19,7 @@ const datedPersona = `
   });`;
 
 const rewriter = `
-  import { definePlugin } from 'gw2api/plugin';
+  import { definePlugin } from '@gw2api/gateway/plugin';
   export default definePlugin({
     name: 'rewriter', requires: ['request'], provides: ['request'],
     setup: () => function rewriter(ctx, next) {
@@ -30,7 +30,7 @@ const rewriter = `
   });`;
 
 const toolFilter = `
-  import { definePlugin } from 'gw2api/plugin';
+  import { definePlugin } from '@gw2api/gateway/plugin';
   export default definePlugin({
     name: 'tool-filter', requires: ['request'], provides: ['request'],
     setup: () => function toolFilter(ctx, next) {

@@ -28,6 +28,8 @@ describe('gw2api backup and restore', function () {
   afterEach(() => workshop.end());
 
   const run = (...args: string[]): Promise<Ended> => workshop.run({ args, cwd, env });
+  /** In a process of its own: the lock on the file before it ends with the process. */
+  const restore = (name: string): Promise<Ended> => workshop.spawn({ args: ['restore', name], cwd, env });
   const start = async (): Promise<Served> => {
     const gateway = await workshop.start({ cwd, env });
     return new Served(gateway, await gateway.url());
@@ -59,13 +61,13 @@ describe('gw2api backup and restore', function () {
       expect(keys).to.deep.equal(['one']);
       expect(slots).to.deep.equal(['b']);
     }
-    const refused = await run('restore', 'second.db');
+    const refused = await restore('second.db');
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.match(/has .*gateway\.db open: stop it first/);
     await served.end();
     const all = (await contentsOf(file)).rows;
 
-    const restored = await run('restore', 'second.db');
+    const restored = await restore('second.db');
     expect(restored.code, restored.stderr).to.equal(0);
     expect(await contentsOf(file)).to.deep.equal(copies[1]);
     const kept = (await readdir(path.join(cwd, 'data'))).filter((name) => name.includes('.before-'));
@@ -78,7 +80,7 @@ describe('gw2api backup and restore', function () {
   });
 
   it('writes over no file, and leaves none where it fails', async () => {
-    await (await start()).end();
+    await makeStore(file);
     await writeFile(path.join(cwd, 'taken.db'), 'mine');
     expect((await run('backup', 'taken.db')).stderr).to.include('it is there already');
     expect(await readFile(path.join(cwd, 'taken.db'), 'utf8')).to.equal('mine');
@@ -91,17 +93,17 @@ describe('gw2api backup and restore', function () {
   });
 
   it('restores over a damaged file, which it keeps', async () => {
-    await (await start()).end();
+    await makeStore(file);
     await run('backup', 'good.db');
     await writeFile(file, 'garbage '.repeat(1000));
-    const { code, stdout, stderr } = await run('restore', 'good.db');
+    const { code, stdout, stderr } = await restore('good.db');
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include('is kept as');
-    await (await start()).end();
+    await contentsOf(file);
   });
 
   it('restores where there was no file', async () => {
-    await (await start()).end();
+    await makeStore(file);
     await run('backup', 'good.db');
     const elsewhere = await workshop.folder({ 'config/gateway.yaml': config('sqlite:./data/gateway.db') });
     await copyFile(path.join(cwd, 'good.db'), path.join(elsewhere, 'good.db'));
@@ -114,8 +116,7 @@ describe('gw2api backup and restore', function () {
   });
 
   it('takes no backup that is damaged, of something else, or of a newer version', async () => {
-    await (await start()).end();
-    const before = await contentsOf(file);
+    const before = await makeStore(file);
     await run('backup', 'good.db');
     const bytes = await readFile(path.join(cwd, 'good.db'));
     await writeFile(path.join(cwd, 'half.db'), bytes.subarray(0, bytes.length / 2));
@@ -165,6 +166,13 @@ interface Contents {
 
 const forever = { fromMs: 0, toMs: 8e15, by: null, stepMs: 3_600_000 } as const;
 const totalOf = (sums: readonly UsageSum[]) => sums.reduce((total, { requests }) => total + requests, 0);
+
+/** Makes a file as a gateway does at its first start. */
+async function makeStore(file: string): Promise<Contents> {
+  const store = await openStore({ kind: 'sqlite', file }, { log: quiet, secretKey: env.GW_SECRET_KEY });
+  await store.close();
+  return contentsOf(file);
+}
 
 /** What is in a file that no gateway has open. */
 async function contentsOf(file: string): Promise<Contents> {

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { chmod, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { clock, descriptors, nodeVersion } from '#src/cli/doctor/machine.js';
+import { doctor } from '#src/cli/doctor.js';
 import type { Finding, Patient } from '#src/cli/doctor/finding.js';
 import { openStore } from '#src/store/index.js';
 import { migrate } from '#src/store/sql/migrate.js';
@@ -11,7 +13,8 @@ import { migrations } from '#src/store/sql/migrations.js';
 import { openSqlite } from '#src/store/sql/sqlite.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
-import { postgresUrl, quiet } from '../store/stores.js';
+import { startOpenaiServer, type OpenaiServer } from '../gateway/openai-server.js';
+import { ownPostgres, postgresUrl, quiet } from '../store/stores.js';
 
 const env = {
   GW2API_API_KEY: 'the-master-key-of-a-test',
@@ -64,7 +67,7 @@ describe('gw2api doctor', function () {
     ];
     expect(findings.map(({ name }) => name)).to.deep.equal(names);
     expect(await readdir(cwd)).to.deep.equal(['config']);
-    const screen = await workshop.run({ args: ['doctor'], cwd, env });
+    const screen = await workshop.spawn({ args: ['doctor'], cwd, env });
     expect(screen.stdout).to.include('Nothing keeps it from serving.');
   });
 
@@ -163,6 +166,39 @@ describe('gw2api doctor', function () {
     expect(of('live')?.text).to.match(/version \d/);
   });
 
+  it('says what a start lacks in PostgreSQL, and how many connections are free', async function () {
+    if (postgresUrl === undefined) return this.skip();
+    const client = new Client({ connectionString: postgresUrl });
+    await client.connect();
+    const { where, remove } = await ownPostgres(postgresUrl);
+    const [, schema = ''] = /search_path%3D(\w+)/.exec(where.url) ?? [];
+    try {
+      await client.query(`create role ${schema} login; grant usage on schema ${schema} to ${schema}`);
+      const url = new URL(where.url);
+      url.username = schema;
+      await writeFile(
+        path.join(cwd, 'config/gateway.yaml'),
+        JSON.stringify({ ...config(), store: url.href }),
+      );
+      const { of } = await ask();
+      expect(of('store')).to.deep.equal({
+        name: 'store',
+        state: 'problem',
+        text: `PostgreSQL lets "${schema}" create no tables in the schema "${schema}"; grant it (grant create on schema "${schema}" to "${schema}"), or name another schema (?options=-c search_path=NAME)`,
+      });
+      expect(of('connections')?.text).to.match(/^\d+ of \d+ are free/);
+      await client.query(`alter role ${schema} connection limit 3`);
+      expect((await ask()).of('connections')).to.deep.include({
+        state: 'warning',
+        text: '3 of 3 are free, and 1 process may open 10: raise max_connections, or have fewer processes',
+      });
+    } finally {
+      await client.query(`drop owned by ${schema}; drop role ${schema}`);
+      await client.end();
+      await remove();
+    }
+  });
+
   it('resolves slots only with --online', async () => {
     const slot = {
       id: 'far',
@@ -176,6 +212,55 @@ describe('gw2api doctor', function () {
     expect(of('online')).to.include({ state: 'warning' });
     expect(of('online')?.text).to.match(/far .*FAILED/);
   });
+});
+
+describe('gw2api doctor --online', () => {
+  const workshop = new ProcessWorkshop();
+  let server: OpenaiServer;
+  before(async () => {
+    server = await startOpenaiServer();
+    server.models = ['text-embedding-4', 'gpt-6'];
+    server.refuse = ({ model }) =>
+      model === 'gpt-6' ? undefined : `The model '${String(model)}' of sk-hidden-key does not exist.`;
+  });
+  after(async () => {
+    await workshop.end();
+    await server.close();
+  });
+
+  /** First call that is reported of slots over the server. */
+  async function firstCallOf(slots: readonly object[], skipsCalls = false) {
+    server.bodies.length = 0;
+    const base = {
+      upstream: 'chat',
+      with: { preset: 'openai' },
+      baseUrl: `${server.url}/v1`,
+      account: { kind: 'api-key', key: 'sk-hidden-key' },
+    };
+    const all = slots.map((slot) => ({ ...base, ...slot }));
+    const folder = await workshop.folder({ 'gateway.yaml': { ...config(), slots: all } });
+    const options = { isOnline: true, isJson: true, skipsCalls };
+    const { text } = await doctor(path.join(folder, 'gateway.yaml'), env, options);
+    return (JSON.parse(text) as Report).findings.find(({ name }) => name === 'first call');
+  }
+
+  it('calls each slot as its first caller would, by a model that it has', async () => {
+    const found = await firstCallOf([{ id: 'shipped' }, { id: 'listed', models: 'discover' }]);
+    expect(found).to.include({ state: 'warning' });
+    const [shipped, listed] = found!.text.split('\n');
+    expect(shipped).to.match(
+      /^shipped {2}FAILED: sonnet-5: 400 The model 'claude-sonnet-5' of \S+ does not exist\.$/,
+    );
+    expect(listed).to.match(/^listed {2}gpt-6 answered in \d+\.\d s$/);
+    expect(found!.text).to.not.include('sk-hidden-key');
+    for (const body of server.bodies) expect(body['max_completion_tokens']).to.equal(16);
+  }).timeout(60_000);
+
+  it('is a problem where no slot answers, and left out with --no-test', async () => {
+    expect(await firstCallOf([{ id: 'shipped' }])).to.include({ state: 'problem' });
+    expect(await firstCallOf([{ id: 'shipped' }], true)).to.equal(undefined);
+    expect(server.bodies).to.deep.equal([]);
+  }).timeout(60_000);
 });
 
 describe('a look at the machine', () => {

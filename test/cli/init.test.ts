@@ -2,10 +2,11 @@ import { PassThrough } from 'node:stream';
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { check } from '#src/cli/check.js';
 import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, simulator, variablesOf } from '#src/cli/init/providers.js';
-import { testConfig } from '#src/gateway/test-config.js';
+import { test } from '#src/cli/test.js';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
 
 const secret = 'sk-not-to-be-shown # or cut off';
@@ -19,20 +20,21 @@ describe('gw2api init', function () {
     it(`writes a config for ${provider.name} that checks, and tests that pass`, async () => {
       const folder = await workshop.folder();
       const env = Object.fromEntries(variablesOf(provider).map((name) => [name, secret]));
-      const { text } = await init({ provider: idOf(provider), folder, port: '9000' }, env, undefined);
+      const given = { provider: idOf(provider), folder, port: '9000', 'no-test': true };
+      const { text } = await init(given, env, undefined);
       expect(text).not.to.include(secret);
       const file = path.join(folder, 'config/gateway.yaml');
       const checked = await check(file, { ...env, GW_SECRET_KEY: 'k' }, false);
       expect(checked.text).to.include(idOf(provider)).and.include('9000');
-      const { passed, failures } = await testConfig(file, env);
-      expect(failures).to.deep.equal([]);
-      expect(passed).to.equal(3);
+      expect(await tested(file, env))
+        .to.match(/3 passed/)
+        .and.not.include('failed');
     });
 
   it('writes keys to a .env that is its owner’s alone, and shows none', async () => {
     const folder = await workshop.folder();
     const { code, stdout } = await workshop.run({
-      args: ['init', '--provider', 'openai', '--key-env', 'MY_KEY', '--folder', folder],
+      args: ['init', '--provider', 'openai', '--key-env', 'MY_KEY', '--no-test', '--folder', folder],
       env: { MY_KEY: secret },
     });
     expect(code).to.equal(0);
@@ -75,6 +77,71 @@ describe('gw2api init', function () {
     expect(await readFile(path.join(folder, 'config/gateway.yaml'), 'utf8')).to.include('models: discover');
   });
 
+  it('adds a second slot to the config, the tests and .env, and changes nothing else', async () => {
+    const folder = await workshop.folder();
+    const files = ['config/gateway.yaml', 'config/models.yaml', 'config/gateway.test.yaml', '.env'];
+    const read = () => Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+    await init({ provider: 'openai', folder, 'no-test': true }, { OPENAI_API_KEY: 'first' }, undefined);
+    const before = await read();
+    const config = before[0]!.replace(
+      '\nmodels: ./models',
+      '  # the account of the team\n\nmodels: ./models',
+    );
+    await writeFile(path.join(folder, 'config/gateway.yaml'), config);
+    before[0] = config;
+    before[1] = before[1]!.replace('models: []', 'models:');
+    const add = (given: InitArguments, env = {}) =>
+      init({ folder, add: true, 'no-test': true, ...given }, env, undefined);
+    const { text } = await add({ provider: 'openai', 'key-env': 'SECOND' }, { SECOND: secret });
+    expect(text).to.include('Slot "openai-2" (OpenAI) is added to config/gateway.yaml');
+    await add({ provider: 'foundry', set: ['resource=acme'], model: ['team-sonnet,team-haiku'] });
+    const after = await read();
+    for (const [at, whole] of after.entries()) expect(linesLeft(whole, before[at]!), files[at]).to.equal('');
+    const { slots } = parse(after[0]!) as { slots: readonly object[] };
+    expect(slots.slice(1)).to.deep.equal([
+      {
+        id: 'openai-2',
+        upstream: 'chat',
+        with: { preset: 'openai' },
+        baseUrl: 'https://api.openai.com/v1',
+        account: { kind: 'api-key', key: '${OPENAI_API_KEY_2}' },
+        models: 'discover',
+      },
+      {
+        id: 'foundry',
+        upstream: 'messages',
+        baseUrl: 'https://acme.services.ai.azure.com/anthropic',
+        with: { cacheScope: false },
+        account: { kind: 'api-key', key: '${FOUNDRY_API_KEY}' },
+        models: ['team-sonnet', 'team-haiku'],
+      },
+    ]);
+    expect(parse(after[1]!)).to.deep.equal({ models: [{ id: 'team-sonnet' }, { id: 'team-haiku' }] });
+    expect(after[3]).to.match(/OPENAI_API_KEY=first\nOPENAI_API_KEY_2='sk-not.*'\n# FOUNDRY_API_KEY=\n$/);
+    const keys = { OPENAI_API_KEY: 'a', OPENAI_API_KEY_2: 'b', FOUNDRY_API_KEY: 'c' };
+    const file = path.join(folder, 'config/gateway.yaml');
+    expect(await tested(file, keys))
+      .to.match(/5 passed/)
+      .and.not.include('failed');
+  });
+
+  it('adds a slot to a config without tests, with a list in one line, and names slots that take any model', async () => {
+    const stages =
+      '[{ use: auth }, { use: body-limit }, { use: format-decode }, { use: slot-pick }, { use: upstream-call }, { use: format-encode }]';
+    const text = `# mine\npipeline: ${stages} # all of them\nslots: [{ id: a, upstream: simulator }]\nstore: memory\n`;
+    const folder = await workshop.folder({ 'config/gateway.yaml': text });
+    const added = await init({ provider: 'ollama', folder, add: true, 'no-test': true }, {}, undefined);
+    expect(added.text).to.include('"a" takes any model');
+    const file = path.join(folder, 'config/gateway.yaml');
+    expect(await readFile(file, 'utf8'))
+      .to.match(/^# mine\n/)
+      .and.include('# all of them');
+    const checked = await check(file, {}, false);
+    expect(checked.text).to.include('ollama');
+    const refused = await refusalOf({ provider: 'ollama', folder: path.join(folder, 'other'), add: true });
+    expect(refused).to.match(/config\/gateway\.yaml cannot be read \(ENOENT\); leave --add out/);
+  });
+
   it('says what is wrong with a flag, and writes nothing', async () => {
     const folder = await workshop.folder();
     const refused: readonly (readonly [InitArguments, RegExp])[] = [
@@ -83,6 +150,13 @@ describe('gw2api init', function () {
       [{ provider: 'openai', port: '0' }, /--port takes a number from 1 to 65535, not "0"/],
       [{ provider: 'bedrock', 'key-env': 'X' }, /bedrock has 2: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY/],
       [{ provider: 'openai', 'key-env': 'X' }, /X is not set in the environment/],
+      [
+        { provider: 'azure', set: ['region=x'] },
+        /--set takes NAME=VALUE; azure-openai has resource, not "region"/,
+      ],
+      [{ provider: 'azure', set: ['resource=a b'] }, /--set resource: must be a text of one line/],
+      [{ provider: 'azure', model: ['a b'] }, /--model: "a b" is not the name of a model/],
+      [{ provider: 'openai', 'base-url': 'api.openai.com' }, /--base-url takes an address/],
     ];
     for (const [given, message] of refused) expect(await refusalOf({ ...given, folder })).to.match(message);
     expect(await readdir(folder)).to.deep.equal([]);
@@ -113,6 +187,20 @@ describe('gw2api init', function () {
     expect(await readFile(path.join(folder, 'config/gateway.yaml'), 'utf8')).to.include('port: 9001');
   });
 });
+
+/** Report on the tests of a config. */
+async function tested(config: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const flags = { isCi: true, isUpdate: false, isWatch: false, form: 'text', isColoured: false } as const;
+  const { text } = await test({ files: [], config, isNamed: true }, env, flags);
+  return text;
+}
+
+/** Lines of `before` that `whole` lacks, in their order. */
+function linesLeft(whole: string, before: string): string {
+  const left = before.split('\n');
+  for (const line of whole.split('\n')) if (line === left[0]) left.shift();
+  return left.join('\n').trim();
+}
 
 function refusalOf(given: InitArguments): Promise<string> {
   return init(given, {}, undefined).then(() => 'no refusal', String);

@@ -108,7 +108,7 @@ function itRotates(workshop: ProcessWorkshop, makePlace: () => Promise<Place<Sto
       .to.include(`${slotIds.length + 2} now under the new key`)
       .and.include('take GW_SECRET_KEY_OLD away');
     expect([...(await keysIn(place.where)).keys()]).to.deep.equal([idOf(newKey)]);
-    const again = await workshop.run({ args, env, cwd: folder });
+    const again = await workshop.spawn({ args, env, cwd: folder });
     expect(again.stdout).to.include(`0 encrypted anew, ${slotIds.length + 2} now`);
 
     await load.more(10);

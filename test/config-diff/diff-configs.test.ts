@@ -203,6 +203,28 @@ describe('the difference between two configs', () => {
     ]);
   });
 
+  it('shows the servers of a shared state as the file has them, without their passwords', async () => {
+    const live = {
+      url: 'redis://:SECRET@cache/0',
+      sentinel: { name: 'mymaster', nodes: ['${NODE:-a:1}'], password: 'SECRET' },
+    };
+    const cluster = { url: 'redis://:SECRET@cache', cluster: ['a:1', 'b:2'] };
+    const { settings } = await diff({ live }, { live: cluster });
+    expect(settings).to.deep.equal([
+      {
+        path: 'live',
+        change: 'changed',
+        before: 'redis://***@cache/0 of mymaster by the sentinels ${NODE:-a:1}',
+        after: 'redis://***@cache of a:1, b:2',
+        restart: true,
+      },
+    ]);
+    const other = { ...live, sentinel: { ...live.sentinel, password: 'OTHER' } };
+    expect((await diff({ live }, { live: other })).settings).to.deep.equal([
+      { path: 'live', change: 'changed', secret: true, restart: true },
+    ]);
+  });
+
   it('has slots, formats and models by their names', async () => {
     const b = { id: 'b', upstream: 'simulator', weight: 2, models: ['haiku-*'] };
     const changes = await diff({ slots: [simulator, b] }, { slots: [b], formats: ['chat', 'messages'] });

@@ -58,6 +58,9 @@ warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KE
 `);
     expect(code).to.equal(0);
     expect(await readdir(cwd)).to.deep.equal(['config']);
+    const alone = await workshop.spawn({ cwd, args: ['test'] });
+    expect(alone).to.include({ code: 0, stderr: '' });
+    expect(alone.stdout.replace(/\d+ ms/g, '0 ms')).to.equal(stdout.replace(/\d+ ms/g, '0 ms'));
   });
 
   it('exits with 1 where a test fails, with the line of each failure', async () => {

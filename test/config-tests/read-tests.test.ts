@@ -25,6 +25,15 @@ describe('a file of tests', () => {
   const folders = new TempFolders();
   after(() => folders.remove());
 
+  it('says how scenarios of a slot are written', () => {
+    const slots = 'slots: { a: [text, late], b: text, c: 429 }';
+    expect(problemsOf(`tests: [{ name: a, ${slots}, requests: [{ get: / }] }]`)).to.deep.equal([
+      'a.test.yaml:1:29 tests[0].slots.a: must be an object, not an array; write `{ scenario: [ … ] }`',
+      'a.test.yaml:1:46 tests[0].slots.b: must be an object, not a string; write `{ scenario: "text" }`',
+      'a.test.yaml:1:55 tests[0].slots.c: must be an object, not a number; write `{ status: 429 }`',
+    ]);
+  });
+
   it('says what is sent, by whom, and what happens before', () => {
     const [test] = testsOf(`
 config: ./my.yaml

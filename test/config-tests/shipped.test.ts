@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { testSchema } from '#src/cli/test.js';
@@ -7,11 +7,13 @@ import { ProcessWorkshop } from '../gateway/gateway-process.js';
 
 const schemaFile = 'config/test.schema.json';
 
+/** The schema for editors, which takes a second to compile. */
+let compiled: ValidateFunction | undefined;
+
 /** Errors of a file of tests by the schema for editors. */
 function errorsIn(text: string): readonly string[] {
-  const validate = new Ajv({ allErrors: true, strictTypes: false }).compile(
-    JSON.parse(testSchema()) as object,
-  );
+  const schema = JSON.parse(testSchema()) as object;
+  const validate = (compiled ??= new Ajv({ allErrors: true, strictTypes: false }).compile(schema));
   validate(parse(text, { merge: true }));
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }

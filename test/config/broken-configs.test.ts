@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccountHost, OutgoingRequest } from 'gw2api/plugin/upstream';
+import type { AccountHost, OutgoingRequest } from '@gw2api/gateway/plugin/upstream';
 import { ConfigError } from '#src/config/config.js';
 import { loadSlots } from '#src/pipeline/load-slots.js';
 import { builtinFolder } from '#src/pipeline/resolve.js';
@@ -64,6 +64,30 @@ const broken: readonly Broken[] = [
     text: 'pipeline: [{ use: auth }]\nlisten: { port: ${PORT_NUMBER} }\n',
     says: [
       'gateway.yaml:2:18 is not valid YAML here: Unexpected flow-map-start at node end; within braces write "${NAME}" in quotes',
+    ],
+  },
+  {
+    wrong: 'slots that are a map',
+    text: 'pipeline: [{ use: auth }]\nslots: { a: [{ upstream: simulator }] }\n',
+    says: [
+      'gateway.yaml:2:1 slots: must be an array, not an object; write each slot as an entry of the list, `- id: a`',
+    ],
+  },
+  {
+    wrong: 'a vendor in the place of an upstream',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'slots:',
+      '  - { id: a, upstream: openai }',
+      '  - { id: b, upstream: azure }',
+      '  - { id: c, upstream: anthropic }',
+      '  - { id: d, upstream: nowhere }',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:14 slots[0].upstream "openai" is a preset of the upstream "chat"; write `upstream: chat` and `with: { preset: openai }`',
+      'gateway.yaml:4:14 slots[1].upstream "azure" is a preset of the upstream "chat"; write `upstream: chat` and `with: { preset: azure-openai }`',
+      'gateway.yaml:5:14 slots[2].upstream "anthropic" is a vendor, whose protocol is the upstream; write `upstream: messages`',
+      'gateway.yaml:6:14 slots[3].upstream "nowhere" is neither a built-in nor an installed npm package; install it, or write "./nowhere.js" for a file',
     ],
   },
   {
@@ -392,6 +416,37 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:2:1 store: must be "sqlite:PATH" (such as sqlite:./data/gateway.db), "postgres://USER@HOST/DATABASE" or "memory"',
       'gateway.yaml:3:1 live: must name its database by number, such as redis://HOST:6379/0',
+    ],
+  },
+  {
+    wrong: 'Redis with sentinels as a cluster, a database of a cluster, and nodes without a port',
+    text: [
+      'pipeline: [{ use: auth }]',
+      'live:',
+      '  url: redis://:hidden@redis/0',
+      '  sentinel:',
+      '    name: mymaster',
+      '    nodes:',
+      '      - 10.0.0.1:26379',
+      '      - redis://:hidden@10.0.0.2',
+      '  cluster:',
+      '    - 10.0.0.3',
+      '',
+    ].join('\n'),
+    says: [
+      'gateway.yaml:3:3 live.url: must name no database: a cluster has none',
+      'gateway.yaml:8:9 live.sentinel.nodes[1]: must be HOST:PORT, such as 127.0.0.1:26379 or [::1]:26379',
+      'gateway.yaml:9:3 live.cluster: must not stand beside "sentinel": Redis is watched over by sentinels, or is a cluster',
+      'gateway.yaml:10:7 live.cluster[0]: must be HOST:PORT, such as 127.0.0.1:26379 or [::1]:26379',
+    ],
+  },
+  {
+    wrong: 'state that is shared in a way that Redis does not know',
+    text: 'pipeline: [{ use: auth }]\nlive: { url: redis://h, sentinel: { name: m }, clutser: [], tls: true }\n',
+    says: [
+      'gateway.yaml:2:25 live.sentinel.nodes: is required',
+      'gateway.yaml:2:48 live.clutser: is not a known key; did you mean "cluster"?',
+      'gateway.yaml:2:61 live.tls: is not a known key; known here: url, sentinel, cluster',
     ],
   },
   {

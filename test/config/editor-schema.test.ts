@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { docs } from '#src/cli/docs.js';
@@ -9,9 +9,20 @@ type Schema = Readonly<Record<string, unknown>> & { readonly required?: readonly
 
 const shipped = 'config/gateway.schema.json';
 
+/** Compiled schemas, each of which takes a second. */
+const validators = new WeakMap<Schema, ValidateFunction>();
+
+function validatorOf(schema: Schema): ValidateFunction {
+  const known = validators.get(schema);
+  if (known) return known;
+  const made = new Ajv({ allErrors: true, strictTypes: false }).compile(schema);
+  validators.set(schema, made);
+  return made;
+}
+
 /** Errors of a config by a schema, as `path message`. */
 function errorsBy(schema: Schema, text: string): readonly string[] {
-  const validate = new Ajv({ allErrors: true, strictTypes: false }).compile(schema);
+  const validate = validatorOf(schema);
   validate(parse(text));
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { liveErrors, toLive } from '#src/config/state.js';
+import { liveErrors, toLive } from '#src/config/live.js';
 
 describe('live in a config', () => {
   it('may be memory', () => {
@@ -37,6 +37,65 @@ describe('live in a config', () => {
       .to.have.property('access')
       .that.deep.include({ password: 'only', db: 0 });
   });
+
+  const sentinel = { name: 'mymaster', nodes: ['10.0.0.1:26379', '[::1]:7000'] };
+
+  it('may have sentinels, with a user, a password and TLS of their own', () => {
+    const url = 'rediss://:own@redis/3';
+    const access = { host: 'redis', port: 6379, db: 3, password: 'own', tls: { servername: 'redis' } };
+    const nodes = [
+      { host: '10.0.0.1', port: 26_379 },
+      { host: '::1', port: 7000 },
+    ];
+    const directory = { kind: 'sentinel', name: 'mymaster', nodes };
+    expect(toLive({ url, sentinel })).to.deep.equal({
+      kind: 'redis',
+      label: 'mymaster (Sentinel)',
+      prefix: 'gw2api',
+      access,
+      directory: { ...directory, terms: { db: 0, tls: {} } },
+    });
+    expect(toLive({ url, sentinel: { ...sentinel, username: 'u', password: 'p', tls: false } }))
+      .to.have.property('directory')
+      .that.deep.equals({ ...directory, terms: { db: 0, username: 'u', password: 'p' } });
+    expect(liveErrors({ url, sentinel })).to.deep.equal([]);
+  });
+
+  it('may be a cluster, or an object with an address alone', () => {
+    const url = 'redis://:own@redis?prefix=a';
+    const nodes = [
+      { host: 'one', port: 6379 },
+      { host: 'two', port: 6379 },
+    ];
+    expect(toLive({ url, cluster: ['one:6379', 'two:6379'] })).to.deep.equal({
+      kind: 'redis',
+      label: 'the cluster of one:6379',
+      prefix: 'a',
+      access: { host: 'redis', port: 6379, db: 0, password: 'own' },
+      directory: { kind: 'cluster', nodes },
+    });
+    expect(toLive({ url })).to.deep.equal(toLive(url));
+  });
+
+  for (const text of [
+    'one',
+    'one:',
+    ':1',
+    'one:0',
+    'one:65536',
+    '::1:1',
+    '[zz]:1',
+    'redis://:secret@one:1',
+    '',
+  ])
+    it(`has no node ${JSON.stringify(text)}`, () => {
+      expect(liveErrors({ url: 'redis://redis', cluster: ['one:1', text] })).to.deep.equal([
+        {
+          path: ['live', 'cluster', 1],
+          message: 'must be HOST:PORT, such as 127.0.0.1:26379 or [::1]:26379',
+        },
+      ]);
+    });
 
   for (const [text, what] of [
     ['http://secret@h', 'must be "memory", or "redis://HOST:PORT"'],

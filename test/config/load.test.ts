@@ -47,6 +47,7 @@ describe('loadConfig', () => {
       shutdownTimeoutMs: 30_000,
       headersTimeoutMs: 30_000,
       bodyIdleTimeoutMs: 30_000,
+      callerIdleTimeoutMs: 60_000,
       keepAliveTimeoutMs: 75_000,
       stuckTimeoutMs: 10_000,
       maxConnections: 8192,

@@ -68,9 +68,28 @@ describe('panel: in the config', () => {
       expect(withOidc({}, text), text).to.have.length(1);
   });
 
-  it('needs an origin that is nothing else, and says so without the password in it', () => {
+  it('has an address with the path that the gateway is below, without a slash at its end', () => {
+    for (const [text, publicUrl] of [
+      ['https://gw.example/llm/', 'https://gw.example/llm'],
+      ['https://GW.example/a/b-c_d.e~f', 'https://gw.example/a/b-c_d.e~f'],
+      ['https://gw.example/x/../llm', 'https://gw.example/llm'],
+      ['https://gw.example/vi', 'https://gw.example/vi'],
+    ])
+      expect(read({ publicUrl: text }).config?.panel).to.deep.equal({ publicUrl });
+  });
+
+  it('needs an address that is nothing else, and says so without the password in it', () => {
+    const own = (first: string) =>
+      `must not have a path that begins with /${first}, which is the gateway's own; https://gw.example is enough where it is at the root of its host`;
+    const odd =
+      'must have a path of letters, digits, "-", "_", "." and "~" alone, such as https://gw.example/llm';
     for (const [text, message] of [
-      ['https://gw.example/console', 'must be an origin without a path, such as https://gw.example'],
+      ['https://gw.example/panel', own('panel')],
+      ['https://gw.example/v1/llm/', own('v1')],
+      ['https://gw.example/a//b', odd],
+      ['https://gw.example/a;b', odd],
+      ['https://gw.example/a%20b', odd],
+      ['https://gw.example/"b', odd],
       ['https://gw.example/?a=b', 'must have no query and no fragment'],
       ['https://me:hidden@gw.example', 'must not hold a user or a password'],
     ] as const)

@@ -39,8 +39,10 @@ describe('the reference config', () => {
   it('has every key there is, and no other', async () => {
     const text = await readFile(reference, 'utf8');
     const [, tls = ''] = /^ +# (tls: \{.*\})$/m.exec(text) ?? []; // its files are nobody's here
+    const servers = [...text.matchAll(/^# (live: \{.*\})$/gm)].map(([, live]) => parse(live!).live);
     const { slots, ...config } = parse(text);
-    const written = keysOf({ ...config, slots: [...slots, parse(tls)] });
+    const live = Object.assign({}, ...servers); // its servers are nobody's here
+    const written = keysOf({ ...config, live, slots: [...slots, parse(tls)] });
     const accounts = await loadBuiltins(accountKind, { baseDir: '.', builtins: builtinFolder });
     const keys = accounts.flatMap(({ options }) =>
       keysOfSchema(options).map((key) => `slots[].account.${key}`),
@@ -88,10 +90,10 @@ describe('the catalog that ships', () => {
 
 /**
  * What a schema does not name: options are their plugin's, headers and names of models the upstream's; alternatives
- * have the keys of stages. An option in place of another one stands in a comment.
+ * have the keys of stages, and a format may be its name alone. An option in place of another one stands in a comment.
  */
 const optionsAndHeaders =
-  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|\.header\.|^slots\[\]\.(headers|models|price|with)\.|\.account\.profile$|^to\./;
+  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|^formats\[\]\.|\.header\.|^slots\[\]\.(headers|models|price|with)\.|\.account\.profile$|^to\./;
 
 function without(keys: readonly string[], pattern: RegExp): readonly string[] {
   return keys.filter((key) => !pattern.test(key));
@@ -113,19 +115,25 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly oneOf?: readonly Schema[];
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  readonly then?: Schema;
 }
 
 function keysOfSchema(schema: object): readonly string[] {
   return sorted(collectSchema(schema, ''));
 }
 
-function collectSchema({ properties = {}, items, oneOf = [] }: Schema, path: string): readonly string[] {
+function collectSchema(
+  { properties = {}, items, oneOf = [], then }: Schema,
+  path: string,
+): readonly string[] {
   const inner = Object.entries(properties).map(([key, part]) => ({ path: join(path, key), part }));
   return [
     ...inner.map(({ path }) => path),
     ...inner.flatMap(({ part, path }) => collectSchema(part, path)),
     ...(items ? collectSchema(items, `${path}[]`) : []),
     ...oneOf.flatMap((branch) => collectSchema(branch, path)),
+    ...(then ? collectSchema(then, path) : []),
   ];
 }
 

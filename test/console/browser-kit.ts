@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { masterKey } from '../gateway/harness.js';
 
 /** The browser to test with; without it the tests of the page are skipped. */
@@ -36,8 +36,18 @@ export interface Window {
   close(): Promise<void>;
 }
 
-export async function openWindow(browser: Browser, url: string, look: Look = 'light'): Promise<Window> {
-  const context = await browser.newContext({ ...looks[look], baseURL: url, reducedMotion: 'reduce' });
+export async function openWindow(
+  browser: Browser,
+  url: string,
+  look: Look = 'light',
+  options: BrowserContextOptions = {},
+): Promise<Window> {
+  const context = await browser.newContext({
+    ...looks[look],
+    baseURL: url,
+    reducedMotion: 'reduce',
+    ...options,
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const complaints: string[] = [];

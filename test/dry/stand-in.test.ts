@@ -10,7 +10,7 @@ const stages =
   'auth body-limit format-decode persona-inject slot-pick upstream-call usage-mask format-encode';
 
 /** A kind of upstream of somebody's own, whose service takes and gives one JSON object. */
-const ownKind = `import { GatewayError } from 'gw2api/plugin';
+const ownKind = `import { GatewayError } from '@gw2api/gateway/plugin';
 export default {
   name: 'shout',
   needs: ['baseUrl'],

@@ -22,6 +22,10 @@ const plugin = `export default {
 
 /** Each has a mark that must not be found in the answer. */
 const secrets = {
+  live: {
+    url: 'redis://:SECRET-17@servers',
+    sentinel: { name: 'mymaster', nodes: ['127.0.0.1:9'], password: 'SECRET-18' },
+  },
   telemetry: { otlp: 'http://user:SECRET-15@127.0.0.1:9', headers: { authorization: 'SECRET-16' } },
   pipeline: [
     ...stages(),
@@ -86,7 +90,11 @@ describe('what an operator is shown', () => {
     expect(answer.status).to.equal(200);
     const text = await answer.text();
     expect(text).not.to.include('SECRET');
-    const { pipeline, slots, listen, telemetry } = JSON.parse(text) as Record<string, unknown[]>;
+    const { pipeline, slots, listen, live, telemetry } = JSON.parse(text) as Record<string, unknown[]>;
+    expect(live).to.deep.equal({
+      url: 'redis://***@servers',
+      sentinel: { name: 'mymaster', nodes: ['127.0.0.1:9'], password: '***' },
+    });
     expect(telemetry).to.deep.equal({
       otlp: 'http://***@127.0.0.1:9',
       headers: { authorization: '***' },

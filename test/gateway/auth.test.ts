@@ -159,7 +159,7 @@ describe('auth', () => {
   });
 
   it('lets nobody administrate a gateway that has no master key', async () => {
-    const { createGateway } = await import('gw2api');
+    const { createGateway } = await import('@gw2api/gateway');
     const slots = [{ id: 'a', upstream: 'simulator' }];
     const listen = { host: '127.0.0.1', port: 0 };
     const gateway = await createGateway(

@@ -164,7 +164,7 @@ describe('a plugin that misbehaves', () => {
     await shop.start(
       [auth!, limit!, decode!, ...rest.slice(0, call + 1), { use: './bad.js' }, ...rest.slice(call + 1)],
       {
-        'bad.js': `import { mapEvents } from 'gw2api/plugin';
+        'bad.js': `import { mapEvents } from '@gw2api/gateway/plugin';
         export default { name: 'bad', requires: ['reply'], provides: ['reply'], setup: () => async (ctx, next) => {
           const { reply } = ctx.state;
           const events = mapEvents(reply.events, { message_delta() { throw new Error('SECRET'); } });

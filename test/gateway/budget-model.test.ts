@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
+import { fakeHost, MemoryHub, MemoryStore } from '@gw2api/gateway/testing';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
 import { otherLedgers } from '#src/gateway/other-ledgers.js';
 import { refreshLimits } from '#src/gateway/used-limits.js';

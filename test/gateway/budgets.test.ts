@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'chai';
-import type { KeyLimits } from 'gw2api/plugin';
-import { MemoryHub } from 'gw2api/testing';
+import type { KeyLimits } from '@gw2api/gateway/plugin';
+import { MemoryHub } from '@gw2api/gateway/testing';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ownFolder } from '../store/stores.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { messageEvents } from 'gw2api/testing';
+import { messageEvents } from '@gw2api/gateway/testing';
 import { eventually } from '../eventually.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

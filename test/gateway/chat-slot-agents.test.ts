@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock, MessagesResponse, Tool } from 'gw2api/plugin';
+import type { ContentBlock, MessagesResponse, Tool } from '@gw2api/gateway/plugin';
 import { startChatPair, type ChatPair } from './chat-slot.js';
 import { claudeCodeHeaders, claudeCodeRequest } from './claude-code.js';
 import { codexHeaders, keptItems, message, turn, type Item } from './codex.js';

@@ -1,4 +1,4 @@
-import type { MessagesRequest, Tool } from 'gw2api/plugin';
+import type { MessagesRequest, Tool } from '@gw2api/gateway/plugin';
 import { masterKey } from './harness.js';
 
 const userId = JSON.stringify({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock } from 'gw2api/plugin';
+import type { ContentBlock } from '@gw2api/gateway/plugin';
 import { claudeCodeHeaders as headers, claudeCodeRequest } from './claude-code.js';
 import { eventsIn, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { lastRequest, modelCalls } from './sdk-clients.js';

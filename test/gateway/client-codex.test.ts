@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock } from 'gw2api/plugin';
+import type { ContentBlock } from '@gw2api/gateway/plugin';
 import { codexHeaders as headers, keptItems, message, turn, type Item } from './codex.js';
 import { eventsIn, slotAt, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 import { lastRequest, modelCalls } from './sdk-clients.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ContentBlock, Tool } from 'gw2api/plugin';
+import type { ContentBlock, Tool } from '@gw2api/gateway/plugin';
 import { stringify } from 'yaml';
 import { ask, eventsIn, masterKey, slotAt, startGateway, startPair, type Pair } from './harness.js';
 import { lastRequest, modelCalls } from './sdk-clients.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { eventStream } from '../transport/upstream-kit.js';
 import { checkFailed, checkResponses } from '../plugins/formats/grammar/responses.js';
 import {

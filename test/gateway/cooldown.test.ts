@@ -164,6 +164,41 @@ describe('a cool-down', () => {
       expect(await alone.post('/v1/messages', ask('Hello!'))).to.have.property('status', 200);
     });
 
+    it('is asked by one request a minute where its provider has named a longer wait', async () => {
+      const five = async () => {
+        const posted = Array.from({ length: 5 }, () => alone.post('/v1/messages', ask('Hello!')));
+        const answers = await Promise.all(posted);
+        const errors = await Promise.all(answers.map(errorIn));
+        for (const error of errors) expect(error).to.include({ status: 429, type: 'rate_limit_error' });
+        return answers.map(({ headers }) => headers.get('retry-after'));
+      };
+      alone.simulator.faults.push('429 retry-after=3600');
+      const first = await alone.post('/v1/messages', ask('Hello!'));
+      expect([first.status, first.headers.get('retry-after')]).to.deep.equal([429, '3600']);
+      nowMs += 59_999;
+      expect(await five()).to.deep.equal(['3541', '3541', '3541', '3541', '3541']);
+      expect(callsTo(alone.simulator)).to.have.length(1);
+      nowMs += 1;
+      expect((await five()).filter((left) => left !== '3540')).to.deep.equal(['3600']);
+      expect(callsTo(alone.simulator)).to.have.length(2);
+      alone.simulator.faults.pop();
+      nowMs += 60_000;
+      for (const calls of [3, 4]) {
+        expect(await alone.post('/v1/messages', ask('Hello!'))).to.have.property('status', 200);
+        expect(callsTo(alone.simulator)).to.have.length(calls);
+      }
+    });
+
+    it('names neither the slot nor a cause to those who are not let through', async () => {
+      alone.simulator.faults.push('429 retry-after=3600');
+      await (await alone.post('/v1/messages', ask('Hello!'))).text();
+      const { code, message } = await errorIn(await alone.post('/v1/messages', ask('Hello!')));
+      expect(code).to.equal('rate_limited');
+      expect(message).to.equal(
+        'The provider of the model "sonnet-5" limits its requests until 2026-01-01T01:00:00.000Z.',
+      );
+    });
+
     it('is answered here where the window is used up, with the time until it opens', async () => {
       alone.simulator.faults.push('window-exhausted in=3600 times=1');
       expect(await errorIn(await alone.post('/v1/messages', ask('Hello!')))).to.include({ status: 429 });

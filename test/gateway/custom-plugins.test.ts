@@ -27,7 +27,7 @@ describe('a plugin of a team', () => {
   }
 
   const redact = `
-    import { definePlugin } from 'gw2api/plugin';
+    import { definePlugin } from '@gw2api/gateway/plugin';
     export default definePlugin({
       name: 'redact',
       requires: ['request'],
@@ -42,7 +42,7 @@ describe('a plugin of a team', () => {
       },
     });`;
 
-  it('by path, wherever it lies, may import gw2api/plugin', async () => {
+  it('by path, wherever it lies, may import @gw2api/gateway/plugin', async () => {
     const pair = await start({ 'redact.mjs': redact }, (folder) =>
       before('slot-pick', { use: `${folder}/redact.mjs`, with: { pattern: '\\d{16}' } }),
     );
@@ -103,7 +103,7 @@ describe('a plugin of a team', () => {
 
   it('may change events of one type, and the others pass as they came', async () => {
     const shout = `
-      import { definePlugin, mapEvents } from 'gw2api/plugin';
+      import { definePlugin, mapEvents } from '@gw2api/gateway/plugin';
       export default definePlugin({
         name: 'shout', requires: ['reply'], provides: ['reply'],
         setup: () => async (ctx, next) => {
@@ -132,7 +132,7 @@ describe('a plugin of a team', () => {
   });
 
   const watch = `
-    import { definePlugin, mapEvents } from 'gw2api/plugin';
+    import { definePlugin, mapEvents } from '@gw2api/gateway/plugin';
     export default definePlugin({
       name: 'watch', requires: ['reply'], provides: ['reply'],
       setup: (_, host) => async (ctx, next) => {
@@ -197,7 +197,7 @@ describe('a plugin of a team', () => {
 
   it('may ask the model again by an interceptor; the highest one in the list is the outermost', async () => {
     const interceptor = (name: string) => `
-      import { definePlugin } from 'gw2api/plugin';
+      import { definePlugin } from '@gw2api/gateway/plugin';
       export default definePlugin({
         name: '${name}', requires: ['request'], intercepts: true,
         setup: () => ({
@@ -248,7 +248,7 @@ describe('a plugin of a team', () => {
 
   it('may refuse with words of its own', async () => {
     const refuse = `
-      import { definePlugin, GatewayError } from 'gw2api/plugin';
+      import { definePlugin, GatewayError } from '@gw2api/gateway/plugin';
       export default definePlugin({
         name: 'refuse', requires: ['request'],
         setup: () => async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import type { ContentBlock, MessagesRequest } from 'gw2api/plugin';
+import type { ContentBlock, MessagesRequest } from '@gw2api/gateway/plugin';
 import { masterKey, startPair, type Pair } from './harness.js';
 import { lastRequest } from './sdk-clients.js';
 

@@ -28,7 +28,8 @@ describe('gw2api diff', () => {
   }
 
   it('says nothing but that, and ends with 0, where nothing would change', async () => {
-    const { stdout, code } = await run('old.yaml', 'same.yaml');
+    const cwd = await workshop.folder(files);
+    const { stdout, code } = await workshop.spawn({ cwd, args: ['diff', 'old.yaml', 'same.yaml'] });
     expect([code, stdout]).to.deep.equal([0, 'No differences.\n']);
   });
 

@@ -57,6 +57,18 @@ describe('a slot with `models: discover`', () => {
   const ask = (gateway: GatewayUnderTest, model: string) =>
     gateway.post('/v1/messages', { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] });
 
+  it('is what the console begins with: its models come before those that no slot serves', async () => {
+    const gateway = await start([{ id: 'models/own-1' }]);
+    await eventually(async () => (await idsIn(gateway)).includes('own-1'));
+    const { data } = (await (await gateway.get('/api/panel/models')).json()) as {
+      data: { id: string; served: boolean }[];
+    };
+    expect(data[0]).to.include({ id: 'own-1', served: true });
+    expect(new Set(data.slice(1).map(({ served }) => served))).to.deep.equal(new Set([false]));
+    for (const name of ['own-1', 'models/own-1']) expect((await ask(gateway, name)).status).to.equal(200);
+    expect(asked).to.deep.equal(['own-1', 'own-1']);
+  });
+
   it('has its models listed beside those of the catalog, with their limits', async () => {
     const gateway = await start([{ id: 'llama-9', max_model_len: 8192 }, { id: 'sonnet-5' }]);
     await eventually(async () => (await idsIn(gateway)).includes('llama-9'));

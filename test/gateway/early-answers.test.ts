@@ -18,7 +18,7 @@ describe('an interceptor', () => {
 
   async function start(code: string, urls: readonly string[]): Promise<GatewayUnderTest> {
     const plugin = `
-      import { definePlugin, mapEvents, ModelEvent, textReply } from 'gw2api/plugin';
+      import { definePlugin, mapEvents, ModelEvent, textReply } from '@gw2api/gateway/plugin';
       ${code}
       export default definePlugin({ name: 'own', intercepts: true, setup: () => ({ intercept }) });`;
     const folder = await folders.make({ 'own.mjs': plugin });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { expect } from 'chai';
-import type { Gateway } from 'gw2api';
+import type { Gateway } from '@gw2api/gateway';
 import { ownSqlite } from '../store/stores.js';
 import { aViewer, anAdmin, sessionOf, withOidc } from './console-login.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

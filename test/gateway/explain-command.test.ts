@@ -26,7 +26,17 @@ describe('gw2api explain', () => {
   }
 
   it('prints stages, slots, what would go out and the answer, without colours where it is no terminal', async () => {
-    const { stdout, code } = await run('--body', 'hi.json', '--slot', 'a=429 retry-after=2');
+    const cwd = await workshop.folder(files);
+    const args = [
+      'explain',
+      '--config',
+      'gateway.yaml',
+      '--body',
+      'hi.json',
+      '--slot',
+      'a=429 retry-after=2',
+    ];
+    const { stdout, code } = await workshop.spawn({ cwd, args });
     expect(code).to.equal(0);
     expect(stdout).to.match(/^POST \/v1\/messages {2}200\n/);
     expect(stdout).to.match(/✓ persona-inject .*\n.*system: .*careful/);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { Explanations } from '#src/gateway/explanations.js';
 import type { Runtime } from '#src/gateway/runtime.js';
 import type { Services } from '#src/gateway/services.js';

@@ -47,7 +47,7 @@ describe('fallback', () => {
     const { ledger, store } = under.gateway.services;
     await ledger.flush();
     const [row] = (await store.ledger.requests({}, { limit: 1 })).rows;
-    expect(row).to.include({ model: 'sonnet-5', slot: 'b', attempts: 4 });
+    expect(row).to.include({ model: 'haiku-5', askedModel: 'sonnet-5', slot: 'b', attempts: 4 });
     const { trace } = (await store.ledger.get(row!))!;
     expect(trace).to.have.property('answeredBy', 'haiku-5');
     expect(trace!.calls.map(({ slot, model, code }) => [slot, model, code])).to.deep.equal([

@@ -143,6 +143,15 @@ const faults: readonly Fault[] = [
     cause: /ctx\.state\.request that has a wrong messages/,
   },
   {
+    does: 'leaves a request that holds itself',
+    keys: keyed('request'),
+    made: setsRequest(
+      `(() => { const own = { ...ctx.state.request }; own.metadata = { own }; return own; })()`,
+    ),
+    isStrict: true,
+    cause: /^The stage leaves a ctx\.state\.request that is no JSON: Converting circular structure/,
+  },
+  {
     does: 'leaves a wrong message',
     keys: keyed('request'),
     made: setsRequest(`{ ...ctx.state.request, messages: [{ role: 'user' }] }`),
@@ -223,6 +232,32 @@ describe('a faulty plugin', () => {
       expect(shop.under.gateway.services.slots.list().map(({ inFlight }) => inFlight)).to.deep.equal([0]);
     });
 
+  const spoils = {
+    'sets a request': {
+      keys: keyed('request'),
+      made: setsRequest(`{ ...ctx.state.request, messages: 'Hi' }`),
+    },
+    'calls with a request': {
+      keys: 'intercepts: true,',
+      made: `{ intercept: (request, call) => call({ ...request, messages: 'Hi' }) }`,
+    },
+  };
+  for (const [does, { keys, made }] of Object.entries(spoils))
+    it(`that ${does} which a stage below it cannot read is named, and not that one`, async () => {
+      const read = '(request) => request.messages.map(({ role }) => role)';
+      const reads = `{ middleware: (ctx, next) => { (${read})(ctx.state.request); return next(); },
+        intercept: (request, call) => { (${read})(request); return call(request); } }`;
+      const text = (name: string, definition: string, setup: string) =>
+        `export default { name: '${name}', ${definition} setup: () => (${setup}) };`;
+      const files = {
+        'faulty.js': text('faulty', keys, made),
+        'reader.js': text('reader', `intercepts: true, requires: ['request'],`, reads),
+      };
+      await shop.start(stages().toSpliced(3, 0, { use: './faulty.js' }, { use: './reader.js' }), files);
+      expect(await errorIn(await shop.under.post('/v1/messages', ask('Hi'), id))).to.include(failed);
+      expect(line('The gateway failed.')).to.include(place);
+    });
+
   const hanging = {
     'that hangs': { made: `() => { globalThis.hung?.(); return ${never}; }` },
     'whose interceptor hangs': {
@@ -255,6 +290,8 @@ describe('a faulty plugin', () => {
     readonly cause: RegExp;
     /** True where a line of the plugin's file is known. */
     readonly hasLine?: true;
+    /** True for a fault that is found with GW_STRICT=1. */
+    readonly isStrict?: true;
   }
 
   const streamFaults: Readonly<Record<string, StreamFault>> = {
@@ -275,18 +312,35 @@ describe('a faulty plugin', () => {
       transform: `(batch) => batch.map(({ json }) => json)`,
       cause: /^A transform gave a list whose first item is no ModelEvent; ModelEvent\.of\(…\) makes one\.$/,
     },
+    'gives something else in place of an event': {
+      transform: `(batch) => [...batch, { nonsense: 1 }]`,
+      isStrict: true,
+      cause: /^The stage gave \{"nonsense":1\} among its events; ModelEvent\.of\(…\) makes one\.$/,
+    },
+    'makes an event of something else': {
+      transform: `(batch) => batch.map(() => ModelEvent.of({ nonsense: 1 }))`,
+      isStrict: true,
+      cause: /^The stage gave \{"nonsense":1\} among its events/,
+    },
+    'forgets to return its events': {
+      transform: `(batch) => { batch.map((event) => event); }`,
+      isStrict: true,
+      cause: /^The stage ended an answer without message_stop; does its transform return the events\?$/,
+    },
   };
 
   /** Starts a pipeline with the stage right below upstream-call, and one below it that reads all events. */
-  async function startBroken(transform: string): Promise<void> {
+  async function startBroken(transform: string, isStrict = false): Promise<void> {
     const events = `ctx.state.reply.events.through({ transform: ${transform} })`;
     const made = `async (ctx, next) => { ctx.state.reply = { ...ctx.state.reply, events: ${events} }; await next(); }`;
-    const text = `export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
+    const text = `import { ModelEvent } from '@gw2api/gateway/plugin';
+      export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
     const at = stages().findIndex((entry) => (entry as { use: string }).use === 'upstream-call') + 1;
-    await shop.start(stages().toSpliced(at, 0, { use: './faulty.js' }), { 'faulty.js': text });
+    const pipeline = stages().toSpliced(at, 0, { use: './faulty.js' });
+    await shop.start(pipeline, { 'faulty.js': text }, [{}], isStrict ? { GW_STRICT: '1' } : {});
   }
 
-  for (const [does, { transform, cause, hasLine }] of Object.entries(streamFaults)) {
+  for (const [does, { transform, cause, hasLine, isStrict }] of Object.entries(streamFaults)) {
     const logged = () => {
       const { err, plugin, ...fields } = line('The gateway failed.')!;
       expect(fields).to.include({ stage: 'faulty', code: 'internal', id: 'req-1' });
@@ -295,7 +349,7 @@ describe('a faulty plugin', () => {
     };
 
     it(`that ${does} is named, and a stream ends with an error`, async () => {
-      await startBroken(transform);
+      await startBroken(transform, isStrict);
       const response = await shop.answered(ask('Hi', { stream: true }), id);
       expect(await response.text())
         .to.include('event: error')
@@ -305,7 +359,7 @@ describe('a faulty plugin', () => {
     });
 
     it(`that ${does} is named where the answer is sent whole`, async () => {
-      await startBroken(transform);
+      await startBroken(transform, isStrict);
       expect(await errorIn(await shop.answered(ask('Hi'), id))).to.include({ ...failed, code: 'internal' });
       logged();
     });
@@ -318,7 +372,7 @@ describe('a faulty plugin', () => {
       ctx.state.reply = { ...reply, events: EventStream.from(${batches}) };
       await next();
     }`;
-    const text = `import { EventStream } from 'gw2api/plugin';
+    const text = `import { EventStream } from '@gw2api/gateway/plugin';
       export default { name: 'faulty', ${keyed('reply')} setup: () => ${made} };`;
     const at = stages().findIndex((entry) => (entry as { use: string }).use === 'format-encode');
     await shop.start(stages().toSpliced(at, 0, { use: './faulty.js' }), { 'faulty.js': text });
@@ -391,6 +445,14 @@ describe('a faulty plugin', () => {
     'names a metric as none may be named': [
       `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('a b', '', []) };`,
       '"a b" is no name for a metric',
+    ],
+    'counts under the name of a metric of the gateway': [
+      `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('gw2api_requests_total', '', []) };`,
+      '"gw2api_requests_total" is a name for metrics of the gateway; begin it with another word than gw2api_',
+    ],
+    'registers a policy under the name of one of the gateway': [
+      `export default { name: 'faulty', setup: (_, { policies }) => policies.register('least-loaded', () => () => undefined) };`,
+      '"least-loaded" is a policy of the gateway; register yours under another name',
     ],
     'requires what nobody provides': [
       `export default { name: 'faulty', requires: ['tenant'], setup: () => ${passes} };`,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesResponse } from 'gw2api/plugin';
+import type { MessagesResponse } from '@gw2api/gateway/plugin';
 import { recordedRequests } from '../plugins/formats/contexts.js';
 import { dialects, formatNames, timelessValue } from './dialects.js';
 import { each } from './each.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { estimateTokens, type MessagesRequest, type TextBlock, type Usage } from 'gw2api/plugin';
+import { estimateTokens, type MessagesRequest, type TextBlock, type Usage } from '@gw2api/gateway/plugin';
 import { checkBroken } from '../plugins/formats/grammar/broken.js';
 import {
   broken,

@@ -2,26 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isCommand, ownEnv, runCommand, type Ended, type ProcessOptions } from './command-run.js';
 import { TempFolders, type Files } from './temp-folders.js';
 
+export type { Ended, ProcessOptions } from './command-run.js';
+
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
-
-export interface ProcessOptions {
-  /** What comes after `node dist/server.js`. */
-  readonly args?: readonly string[];
-  /** Beside a free port on the loopback address; nothing else of our own environment is handed on. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  /** In place of `server.js`. */
-  readonly entry?: string;
-}
-
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A gateway that runs in a process of its own. */
 export class GatewayProcess {
@@ -35,9 +21,8 @@ export class GatewayProcess {
   #isOver = false;
 
   constructor({ args = [], env = {}, cwd = tmpdir(), entry = 'server.js' }: ProcessOptions) {
-    const own = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0' };
     const argv = [path.resolve('dist', entry), ...args]; // an absolute entry stays as it is
-    this.#child = spawn(process.execPath, argv, { cwd, env: { ...own, ...env } });
+    this.#child = spawn(process.execPath, argv, { cwd, env: { ...ownEnv(), ...env } });
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(() => (this.#stdout += chunk.toString())));
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#read(() => (this.#stderr += chunk.toString())));
     this.exited = once(this.#child, 'exit').then(([code, signal]) => ({ code, signal }));
@@ -135,8 +120,14 @@ export class ProcessWorkshop {
     return started;
   }
 
-  /** Runs to the end. */
+  /** Runs a command to its end in this process, and a server, which is refused, in its own. */
   async run(options: ProcessOptions = {}): Promise<Ended> {
+    if (options.entry !== undefined || !isCommand(options.args ?? [])) return this.spawn(options);
+    return runCommand({ env: {}, args: [], ...options, cwd: options.cwd ?? (await this.folder()) });
+  }
+
+  /** Runs to the end in a process of its own, which takes seconds: once for each command. */
+  async spawn(options: ProcessOptions = {}): Promise<Ended> {
     return (await this.start(options)).ended;
   }
 

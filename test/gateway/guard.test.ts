@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesResponse } from 'gw2api/plugin';
+import type { MessagesResponse } from '@gw2api/gateway/plugin';
 import { dialects, formatNames } from './dialects.js';
 import { ask, stages, startPair, type Pair } from './harness.js';
 import { callsTo, inFlight, only, startTeam } from './kit.js';

@@ -6,59 +6,13 @@ import { eventually } from '../eventually.js';
 import { configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { PanelClient } from './panel-client.js';
 import { ProcessWorkshop } from './gateway-process.js';
+import { hanging, never, yaml } from './hanging-plugins.js';
 import { TempFolders, writeIn } from './temp-folders.js';
-
-const never = 'new Promise(() => undefined)';
-
-const hanging = {
-  'setup.mjs': `export default { name: 'hangs', setup: () => ${never} };`,
-  'import.mjs': `await ${never}; export default { name: 'hangs', setup: () => (ctx, next) => next() };`,
-  'dispose.mjs': `export default { name: 'hangs', setup(_, host) {
-    host.onDispose(() => ${never}); return (ctx, next) => next(); } };`,
-  'start.mjs': `export default { name: 'hangs', setup: () => ({ start: () => ${never} }) };`,
-  // One that keeps the process busy as well.
-  'busy.mjs': `export default { name: 'hangs', setup: () => { setInterval(() => undefined, 1000); return ${never}; } };`,
-};
-
-const isNotSetUp =
-  'gateway.yaml:3:5 pipeline[1] "hangs" has not been set up within 10 s: its setup waits for something that does not come\n';
-const isNotStarted =
-  'gateway.yaml:3:5 pipeline[1] "hangs" has not started within 10 s: its start waits for something that does not come\n';
-const isNotLoaded = (file: string) =>
-  `gateway.yaml:3:5 pipeline[1].use "./${file}" has not loaded within 10 s: an await at the top level of its module does not end\n`;
-const isNotDisposed =
-  'gateway.yaml:3:5 pipeline[1] "hangs" has not been disposed within 10 s: what it gave to onDispose does not end\n';
-
-function yaml(plugin: string, more = ''): string {
-  const uses = ['auth', plugin, 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
-  const pipeline = uses.map((use) => `  - use: ${use}\n`).join('');
-  return `pipeline:\n${pipeline}slots: [{ id: a, upstream: simulator }]\n${more}`;
-}
 
 describe('a process whose plugin hangs', function () {
   this.timeout(90_000);
   const workshop = new ProcessWorkshop();
   afterEach(() => workshop.end());
-
-  it('says which and ends, at the start and in check, whatever the plugin has left open', async () => {
-    const cases = [
-      ['setup.mjs', ['check'], isNotSetUp],
-      ['setup.mjs', [], isNotSetUp],
-      ['import.mjs', ['check'], isNotLoaded('import.mjs')],
-      ['import.mjs', [], isNotLoaded('import.mjs')],
-      ['busy.mjs', ['check'], isNotSetUp],
-      ['busy.mjs', [], isNotSetUp],
-      ['dispose.mjs', ['check'], isNotDisposed],
-      ['start.mjs', [], isNotStarted],
-    ] as const;
-    const ends = cases.map(async ([file, args]) => {
-      const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml(`./${file}`) });
-      const env = { GW2API_API_KEY: 'k' };
-      return workshop.run({ cwd, env, args: [...args, '--config', 'gateway.yaml'] });
-    });
-    const told = (await Promise.all(ends)).map(({ code, stdout, stderr }) => [code, stdout, stderr]);
-    expect(told).to.deep.equal(cases.map(([, , says]) => [1, '', says]));
-  });
 
   it('only when it starts is not found by check, which starts nothing', async () => {
     const cwd = await workshop.folder({ ...hanging, 'gateway.yaml': yaml('./start.mjs') });
@@ -69,17 +23,6 @@ describe('a process whose plugin hangs', function () {
       args,
     });
     expect([code, stderr]).to.deep.equal([0, '']);
-  });
-
-  it('is told by the primary of several workers', async () => {
-    const files = { ...hanging, 'gateway.yaml': yaml('./setup.mjs', 'listen: { workers: 2 }\n') };
-    const cwd = await workshop.folder(files);
-    const ended = await workshop.run({
-      cwd,
-      env: { GW2API_API_KEY: 'k' },
-      args: ['--config', 'gateway.yaml'],
-    });
-    expect([ended.code, ended.stderr]).to.deep.equal([1, isNotSetUp]);
   });
 
   it('ends on SIGTERM while a reload waits for it', async () => {

@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { createGateway, type CreateGatewayOptions, type Gateway } from 'gw2api';
-import type { Logger } from 'gw2api/plugin';
+import { createGateway, type CreateGatewayOptions, type Gateway } from '@gw2api/gateway';
+import type { Logger } from '@gw2api/gateway/plugin';
 import {
   startSimulator,
   type Simulator,

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageEvents, type MessageOptions } from 'gw2api/testing';
-import type { MessagesStreamEvent } from 'gw2api/plugin';
+import { messageEvents, type MessageOptions } from '@gw2api/gateway/testing';
+import type { MessagesStreamEvent } from '@gw2api/gateway/plugin';
 
 /** An answer that goes on when the test says so. */
 export interface HeldAnswer {

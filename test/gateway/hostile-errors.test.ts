@@ -25,7 +25,7 @@ describe('an error that breaks the error path', () => {
   afterEach(() => shop.end());
 
   async function startWith(text: string): Promise<void> {
-    const plugin = `import { GatewayError } from 'gw2api/plugin';
+    const plugin = `import { GatewayError } from '@gw2api/gateway/plugin';
       export default { name: 'bad', setup: () => ${text} };`;
     await shop.start([{ use: './bad.js' }, ...stages()], { 'bad.js': plugin });
   }

@@ -20,7 +20,7 @@ describe('a stage that wraps the call of the model', () => {
     slots: readonly object[] = [{}],
   ): Promise<Pair> {
     const code = `
-      import { definePlugin } from 'gw2api/plugin';
+      import { definePlugin } from '@gw2api/gateway/plugin';
       export default definePlugin({
         name: 'wraps', requires: ['request', 'caller'], intercepts: true,
         setup: (_, host) => ({ intercept: ${intercept} }),

@@ -7,7 +7,7 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
 } from 'node:http';
-import type { ProtocolKey } from 'gw2api/plugin';
+import type { ProtocolKey } from '@gw2api/gateway/plugin';
 import type { RecordedRequest, Simulator, SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
 import { slotAt, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ConfigError } from 'gw2api';
+import { ConfigError } from '@gw2api/gateway';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 
 describe('loadGatewayConfig', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Usage } from 'gw2api/plugin';
+import type { Usage } from '@gw2api/gateway/plugin';
 import type { SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, eventsIn, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { requestLines } from './kit.js';

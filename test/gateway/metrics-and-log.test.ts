@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { createGateway, type Gateway } from 'gw2api';
+import { createGateway, type Gateway } from '@gw2api/gateway';
 import { expect } from 'chai';
 import { createLogger } from '#src/telemetry/logs.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';

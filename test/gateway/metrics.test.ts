@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { MemoryHub } from 'gw2api/testing';
+import { MemoryHub } from '@gw2api/gateway/testing';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, slotAt, stages, startGateway, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 import { startHeldUpstream } from './held-upstream.js';

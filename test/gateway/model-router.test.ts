@@ -39,11 +39,33 @@ describe('a request that model-router sends to another model', () => {
     expect(lines.at(-1)).to.include({ model: 'sonnet-5', answeredBy: 'haiku-5' });
     await pair.gateway.services.ledger.flush();
     const list = await pair.get('/api/panel/requests?limit=1');
-    const [latest] = ((await list.json()) as { data: readonly { id: string; model: string }[] }).data;
-    expect(latest!.model).to.equal('sonnet-5');
+    const [latest] = ((await list.json()) as { data: readonly { id: string }[] }).data;
+    expect(latest).to.include({ model: 'haiku-5', asked_model: 'sonnet-5' });
     const opened = await (await pair.get(`/api/panel/requests/${latest!.id}`)).json();
     expect(opened).to.include({ answered_by: 'haiku-5' });
     expect((opened as { calls: readonly object[] }).calls[0]).to.include({ slot: 'a', model: 'haiku-5' });
+  });
+
+  it('is what the usage is grouped by, with the model that was asked for beside it', async () => {
+    const headers = { 'x-tier': 'low', 'x-api-key': await issueKey(pair, 'counted') };
+    const of = async (path: string) => (await (await pair.get(path)).json()) as { data: readonly Row[] };
+    await (await pair.post('/v1/messages', ask('Hi'), headers)).text();
+    await pair.gateway.exchanges.idle();
+    await pair.gateway.services.ledger.flush();
+    const { id } = (await of('/api/panel/keys')).data.find(({ name }) => name === 'counted')!;
+    for (const [query, group] of [
+      ['by=model', 'haiku-5'],
+      ['by=asked_model', 'sonnet-5'],
+      ['by=asked_model&step=90s', 'sonnet-5'],
+      ['by=asked_model&model=haiku-5', 'sonnet-5'],
+      ['by=model&model=haiku-5', 'haiku-5'],
+    ] as const) {
+      const { data } = await of(`/api/panel/usage?key=${id}&${query}`);
+      expect(
+        data.map((each) => [each.group, each.requests]),
+        query,
+      ).to.deep.equal([[group, 1]]);
+    }
   });
 
   it('is refused to a key that may not use it', async () => {
@@ -58,3 +80,10 @@ describe('a request that model-router sends to another model', () => {
     });
   });
 });
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string;
+  readonly requests: number;
+}

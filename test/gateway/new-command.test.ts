@@ -3,6 +3,7 @@ import { access, mkdir, readdir, readFile, rename, symlink } from 'node:fs/promi
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { packageName } from '#src/version.js';
 import { stages } from './harness.js';
 import { ProcessWorkshop } from './gateway-process.js';
 import { TempFolders, writeIn } from './temp-folders.js';
@@ -28,6 +29,10 @@ const listings: Readonly<Record<(typeof kinds)[number], (use: string) => object>
   }),
 };
 
+interface Manifest {
+  readonly peerDependencies: object;
+}
+
 describe('gw2api new', () => {
   const workshop = new ProcessWorkshop();
   const folders = new TempFolders();
@@ -44,7 +49,8 @@ describe('gw2api new', () => {
     await mkdir(modules);
     for (const name of await readdir('node_modules'))
       if (!name.startsWith('.')) await symlink(path.resolve('node_modules', name), path.join(modules, name));
-    await rename(path.join(folder, 'package'), path.join(modules, 'gw2api'));
+    await mkdir(path.dirname(path.join(modules, packageName)));
+    await rename(path.join(folder, 'package'), path.join(modules, packageName));
   });
   after(() => folders.remove());
   afterEach(() => workshop.end());
@@ -96,9 +102,9 @@ describe('gw2api new', () => {
     for (const kind of kinds) {
       const folder = path.join(cwd, `my-${kind}`);
       await passes(folder, `my-${kind}.test.js`);
-      const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as object;
+      const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Manifest;
       expect(manifest).to.deep.include({ name: `gw2api-my-${kind}`, keywords: ['gw2api-plugin'] });
-      expect(manifest).to.have.nested.property('peerDependencies.gw2api');
+      expect(manifest.peerDependencies).to.have.property(packageName);
     }
     await isListed(cwd, 'stage', './my-stage/my-stage.js');
   }).timeout(120_000);
@@ -111,6 +117,42 @@ describe('gw2api new', () => {
     await compile(other, command!.split(' '));
     await passes(other, 'my-own.test.mjs');
   }).timeout(60_000);
+
+  for (const [what, from, config, use] of [
+    ['the folder above that of the config', '.', 'config/gateway.yaml', '../my-own.mjs'],
+    ['the folder of the config', 'config', 'config/gateway.yaml', './my-own.mjs'],
+    ['a folder below it', 'config/my-plugins', 'config/gateway.yaml', './my-plugins/my-own.mjs'],
+    ['beside it', '.', 'gateway.yaml', './my-own.mjs'],
+  ] as const)
+    it(`prints the path that the config takes, called from ${what}`, async () => {
+      const root = await workshop.folder({ [config]: '', [`${from}/kept`]: '' });
+      await symlink(modules, path.join(root, 'node_modules'));
+      const cwd = path.join(root, from);
+      const { stdout } = await workshop.run({ cwd, args: ['new', 'stage', 'my-own'] });
+      const [, printed, where] = /^list it under pipeline: {2}- use: (\S+) {2}\(in (\S+)\)$/m.exec(stdout)!;
+      expect(printed).to.equal(use);
+      expect(path.join(cwd, where!)).to.equal(path.join(root, config));
+      const stage = [...stages().slice(0, 3), { use: printed }, ...stages().slice(3)];
+      const text = { pipeline: stage, slots: [{ id: 'a', upstream: 'simulator' }], store: 'memory' };
+      await writeIn(root, config, text);
+      const checked = await workshop.run({ cwd: root, args: ['check', '--config', config] });
+      expect([checked.code, checked.stderr]).to.deep.equal([0, '']);
+    });
+
+  it('writes a package that is tested with the gateway that has written it', async () => {
+    const { cwd, stdout } = await write('stage', 'my-own', '--package');
+    const { devDependencies } = JSON.parse(await readFile(path.join(cwd, 'my-own/package.json'), 'utf8')) as {
+      devDependencies: Readonly<Record<string, string>>;
+    };
+    const { name, version } = JSON.parse(await readFile('package.json', 'utf8')) as {
+      name: string;
+      version: string;
+    };
+    const [, folder] = /^file:(.+)$/.exec(devDependencies[name]!)!;
+    const found = await readFile(path.join(cwd, 'my-own', folder!, 'package.json'), 'utf8');
+    expect(JSON.parse(found)).to.deep.include({ name, version });
+    expect(stdout).to.include('cd my-own && npm install && npm test').and.include('npm install ./my-own');
+  });
 
   it('never overwrites, and then writes nothing', async () => {
     const { cwd } = await write('stage', 'my-own');

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { scripted } from './scripted-upstream.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -7,6 +8,10 @@ export interface OpenaiServer {
   readonly url: string;
   /** Bodies of the calls, the latest one last. */
   readonly bodies: Fields[];
+  /** Ids of its list; undefined: it has none. */
+  models: readonly string[] | undefined;
+  /** True: the list is a bare array. */
+  isBareList: boolean;
   /** Words of a 400; undefined: the call is answered. */
   refuse: (body: Fields) => string | undefined;
   /** Deltas of a Chat answer, and its finish reason. */
@@ -17,6 +22,7 @@ export interface OpenaiServer {
 export async function startOpenaiServer(): Promise<OpenaiServer> {
   const bodies: Fields[] = [];
   const server = await scripted((request, response, _, text) => {
+    if (request.method === 'GET') return answerList(response, started);
     const body = JSON.parse(text) as Fields;
     bodies.push(body);
     const message = started.refuse(body);
@@ -29,10 +35,21 @@ export async function startOpenaiServer(): Promise<OpenaiServer> {
   const started: OpenaiServer = {
     ...server,
     bodies,
+    models: undefined,
+    isBareList: false,
     refuse: () => undefined,
     answer: { deltas: [{ content: 'Blue.' }] },
   };
   return started;
+}
+
+function answerList(
+  response: ServerResponse,
+  { models, isBareList }: Pick<OpenaiServer, 'models' | 'isBareList'>,
+): void {
+  const data = models?.map((id) => ({ id, object: 'model' }));
+  const body = data ? (isBareList ? data : { object: 'list', data }) : { error: { message: 'Not found' } };
+  response.writeHead(data ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 function errorOf(message: string): string {

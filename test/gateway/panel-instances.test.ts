@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Live } from '#src/plugin/internal.js';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { openRedis, ownRedis, redisUrl } from '../live/redis-server.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';

@@ -79,6 +79,29 @@ describe('/api/panel/keys', () => {
     expect(await panel.ask('PATCH', `/keys/${made.id}`, {})).to.deep.equal(changed);
   });
 
+  it('refuses an expiry in the past, and one in seconds, but keeps one that has passed', async () => {
+    const refusalOf = async (method: string, path: string, body: object) =>
+      errorIn(await panel.fetch(method, path, body));
+    const seconds = nowMs / 1000 + 3600;
+    const { id } = await issue({ expires_at: nowMs + 1000 });
+    for (const [method, path] of [
+      ['POST', '/keys'],
+      ['PATCH', `/keys/${id}`],
+    ] as const) {
+      const past = await refusalOf(method, path, { name: 'n', expires_at: '2020-01-01' });
+      expect(past).to.include({ status: 400, message: 'expires_at: must be in the future' });
+      const unit = await refusalOf(method, path, { name: 'n', expires_at: seconds });
+      expect(unit).to.include({
+        status: 400,
+        message: `expires_at: must be in the future: in milliseconds, ${seconds * 1000}, or as a time such as ${new Date(seconds * 1000).toISOString()}`,
+      });
+    }
+    const [before] = (await panel.get('/keys')).data;
+    nowMs += 2000;
+    const kept = await panel.ask('PATCH', `/keys/${id}`, { note: 'gone', expires_at: before.expires_at });
+    expect(kept).to.include({ note: 'gone', expires_at: before.expires_at });
+  });
+
   it('lists the newest first', async () => {
     for (const name of ['first', 'second', 'third']) {
       nowMs += 1;

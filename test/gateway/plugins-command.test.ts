@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { expect } from 'chai';
+import { formerPackageName, packageName } from '#src/version.js';
 import { stages } from './harness.js';
 import { ProcessWorkshop } from './gateway-process.js';
 
@@ -19,7 +20,7 @@ describe('gw2api plugins', () => {
   afterEach(() => workshop.end());
 
   const keywords = ['gw2api-plugin'];
-  const peerDependencies = { gw2api: '^0.1.0' };
+  const peerDependencies = { [packageName]: '^0.1.0' };
 
   function files(...uses: readonly string[]) {
     const pipeline = [...uses.map((use) => ({ use })), ...stages()];
@@ -28,7 +29,10 @@ describe('gw2api plugins', () => {
       'config/mine.mjs': stage('mine', 'api: 1,'),
       'node_modules/@team/their/package.json': manifest('@team/their', { keywords, peerDependencies }),
       'node_modules/@team/their/main.js': stage('their'),
-      'node_modules/unused/package.json': manifest('unused', { keywords, peerDependencies }),
+      'node_modules/unused/package.json': manifest('unused', {
+        keywords,
+        peerDependencies: { [formerPackageName]: '^0.1.0' },
+      }),
       'node_modules/unused/main.js': stage('unused'),
       'node_modules/peerless/package.json': manifest('peerless', { keywords }),
       'node_modules/other/package.json': manifest('other', { peerDependencies }),
@@ -71,7 +75,7 @@ describe('gw2api plugins', () => {
 
   it('goes on where a plugin cannot be loaded, and ends with 1', async () => {
     const cwd = await workshop.folder(files('./gone.mjs', './mine.mjs'));
-    const { stdout, code } = await workshop.run({ cwd, args: ['plugins'] });
+    const { stdout, code } = await workshop.spawn({ cwd, args: ['plugins'] });
     expect(code).to.equal(1);
     expect(stdout).to.match(/ stage +\.\/gone\.mjs .* FAILED: is not there/);
     expect(stdout).to.match(/ stage +\.\/mine\.mjs +mine +- +1 +config\/mine\.mjs/);

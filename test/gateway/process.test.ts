@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { name, version } from '#src/version.js';
+import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 
@@ -144,6 +145,36 @@ describe('the first start', () => {
     expect(session.status).to.equal(200);
   });
 
+  it('takes the line ends of files away from both, and the byte order mark of .env', async () => {
+    const cwd = await workshop.folder({ '.env': `\ufeffGW_PANEL_PASSWORD="open sesame\n"\n` });
+    const gateway = await workshop.start({ cwd, env: { GW2API_API_KEY: `${key}\r\n` } });
+    const url = await gateway.url();
+    expect((await post(url, ask('Hi'))).status).to.equal(200);
+    const login = await fetch(`${url}/api/panel/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ password: 'open sesame' }),
+    });
+    expect(login.status).to.equal(200);
+  });
+
+  it('refuses secrets that no header can hold, and does not show them', async () => {
+    const cwd = await workshop.folder();
+    const wrong = { GW2API_API_KEY: 'the\u200bmaster-key', GW_PANEL_PASSWORD: 'open\nsesame' };
+    const says =
+      'GW2API_API_KEY has a character that no header can hold (U+200B): nobody could send it; set another one.\n' +
+      'GW_PANEL_PASSWORD has a character that no header can hold (U+000A): nobody could send it; set another one.\n';
+    expect(await workshop.run({ cwd, env: wrong })).to.include({ code: 78, stdout: '', stderr: says });
+    const checked = await workshop.run({ cwd, env: wrong, args: ['check'] });
+    expect(checked).to.include({ code: 1, stdout: '', stderr: says });
+    const { code, stdout } = await workshop.run({ cwd, env: wrong, args: ['doctor', '--json'] });
+    expect([code, stdout.includes('(U+200B)')]).to.deep.equal([1, true]);
+    const spaced = await workshop.run({ cwd, env: { GW2API_API_KEY: 'the-master-key ' } });
+    expect(spaced.stderr).to.match(
+      /^GW2API_API_KEY begins or ends with white space, which no header can hold/,
+    );
+  });
+
   it('makes a key where the environment has only the name of one', async () => {
     const gateway = await workshop.start({ env: { GW2API_API_KEY: '' } });
     expect(await gateway.output('/v1/completions')).to.include('Master key: gw-master-');
@@ -220,13 +251,13 @@ describe('the config of a start', () => {
 
   it('is missed in one line where it is not there', async () => {
     const { code, stderr } = await workshop.run({ args: ['--config', 'nowhere.yaml'] });
-    expect(code).to.equal(1);
+    expect(code).to.equal(78);
     expect(stderr).to.equal(
       'nowhere.yaml:1:1 there is no such file; name another by --config FILE or GW_CONFIG\n',
     );
   });
 
-  it('tells all that is wrong with it at once, in exit code 1', async () => {
+  it('tells all that is wrong with it at once, in exit code 78', async () => {
     const text = yaml('[{ id: a, upstream: simulator }, { id: a, upstream: nothing }]', '{ prot: 1 }')
       .concat('officialClient: { userAgent: "(" }\n')
       .replace('format-encode', 'format-encode\n  - use: body-limits')
@@ -234,7 +265,7 @@ describe('the config of a start', () => {
       .replace(/ {2}- use: slot-pick\n( {2}- use: upstream-call\n)/, '$1  - use: slot-pick\n');
     const cwd = await workshop.folder({ 'bad.yaml': text });
     const { code, stderr, stdout } = await workshop.run({ cwd, args: ['--config', 'bad.yaml'] });
-    expect(code).to.equal(1);
+    expect(code).to.equal(78);
     expect(stdout).to.equal('');
     const problems = stderr.trimEnd().split('\n');
     for (const line of problems) expect(line).to.match(/^bad\.yaml:\d+:\d+ /);
@@ -319,7 +350,7 @@ describe('the config of a start', () => {
   it('refuses an environment that does not fit', async () => {
     const cwd = await workshop.folder();
     const { code, stderr } = await workshop.run({ cwd, env: { GW_MAX_BODY: 'banana', PORT: '70000' } });
-    expect(code).to.equal(1);
+    expect(code).to.equal(78);
     const [port, limit, ...more] = stderr.trimEnd().split('\n');
     expect(port).to.include(
       'listen.port: the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "70000"',
@@ -526,7 +557,7 @@ describe('check', () => {
     const cwd = await workshop.folder({
       'my.yaml': yaml().replace('auth', 'auth\n  - { use: max-tokens, enabled: false }'),
     });
-    const { code, stdout, stderr } = await workshop.run({ cwd, args: ['check', '--config', 'my.yaml'] });
+    const { code, stdout, stderr } = await workshop.spawn({ cwd, args: ['check', '--config', 'my.yaml'] });
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.include('my.yaml: 7 stages, 1 slot, ');
     const rows = stdout.split('\n').map((row) => row.trim().split(/\s+/).slice(0, 2).join(' '));
@@ -567,13 +598,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Asks until somebody answers; the test's own time limit bounds it. */
+/** Asks until somebody answers. */
 async function isServing(url: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${url}/health`).catch(() => undefined);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await eventually(async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok === true, 30_000);
 }
 
 describe('a gateway whose plugin loses an error', () => {

@@ -1,65 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { expect } from 'chai';
-import { eventually } from '../eventually.js';
-import { freePort } from './free-port.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
+import { caddyExample, nginxExample, Proxy } from './proxy-process.js';
 import { SocketClient } from './socket-client.js';
-import { TempFolders, writeIn } from './temp-folders.js';
+import { TempFolders } from './temp-folders.js';
 
-/** An example of config/deploy, and what makes a whole config of it on loopback ports. */
-interface Example {
-  readonly file: string;
-  readonly variable: 'GW_TEST_CADDY' | 'GW_TEST_NGINX';
-  readonly args: (folder: string) => readonly string[];
-  readonly whole: (text: string, place: Place) => string;
-}
-
-interface Place {
-  readonly folder: string;
-  readonly port: number;
-  /** Host and port of the gateway. */
-  readonly gateway: string;
-}
-
-const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-
-const examples: readonly Example[] = [
-  {
-    file: 'Caddyfile',
-    variable: 'GW_TEST_CADDY',
-    args: (folder) => ['run', '--config', path.join(folder, 'config'), '--adapter', 'caddyfile'],
-    whole: (text, { folder, port, gateway }) =>
-      `{\n\tadmin off\n\tauto_https off\n\tstorage file_system ${folder}\n}\n${text
-        .replace('gateway.example.com {', `http://127.0.0.1:${port} {`)
-        .replace('reverse_proxy 127.0.0.1:8787', `reverse_proxy ${gateway}`)}`,
-  },
-  {
-    file: 'nginx.conf',
-    variable: 'GW_TEST_NGINX',
-    args: (folder) => ['-p', folder, '-c', path.join(folder, 'config'), '-e', 'stderr'],
-    whole: (text, { folder, port, gateway }) =>
-      [
-        'daemon off;',
-        'worker_processes 1;',
-        `pid ${folder}/nginx.pid;`,
-        'events { worker_connections 1024; }',
-        'http {',
-        'access_log off;',
-        ...temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`),
-        text
-          .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
-          .replace(/^.*ssl_certificate.*\n/gm, '')
-          .replace('server 127.0.0.1:8787', `server ${gateway}`),
-        '}',
-      ].join('\n'),
-  },
-];
-
-for (const example of examples) {
+for (const example of [caddyExample, nginxExample('nginx.conf')]) {
   const program = process.env[example.variable];
   describe(`config/deploy/${example.file}`, function () {
     this.timeout(60_000);
@@ -155,44 +101,5 @@ async function until(reader: ReadableStreamDefaultReader<string>, text: string):
     const { done, value = '' } = await reader.read();
     if (done) throw new Error(`The stream ended before "${text}" came.`);
     read += value;
-  }
-}
-
-/** A reverse proxy in a process of its own. */
-class Proxy {
-  readonly url: string;
-  readonly #child: ChildProcess;
-  #stderr = '';
-
-  private constructor(url: string, child: ChildProcess) {
-    this.url = url;
-    this.#child = child;
-    child.stderr?.on('data', (text: Buffer) => (this.#stderr += text.toString()));
-  }
-
-  static async start(program: string, example: Example, place: Omit<Place, 'port'>): Promise<Proxy> {
-    const { folder } = place;
-    const port = await freePort();
-    const text = await readFile(path.join('config/deploy', example.file), 'utf8');
-    await writeIn(folder, 'config', example.whole(text, { ...place, port }));
-    const env = { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-    const proxy = new Proxy(`http://127.0.0.1:${port}`, spawn(program, example.args(folder), { env }));
-    await eventually(() => proxy.#answers(), 20_000);
-    return proxy;
-  }
-
-  async end(): Promise<void> {
-    if (this.#child.exitCode !== null) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGTERM');
-    await exited;
-  }
-
-  async #answers(): Promise<boolean> {
-    if (this.#child.exitCode !== null) throw new Error(`It has ended: ${this.#stderr}`);
-    return fetch(`${this.url}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
   }
 }

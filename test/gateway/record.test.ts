@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Recording } from '#plugins/shared/recordings.js';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { check } from '#src/cli/check.js';
 import { DryGateway } from '#src/dry/dry-gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';

@@ -10,7 +10,7 @@ describe('a plugin of somebody else', () => {
 
   describe('a plugin by its path', () => {
     const forms: Files = {
-      'esm.js': `import { definePlugin, GatewayError } from 'gw2api/plugin';
+      'esm.js': `import { definePlugin, GatewayError } from '@gw2api/gateway/plugin';
       import { Type } from 'typebox';
       export default definePlugin({
         name: 'esm',
@@ -159,7 +159,7 @@ describe('a plugin of somebody else', () => {
 
     it('can be its own auth', async () => {
       await shop.start(replaced('auth'), {
-        'own-auth.js': `import { definePlugin, GatewayError } from 'gw2api/plugin';
+        'own-auth.js': `import { definePlugin, GatewayError } from '@gw2api/gateway/plugin';
         export default definePlugin({
           name: 'own-auth',
           provides: ['caller'],
@@ -188,7 +188,7 @@ describe('a plugin of somebody else', () => {
       await shop.start(
         replaced('slot-pick'),
         {
-          'own-slot-pick.js': `import { definePlugin } from 'gw2api/plugin';
+          'own-slot-pick.js': `import { definePlugin } from '@gw2api/gateway/plugin';
           export default definePlugin({
             name: 'own-slot-pick',
             requires: ['request', 'caller'],
@@ -217,7 +217,7 @@ describe('a plugin of somebody else', () => {
 
     it('can be its own upstream-call, which asks nobody', async () => {
       await shop.start(replaced('upstream-call'), {
-        'own-upstream-call.js': `import { definePlugin, EventStream, ModelEvent, wrapCall } from 'gw2api/plugin';
+        'own-upstream-call.js': `import { definePlugin, EventStream, ModelEvent, wrapCall } from '@gw2api/gateway/plugin';
         const events = [
           { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [],
             stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } },
@@ -257,7 +257,7 @@ describe('a plugin of somebody else', () => {
 
     it('can be its own format-encode', async () => {
       await shop.start(replaced('format-encode'), {
-        'own-format-encode.js': `import { definePlugin } from 'gw2api/plugin';
+        'own-format-encode.js': `import { definePlugin } from '@gw2api/gateway/plugin';
         export default definePlugin({
           name: 'own-format-encode',
           requires: ['reply'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesResponse } from 'gw2api/plugin';
+import type { MessagesResponse } from '@gw2api/gateway/plugin';
 import { ask, stages, startPair, type Pair } from './harness.js';
 import { callsTo, issueKey } from './kit.js';
 import { TempFolders } from './temp-folders.js';
@@ -21,7 +21,7 @@ const chosenRedact = {
 
 /** Stage of an author who hides an extra of the caller, and puts it into the answer. */
 const labels = `
-import { extrasOf, mapText, withExtras } from 'gw2api/plugin';
+import { extrasOf, mapText, withExtras } from '@gw2api/gateway/plugin';
 export default {
   name: 'labels', requires: ['request'], provides: ['request'], intercepts: true,
   setup() {

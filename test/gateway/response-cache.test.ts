@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesResponse } from 'gw2api/plugin';
+import type { MessagesResponse } from '@gw2api/gateway/plugin';
 import { dialects, formatNames, timelessValue } from './dialects.js';
 import { ask, stages, startPair, type Pair } from './harness.js';
 import { callsTo, issueKey, requestLines } from './kit.js';

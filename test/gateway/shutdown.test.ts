@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as openRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { createGateway } from 'gw2api';
+import { createGateway } from '@gw2api/gateway';
 import type { RecordedRequest } from '#plugins/upstreams/simulator/simulator.js';
 import {
   ask,

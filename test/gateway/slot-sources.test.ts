@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Logger, StoredSlot } from '#src/plugin/internal.js';
-import { defineUpstream } from 'gw2api/plugin/upstream';
+import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import type { SlotConfig } from '#src/config/config.js';
 import type { ConsoleTerms } from '#src/gateway/console-slots.js';
 import { SlotSources } from '#src/gateway/slot-sources.js';

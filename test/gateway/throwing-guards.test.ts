@@ -5,7 +5,7 @@ import { TempFolders } from './temp-folders.js';
 
 /** Guard of an author that slips where it has found something. */
 const slipping = `
-import { mapText, TextMapper, Type, definePlugin } from 'gw2api/plugin';
+import { mapText, TextMapper, Type, definePlugin } from '@gw2api/gateway/plugin';
 export default definePlugin({
   name: 'slipping', intercepts: true,
   options: Type.Object({ way: Type.String(), ends: Type.Boolean() }),

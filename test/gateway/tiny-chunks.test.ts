@@ -31,6 +31,15 @@ function* oneByteChunks(body: Buffer): Generator<Buffer> {
 
 const batch = 10_000;
 
+function* largeChunks(body: Buffer): Generator<Buffer> {
+  const bytes = 60_000;
+  for (let at = 0; at < body.length; at += bytes) {
+    const chunk = body.subarray(at, at + bytes);
+    yield Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
+  }
+  yield Buffer.from('0\r\n\r\n');
+}
+
 /** Max resident memory of a process since `resetPeak`. */
 async function peakBytes(pid: number): Promise<number> {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -42,7 +51,7 @@ async function resetPeak(pid: number): Promise<number> {
   return peakBytes(pid);
 }
 
-describe('a body in chunks of one byte', function () {
+describe('a body in chunks', function () {
   if (process.platform !== 'linux') return;
   const workshop = new ProcessWorkshop();
   afterEach(() => workshop.end());
@@ -65,30 +74,38 @@ describe('a body in chunks of one byte', function () {
     path: string,
     body: Buffer,
     headers: object = {},
+    inChunks = oneByteChunks,
   ): Promise<{ status: number; extra: number }> {
     const { gateway, url } = await start();
     const fields = { 'x-api-key': key, 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
-    const send = async (sent: Buffer, added: object) => {
+    const send = async (chunks: Iterable<Buffer>, added: object) => {
       const client = await RawClient.open(url);
       client.send(`${head(`POST ${path}`, { ...fields, ...added })}\r\n`);
-      await sendAll(client, oneByteChunks(sent));
+      await sendAll(client, chunks);
       const { status } = await client.answer();
       client.close();
       return status;
     };
     // Loads its code, and lets V8's young generation grow as far as it does under any load (48 MB on Node 24).
-    await send(bodyOf(megabyte), {});
+    await send(oneByteChunks(bodyOf(megabyte)), {});
     const before = await resetPeak(gateway.pid);
-    const status = await send(body, headers);
+    const status = await send(inChunks(body), headers);
     return { status, extra: (await peakBytes(gateway.pid)) - before };
   }
 
-  it('costs at most three times its size and 32 MB', async () => {
+  it('of one byte costs at most three times its size and 32 MB', async () => {
     const body = bodyOf(2 * megabyte);
     const { status, extra } = await costOf('/v1/messages', body);
     expect(status).to.equal(400);
     expect(extra).to.be.below(3 * body.length + 32 * megabyte);
   }).timeout(60_000);
+
+  it('of 60 kB costs no more', async () => {
+    const body = bodyOf(80 * megabyte);
+    const { status, extra } = await costOf('/v1/messages', body, {}, largeChunks);
+    expect(status).to.equal(400);
+    expect(extra).to.be.below(3 * body.length + 32 * megabyte);
+  }).timeout(120_000);
 
   it('costs no more where it is compressed', async () => {
     const body = bodyOf(300_000);

@@ -5,7 +5,7 @@ import { PanelClient, type Answer } from './panel-client.js';
 import { TempFolders } from './temp-folders.js';
 
 const teamAuth = `
-  import { callerClaims, definePlugin } from 'gw2api/plugin';
+  import { callerClaims, definePlugin } from '@gw2api/gateway/plugin';
   export default definePlugin({
     name: 'team-auth',
     provides: ['caller'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { eventually } from '../eventually.js';
 import { ask, slotAt, startPair, type Pair } from './harness.js';
 import { errorIn } from './kit.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { ResponsesWS } from 'openai/resources/responses/ws';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';

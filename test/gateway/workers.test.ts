@@ -1,113 +1,32 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { request, type IncomingMessage } from 'node:http';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import type { Suite } from 'mocha';
 import { openStore } from '#src/store/index.js';
 import { createLogger } from '#src/telemetry/logs.js';
 import type { Store } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';
-import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
-
-const workshop = new ProcessWorkshop();
-
-/** Each of them is three processes, which take their time to start where cores are few. */
-function endProcesses(this: Suite): void {
-  this.timeout(40_000);
-  afterEach(() => workshop.end());
-}
-
-const key = 'the-master-key';
-const env = { GW2API_API_KEY: key };
-
-const uses = ['auth', 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
-
-interface Settings {
-  readonly slots?: readonly object[];
-  readonly listen?: object;
-  readonly pipeline?: readonly object[];
-}
-
-/** A config for two workers, as JSON, which is YAML too. */
-function configOf({ slots, listen = {}, pipeline = [] }: Settings = {}): string {
-  return JSON.stringify({
-    listen: { workers: 2, shutdownTimeout: '2s', ...listen },
-    pipeline: [...pipeline, ...uses.map((use) => ({ use }))],
-    slots: slots ?? [{ id: 'a', upstream: 'simulator' }],
-  });
-}
-
-function slotAt(url: string, settings: object = {}): object {
-  return { id: 'a', upstream: 'messages', baseUrl: url, account: { kind: 'none' }, ...settings };
-}
-
-const file = 'config/gateway.yaml';
-
-async function startWith(settings: Settings = {}, files: Readonly<Record<string, string>> = {}) {
-  const cwd = await workshop.folder({ [file]: configOf(settings), ...files });
-  const gateway = await workshop.start({ cwd, env });
-  return { gateway, cwd, url: await gateway.url() };
-}
-
-interface Answer {
-  readonly response: IncomingMessage;
-  readonly id: string;
-  text(): Promise<string>;
-}
-
-/** Over a connection of its own, so that the primary chooses a worker for it. */
-async function send(
-  url: string,
-  {
-    body,
-    headers = {},
-    method = body ? 'POST' : 'GET',
-  }: { body?: object; headers?: object; method?: string } = {},
-): Promise<Answer> {
-  const id = `test-${randomUUID()}`;
-  const given = { 'x-api-key': key, 'content-type': 'application/json', 'x-request-id': id, ...headers };
-  const sent = request(url, { method, agent: false, headers: given });
-  sent.end(body && JSON.stringify(body));
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const text = async () => {
-    let all = '';
-    for await (const chunk of response) all += String(chunk);
-    return all;
-  };
-  return { response, id, text };
-}
-
-function ask(text: string, fields: object = {}): object {
-  return { model: 'sonnet-5', max_tokens: 100, messages: [{ role: 'user', content: text }], ...fields };
-}
-
-async function answered(url: string, text = 'Hi', headers: object = {}): Promise<Answer> {
-  const answer = await send(`${url}/v1/messages`, { body: ask(text), headers });
-  await answer.text();
-  return answer;
-}
-
-/** The process that has answered. */
-async function pidOf(gateway: GatewayProcess, { id }: Answer): Promise<number> {
-  return Number((await gateway.line((line) => line['id'] === id && line.msg === 'request'))['pid']);
-}
-
-/** The processes that answer, each at least once, in the order in which connections come to them. */
-async function pidsOf(gateway: GatewayProcess, url: string): Promise<readonly number[]> {
-  const pids = new Set<number>();
-  for (let tries = 0; pids.size < 2 && tries < 20; tries += 1)
-    pids.add(await pidOf(gateway, await answered(url)));
-  expect(pids.size, 'workers that answer').to.equal(2);
-  return [...pids];
-}
+import {
+  workshop,
+  endProcesses,
+  env,
+  type Settings,
+  configOf,
+  slotAt,
+  file,
+  startWith,
+  send,
+  ask,
+  answered,
+  pidOf,
+  pidsOf,
+} from './workers.js';
 
 describe('several workers', function () {
-  endProcesses.call(this);
+  endProcesses(this);
 
   it('share the work on one port, and are started by one process that does none', async () => {
     const { gateway, url } = await startWith();
@@ -213,7 +132,7 @@ describe('several workers', function () {
 });
 
 describe('what a worker has counted', function () {
-  endProcesses.call(this);
+  endProcesses(this);
 
   it('is in the metrics after its death, though nobody had read them before', async () => {
     const { gateway, url } = await startWith();
@@ -230,7 +149,7 @@ describe('what a worker has counted', function () {
 });
 
 describe('a worker that is killed', function () {
-  endProcesses.call(this);
+  endProcesses(this);
   let upstream: HeldUpstream;
   beforeEach(async () => {
     upstream = await startHeldUpstream();
@@ -308,7 +227,7 @@ describe('a worker that is killed', function () {
 });
 
 describe('signals to a primary', function () {
-  endProcesses.call(this);
+  endProcesses(this);
   let upstream: HeldUpstream;
   beforeEach(async () => {
     upstream = await startHeldUpstream();
@@ -382,7 +301,7 @@ describe('signals to a primary', function () {
 });
 
 describe('a reload of several workers', function () {
-  endProcesses.call(this);
+  endProcesses(this);
 
   /** The slots that answer on some connections in a row. */
   async function slotsOf(url: string): Promise<readonly unknown[]> {
@@ -424,70 +343,10 @@ describe('a reload of several workers', function () {
       }
       expect(await slotsOf(url)).to.deep.equal(['b']);
     });
-
-  it('is taken by none where one of them cannot', async () => {
-    const { url, cwd } = await startWith();
-    const once = `import { mkdirSync } from 'node:fs';
-      export default () => { mkdirSync('only-one'); return (ctx, next) => next(); };`;
-    await writeFile(path.join(cwd, 'once.mjs'), once);
-    const slots = [{ id: 'b', upstream: 'simulator' }];
-    await writeFile(path.join(cwd, file), configOf({ slots, pipeline: [{ use: '../once.mjs' }] }));
-    const done = await send(`${url}/admin/reload`, { method: 'POST' });
-    expect(done.response.statusCode).to.equal(400);
-    expect(await done.text()).to.include('EEXIST');
-    expect((await stat(path.join(cwd, 'only-one'))).isDirectory()).to.equal(true);
-    expect(await slotsOf(url)).to.deep.equal(['a']);
-  });
-
-  it('is foretold by any of them from the file as it stands now', async () => {
-    const { url, cwd } = await startWith();
-    await writeFile(path.join(cwd, file), configOf({ slots: [{ id: 'b', upstream: 'simulator' }] }));
-    for (let count = 0; count < 4; count += 1) {
-      const told = JSON.parse(await (await send(`${url}/api/panel/reload`)).text()) as object;
-      expect(told).to.have.deep.nested.property('changes.slots[0].name', 'b');
-    }
-    expect(await slotsOf(url)).to.deep.equal(['a']);
-  });
-
-  it('is what a worker that comes later has, and no edit that nobody has reloaded', async () => {
-    const { gateway, url, cwd } = await startWith();
-    const [first] = await pidsOf(gateway, url);
-    await writeFile(path.join(cwd, file), configOf({ slots: [{ id: 'b', upstream: 'simulator' }] }));
-    process.kill(first!, 'SIGKILL');
-    await gateway.log('A replacement worker is serving.');
-    expect(await slotsOf(url)).to.deep.equal(['a']);
-    const done = await send(`${url}/admin/reload`, { method: 'POST' });
-    expect(done.response.statusCode).to.equal(200);
-    expect(await slotsOf(url)).to.deep.equal(['b']);
-  });
-
-  it('is refused with 503 where SIGTERM comes before it is taken', async () => {
-    const { gateway, url, cwd } = await startWith();
-    const hang = `export default () => {
-      console.log(JSON.stringify({ msg: 'setting up' }));
-      return new Promise(() => undefined);
-    };`;
-    await writeFile(path.join(cwd, 'hang.mjs'), hang);
-    await writeFile(path.join(cwd, file), configOf({ pipeline: [{ use: '../hang.mjs' }] }));
-    const reload = send(`${url}/admin/reload`, { method: 'POST' });
-    await gateway.log('setting up');
-    gateway.signal('SIGTERM');
-    const answer = await reload;
-    expect(answer.response.statusCode).to.equal(503);
-    expect(JSON.parse(await answer.text())).to.have.nested.property('error.code', 'shutting_down');
-    expect((await gateway.ended).code).to.equal(0);
-  });
-
-  it('says what takes a restart', async () => {
-    const { url, cwd } = await startWith();
-    await writeFile(path.join(cwd, file), configOf({ listen: { workers: 3 } }));
-    const done = await send(`${url}/admin/reload`, { method: 'POST' });
-    expect(JSON.parse(await done.text())).to.have.deep.property('needs_restart', ['listen']);
-  });
 });
 
 describe('what holds over all workers', function () {
-  endProcesses.call(this);
+  endProcesses(this);
   let upstream: HeldUpstream;
   beforeEach(async () => {
     upstream = await startHeldUpstream();
@@ -510,76 +369,5 @@ describe('what holds over all workers', function () {
     expect(answers.map(({ response }) => response.statusCode)).to.deep.equal(asked.map(() => 200));
     const pids = new Set(await Promise.all(answers.map((answer) => pidOf(gateway, answer))));
     expect(pids.size, 'workers that took part').to.equal(2);
-  });
-
-  it('the times of a stage are those of its requests in all of them', async () => {
-    const { gateway, url } = await startWith({ slots: [{ id: 'x', upstream: 'simulator' }] });
-    const pids = new Set<number>();
-    for (let count = 0; count < 8; count += 1) pids.add(await pidOf(gateway, await answered(url)));
-    expect(pids.size, 'workers that took part').to.equal(2);
-    await eventually(async () => {
-      const { data } = JSON.parse(await (await send(`${url}/api/panel/pipeline`)).text()) as {
-        readonly data: readonly { readonly name: string; readonly times: { readonly count: number } }[];
-      };
-      return data.find(({ name }) => name === 'upstream-call')?.times.count === 8;
-    });
-  });
-
-  it('the place of a killed worker is free at once', async () => {
-    const { gateway, url } = await startWith({
-      slots: [
-        { id: 'x', upstream: 'simulator', models: ['sonnet-5'] },
-        slotAt(upstream.url, { maxConcurrent: 1, models: ['haiku-5'] }),
-      ],
-    });
-    const pids = await pidsOf(gateway, url);
-    const hold = () =>
-      send(`${url}/v1/messages`, { body: { ...ask('Hi', { stream: true }), model: 'haiku-5' } });
-    const first = await hold();
-    await upstream.next();
-    const broken = new Set<string>();
-    first.text().catch(() => broken.add('first'));
-    const back = () => gateway.logged.filter(({ msg }) => msg === 'A replacement worker is serving.').length;
-    for (const [killed, pid] of pids.entries()) {
-      if (broken.size > 0) break;
-      process.kill(pid, 'SIGKILL');
-      await eventually(() => back() === killed + 1, 20_000);
-    }
-    expect(broken.size).to.equal(1);
-    const second = hold();
-    const answer = await upstream.next();
-    answer.finish();
-    expect(await (await second).text()).to.include('message_stop');
-  });
-
-  it('a conversation stays with its slot, and a cool-down is seen by all', async () => {
-    const slots = ['a', 'b'].map((id) => ({ id, upstream: 'simulator' }));
-    const { gateway, url } = await startWith({ slots });
-    const seen = new Map<number, Set<unknown>>();
-    for (let count = 0; count < 10; count += 1) {
-      const answer = await answered(url, 'Hi', { 'x-session-id': 'one' });
-      const pid = await pidOf(gateway, answer);
-      seen.set(pid, (seen.get(pid) ?? new Set()).add(answer.response.headers['x-gw-slot']));
-    }
-    expect(seen.size, 'workers that took part').to.equal(2);
-    const [first, second] = [...seen.values()].map((slotsSeen) => [...slotsSeen]);
-    expect(first).to.have.length(1);
-    expect(second).to.deep.equal(first);
-
-    await answered(url, '[[sim:429 retry-after=60]]');
-    const states = async () => {
-      const text = await (await send(`${url}/admin/slots`)).text();
-      const { data } = JSON.parse(text) as { data: readonly object[] };
-      return JSON.stringify(data).includes('rate_limited');
-    };
-    for (let count = 0; count < 6; count += 1) await eventually(states);
-  });
-
-  it('a slot that is paused by one is paused for all', async () => {
-    const { url } = await startWith();
-    const paused = await send(`${url}/admin/slots/a/pause`, { method: 'POST' });
-    await paused.text();
-    for (let count = 0; count < 6; count += 1)
-      await eventually(async () => (await answered(url)).response.statusCode === 503);
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { SocketConnection, OpenSockets } from '#src/http/websockets/open-sockets.js';
 import { Session } from '#src/http/websockets/session.js';
 import { eventually } from '../eventually.js';

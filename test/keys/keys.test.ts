@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { isGatewayError, type ProtocolKey } from 'gw2api/plugin';
+import { isGatewayError, type ProtocolKey } from '@gw2api/gateway/plugin';
 import { issueKey, CheckedKeys } from '#src/keys/keys.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import { quiet } from '../store/stores.js';

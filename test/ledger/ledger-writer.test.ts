@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Ledger, LedgerRow } from '#src/plugin/internal.js';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/ledger/ledger-writer.js';
 import { MemoryLedger } from '#src/store/memory/ledger.js';
 import { Spool, type SpoolOptions, type TakeRows } from '#src/ledger/spool.js';

@@ -16,16 +16,32 @@ export class RedisProcess {
 
   /** Starts it on a free port, with `args` such as `--requirepass secret`, and waits until it is ready. */
   static async start(args: (port: number) => readonly string[] = onPort): Promise<RedisProcess> {
-    const port = await freePort();
+    const plain = ['--save', '', '--appendonly', 'no'];
+    return RedisProcess.#start('', (port) => [...plain, ...args(port)], /Ready to accept connections/);
+  }
+
+  /** Starts a sentinel with these lines of a config, on a port of its own or on this one, and waits until it watches. */
+  static async startSentinel(
+    lines: readonly string[],
+    args: (port: number) => readonly string[] = onPort,
+    port?: number,
+  ): Promise<RedisProcess> {
+    const all = (own: number) => ['--sentinel', ...args(own)];
+    return RedisProcess.#start(`${lines.join('\n')}\n`, all, /monitor master/, port);
+  }
+
+  static async #start(
+    conf: string,
+    args: (port: number) => readonly string[],
+    isReady: RegExp,
+    fixed?: number,
+  ): Promise<RedisProcess> {
+    const port = fixed ?? (await freePort());
     const folders = new TempFolders();
-    const cwd = await folders.make({ 'empty.conf': '' });
-    const common = ['empty.conf', '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    const started = new RedisProcess(
-      port,
-      spawn(redisProgram!, [...common, ...args(port)], { cwd }),
-      folders,
-    );
-    await started.output(/Ready to accept connections|monitor master/gi);
+    const cwd = await folders.make({ 'redis.conf': conf });
+    const all = ['redis.conf', '--bind', '127.0.0.1', ...args(port)];
+    const started = new RedisProcess(port, spawn(redisProgram!, all, { cwd }), folders);
+    await started.output(isReady);
     return started;
   }
 
@@ -41,6 +57,11 @@ export class RedisProcess {
     const isThere = () => (this.#output.match(pattern)?.length ?? 0) >= times;
     await eventually(() => isThere() || this.#isOver, 30_000);
     if (!isThere()) throw new Error(`Redis has ended: ${this.#output}`);
+  }
+
+  /** Stops it where it is, as a machine that hangs; `SIGCONT` lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
   }
 
   get #isOver(): boolean {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { toLive } from '#src/config/state.js';
+import { toLive } from '#src/config/live.js';
 import { RedisLive, type RedisLiveOptions } from '#src/live/redis/live.js';
 import type { Place } from '../store/stores.js';
 
@@ -26,9 +26,12 @@ export async function forgetAll(address: string): Promise<void> {
   await redis.quit();
 }
 
-/** One more instance at this address. */
-export async function openRedis(url: string, options: RedisLiveOptions): Promise<RedisLive> {
-  const address = toLive(url);
+/** One more instance at this address, or at what `live:` of a config says. */
+export async function openRedis(
+  live: Parameters<typeof toLive>[0],
+  options: RedisLiveOptions,
+): Promise<RedisLive> {
+  const address = toLive(live);
   if (address.kind === 'memory') throw new Error('that is no address');
   return RedisLive.open(address, options);
 }

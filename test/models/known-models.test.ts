@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { catalogModel } from 'gw2api/testing';
+import { catalogModel } from '@gw2api/gateway/testing';
 import { KnownModels } from '#src/models/known-models.js';
 import { CatalogModels } from '#src/models/models.js';
 

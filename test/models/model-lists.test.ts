@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ListedModel } from '#src/plugin/internal.js';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { KnownModels } from '#src/models/known-models.js';
 import { ModelLists, type ModelSource } from '#src/models/model-lists.js';
 import { clockAt } from '../clock-at.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { mayUseModel } from 'gw2api/plugin';
-import { catalogModel } from 'gw2api/testing';
+import { mayUseModel } from '@gw2api/gateway/plugin';
+import { catalogModel } from '@gw2api/gateway/testing';
 import { CatalogModels } from '#src/models/models.js';
 
 describe('the names of a catalog', () => {

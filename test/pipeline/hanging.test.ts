@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { livedMs } from '../lived-ms.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
 
 const never = 'new Promise(() => undefined)';
@@ -43,12 +44,29 @@ describe('a plugin that hangs', () => {
     expect(problems).to.have.length(1);
     expect(problems[0]).to.deep.include({ path: 'pipeline[1]', subject: 'hangs' });
     expect(problems[0]!.at).to.include({ file: 'gateway.yaml', line: 3, column: 5 });
-    expect(workshop.logged).to.have.length(2);
-    expect(JSON.parse(workshop.logged[0]!.slice(workshop.logged[0]!.indexOf('{')))).to.deep.equal({
+    const [first, second, ...others] = workshop.logged;
+    expect(others).to.deep.equal([]);
+    expect(JSON.parse(second!.slice(second!.indexOf('{')))).to.deep.equal({
       stage: 'hangs',
       problem: `gateway.yaml:3:5 pipeline[1] ${says}`,
     });
-    expect(workshop.logged[1]).to.equal('info: disposed {"stage":"good"}');
+    expect(first).to.equal('info: disposed {"stage":"good"}');
+  });
+
+  it('in dispose costs the time of one, and leaves its own to one that takes some', async () => {
+    const slow = `host.onDispose(() => new Promise((resolve) => setTimeout(resolve, 60)));`;
+    await workshop.write('slow.js', moduleText({ name: 'slow' }, slow));
+    const hangs = ['a', 'b', 'c', 'd'];
+    for (const name of hangs)
+      await workshop.write(`${name}.js`, moduleText({ name }, `host.onDispose(() => ${never});`));
+    const text = list('./slow.js', ...hangs.map((name) => `./${name}.js`), ...whole);
+    const pipeline = await workshop.build(text, {}, { timeoutMs: 600 });
+    let subjects: readonly (string | undefined)[] = [];
+    const tookMs = await livedMs(async () => {
+      subjects = (await pipeline.retire()).map(({ subject }) => subject);
+    });
+    expect(subjects).to.deep.equal(hangs.toReversed());
+    expect(tookMs).to.be.below(600 + 150); // each grace of 50 ms would have come after the other
   });
 
   it('and goes on after it was given up has what it opens disposed at once', async () => {

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { limitedIntercept } from '#src/pipeline/limited-intercept.js';
 import { systemClock } from '#src/plugin/internal.js';
-import type { ModelCall, StageContext } from 'gw2api/plugin';
-import { ManualClock, replyOf } from 'gw2api/testing';
+import type { ModelCall, StageContext } from '@gw2api/gateway/plugin';
+import { ManualClock, replyOf } from '@gw2api/gateway/testing';
 
 describe('the time limit of an interceptor', () => {
   it('ends with its reply, and not in the calls that continue the answer', async () => {

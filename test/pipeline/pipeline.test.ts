@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fakeModels } from 'gw2api/testing';
+import { fakeModels } from '@gw2api/gateway/testing';
 import { describePipeline } from '#src/pipeline/describe.js';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
 import { RequestTrace } from '#src/plugin/internal.js';

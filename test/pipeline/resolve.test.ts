@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
 import { RequestTrace } from '#src/plugin/internal.js';
+import { formerPackageName, packageName } from '#src/version.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
 
 /** `use` as the first stage of a pipeline that works otherwise; line 2. */
@@ -36,11 +37,11 @@ describe('resolving a plugin', () => {
       expect(await trail(await workshop.build(first('./mine.cjs')))).to.include('after');
     });
 
-    it('lets a file import gw2api/plugin and TypeBox wherever it lies', async () => {
+    it('lets a file import @gw2api/gateway/plugin and TypeBox wherever it lies', async () => {
       await workshop.write(
         'mine.js',
         `import { Type } from 'typebox';
-         import { GatewayError, definePlugin } from 'gw2api/plugin';
+         import { GatewayError, definePlugin } from '@gw2api/gateway/plugin';
          export default definePlugin({
            name: 'typed',
            options: Type.Object({ word: Type.String({ default: 'hello' }) }),
@@ -52,6 +53,23 @@ describe('resolving a plugin', () => {
       );
       expect(await trail(await workshop.build(first('./mine.js')))).to.include.members(['hello', 500]);
     });
+
+    for (const own of [packageName, formerPackageName])
+      it(`lets it import and require ${own}`, async () => {
+        const stage = (load: string) => `${load}
+          new GatewayError('internal', 'x');
+          const stage = () => async (ctx, next) => { ctx.state.trail.push(GatewayError.name); await next(); };`;
+        await workshop.write(
+          'mine.js',
+          `${stage(`import { GatewayError } from '${own}/plugin';`)} export default stage;`,
+        );
+        await workshop.write(
+          'mine.cjs',
+          `${stage(`const { GatewayError } = require('${own}/plugin');`)} module.exports = stage;`,
+        );
+        expect(await trail(await workshop.build(first('./mine.js')))).to.include('GatewayError');
+        expect(await trail(await workshop.build(first('./mine.cjs')))).to.include('GatewayError');
+      });
 
     it('takes the TypeBox of the file where it has one', async () => {
       await workshop.write('node_modules/typebox/package.json', '{"type":"module","main":"index.js"}');

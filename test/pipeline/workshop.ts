@@ -7,8 +7,8 @@ import { createCipher } from '#src/store/credential-cipher.js';
 import { Pipeline, type BuildOptions } from '#src/pipeline/pipeline.js';
 import { KeptState } from '#src/plugin/internal.js';
 import type { HostServices } from '#src/pipeline/stage-host.js';
-import type { Host, Logger } from 'gw2api/plugin';
-import { fakeModels, MemoryStore } from 'gw2api/testing';
+import type { Host, Logger } from '@gw2api/gateway/plugin';
+import { fakeModels, MemoryStore } from '@gw2api/gateway/testing';
 import { clockAt } from '../clock-at.js';
 
 /** A folder with a config, plugins and built-ins of its own, outside of the package. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { callerClaims } from 'gw2api/plugin';
+import { callerClaims } from '@gw2api/gateway/plugin';
 
 describe('callerClaims', () => {
   it('copies JSON fields, and freezes the copy', () => {

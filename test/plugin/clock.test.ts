@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { every, limited, sleep, systemClock, timeoutSignal } from '#src/plugin/internal.js';
 
 describe('the clock of the machine', () => {

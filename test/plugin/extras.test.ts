@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { allExtras, extrasOf, withAllExtras, withExtras, type MessagesRequest } from 'gw2api/plugin';
-import { extraLosses } from 'gw2api/plugin/upstream';
+import { allExtras, extrasOf, withAllExtras, withExtras, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { extraLosses } from '@gw2api/gateway/plugin/upstream';
 
 const request: MessagesRequest = { model: 'm', messages: [] };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { formatContext, type GatewayState } from 'gw2api/plugin';
-import { fakeHost } from 'gw2api/testing';
+import { formatContext, type GatewayState } from '@gw2api/gateway/plugin';
+import { fakeHost } from '@gw2api/gateway/testing';
 
 describe('what a format is handed', () => {
   it('has the logger of the request, which is made for those who ask', () => {

@@ -6,8 +6,8 @@ import {
   type Interceptor,
   type ModelReply,
 } from '#src/plugin/internal.js';
-import { ModelEvent, wrapCall, type Intercept, type ModelCall, type Transform } from 'gw2api/plugin';
-import { collectEvents, eventsOf, messageEvents, replyOf } from 'gw2api/testing';
+import { ModelEvent, wrapCall, type Intercept, type ModelCall, type Transform } from '@gw2api/gateway/plugin';
+import { collectEvents, eventsOf, messageEvents, replyOf } from '@gw2api/gateway/testing';
 
 describe('the interceptors of a request', () => {
   it('wrap the call, the first one outermost', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addUsage, GatewayError, headerChoice, stickyKey, withHeaders } from 'gw2api/plugin';
+import { addUsage, GatewayError, headerChoice, stickyKey, withHeaders } from '@gw2api/gateway/plugin';
 
 describe('addUsage', () => {
   it('adds what is a number, nested or not, and keeps the rest', () => {

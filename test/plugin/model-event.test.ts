@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ModelEvent } from 'gw2api/plugin';
+import { ModelEvent } from '@gw2api/gateway/plugin';
 
 const message = {
   id: 'msg_1',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GatewayError, namedLimit } from 'gw2api/plugin';
+import { GatewayError, namedLimit } from '@gw2api/gateway/plugin';
 
 function refusal(message: string, status = 400): GatewayError {
   return new GatewayError('invalid_request_error', message, {

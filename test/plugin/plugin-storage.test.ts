@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fakeHost, MemoryStore } from 'gw2api/testing';
+import { fakeHost, MemoryStore } from '@gw2api/gateway/testing';
 import { pluginStorage, type Json } from '#src/plugin/internal.js';
 
 describe("a plugin's storage", () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { callerKey } from 'gw2api/plugin';
-import { fakeHost, fakeKeys, runStage } from 'gw2api/testing';
+import { callerKey } from '@gw2api/gateway/plugin';
+import { fakeHost, fakeKeys, runStage } from '@gw2api/gateway/testing';
 import auth from '#plugins/auth.js';
 
 describe('auth', () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { runStage, serveStage, type StageOptions, type StageRequest } from 'gw2api/testing';
+import { runStage, serveStage, type StageOptions, type StageRequest } from '@gw2api/gateway/testing';
 import bodyLimit from '#plugins/body-limit.js';
 
 describe('body-limit', () => {

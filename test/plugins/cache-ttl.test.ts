@@ -7,7 +7,7 @@ import {
   type GatewayState,
   type MessagesRequest,
 } from '#src/plugin/internal.js';
-import { runStage } from 'gw2api/testing';
+import { runStage } from '@gw2api/gateway/testing';
 import cacheTtl, { withTtl } from '#plugins/cache-ttl.js';
 
 describe('cache-ttl', () => {

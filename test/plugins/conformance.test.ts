@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import type { Plugin } from '#src/plugin/internal.js';
-import { fakeHost, fakeKeys, fakeSlot, fakeSlots, stageChecks, type StageSubject } from 'gw2api/testing';
+import {
+  fakeHost,
+  fakeKeys,
+  fakeSlot,
+  fakeSlots,
+  stageChecks,
+  type StageSubject,
+} from '@gw2api/gateway/testing';
 import messages from '#plugins/formats/messages/index.js';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'gw2api-recordings-'));

@@ -6,8 +6,8 @@ import {
   type ModelCall,
   type ModelReply,
   type StopReason,
-} from 'gw2api/plugin';
-import { collectEvents, eventsOf, messageEvents, replyOf, runStage } from 'gw2api/testing';
+} from '@gw2api/gateway/plugin';
+import { collectEvents, eventsOf, messageEvents, replyOf, runStage } from '@gw2api/gateway/testing';
 import usageMask from '#plugins/usage-mask.js';
 import { fanOut } from '#plugins/formats/shared/fan-out.js';
 

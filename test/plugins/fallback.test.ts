@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GatewayError, type CallFailure } from '#src/plugin/internal.js';
-import { extrasOf, withExtras, type Extras, type ModelCall } from 'gw2api/plugin';
-import { fakeHost, fakeModels, replyOf, runStage } from 'gw2api/testing';
+import { extrasOf, withExtras, type Extras, type ModelCall } from '@gw2api/gateway/plugin';
+import { fakeHost, fakeModels, replyOf, runStage } from '@gw2api/gateway/testing';
 import fallback from '#plugins/fallback.js';
 
 describe('fallback', () => {

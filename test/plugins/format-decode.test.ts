@@ -10,7 +10,7 @@ import {
   replyOf,
   runStage,
   type StageOptions,
-} from 'gw2api/testing';
+} from '@gw2api/gateway/testing';
 import formatDecode from '#plugins/format-decode.js';
 import type { FormatName } from '../support/formats.js';
 

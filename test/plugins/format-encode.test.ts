@@ -1,8 +1,22 @@
 import { EventEmitter, once } from 'node:events';
 import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { GatewayError, ModelEvent, type Count, type GatewayState, type ModelEvents } from 'gw2api/plugin';
-import { eventsOf, fakeFormat, fakeHost, messageEvents, replyOf, runStage, serveStage } from 'gw2api/testing';
+import {
+  GatewayError,
+  ModelEvent,
+  type Count,
+  type GatewayState,
+  type ModelEvents,
+} from '@gw2api/gateway/plugin';
+import {
+  eventsOf,
+  fakeFormat,
+  fakeHost,
+  messageEvents,
+  replyOf,
+  runStage,
+  serveStage,
+} from '@gw2api/gateway/testing';
 import formatEncode from '#plugins/format-encode.js';
 
 describe('format-encode', () => {

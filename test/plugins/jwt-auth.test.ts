@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
-import { fakeHost, fakeKeys, runStage, serveStage } from 'gw2api/testing';
+import { fakeHost, fakeKeys, runStage, serveStage } from '@gw2api/gateway/testing';
 import jwtAuth from '#plugins/jwt-auth.js';
 import { makeCertificate } from '../gateway/certificates.js';
 import { TempFolders } from '../gateway/temp-folders.js';
@@ -157,11 +157,12 @@ describe('jwt-auth', () => {
       expect((await run(await signed(valid), { jwks: secureUrl, tls })).state.caller.name).to.equal('ann');
       secure.closeAllConnections();
       secure.close();
-      for (const [ca, message] of [
-        ['/nowhere.pem', 'with.tls.ca cannot be read (ENOENT): /nowhere.pem'],
-        [path.join(folder, 'text.pem'), 'with.tls.ca has no certificate in PEM'],
+      for (const [files, message] of [
+        [{ ca: '/nowhere.pem' }, 'with.tls.ca cannot be read (ENOENT): /nowhere.pem'],
+        [{ ca: path.join(folder, 'text.pem') }, 'with.tls.ca has no certificate in PEM'],
+        [{ cert: tls.ca }, 'with.tls has no key: a certificate and its key go together'],
       ] as const) {
-        const failure = await run('top', { jwks: url, tls: { ca } }).then(() => 'none', String);
+        const failure = await run('top', { jwks: url, tls: files }).then(() => 'none', String);
         expect(failure).to.include(message);
       }
     });

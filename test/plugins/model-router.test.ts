@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { extrasOf, withExtras, type MessagesRequest } from 'gw2api/plugin';
-import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
+import { extrasOf, withExtras, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { fakeHost, fakeModels, runStage } from '@gw2api/gateway/testing';
 import modelRouter from '#plugins/model-router.js';
 
 const host = fakeHost({ models: fakeModels({ id: 'sonnet-5', aliases: ['best'] }, { id: 'haiku-5' }) });

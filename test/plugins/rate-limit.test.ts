@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller, GatewayState, Host, KeyLimits, Live, UsageTally } from '#src/plugin/internal.js';
-import { fakeHost, MemoryHub, runStage, type StageRun } from 'gw2api/testing';
+import { fakeHost, MemoryHub, runStage, type StageRun } from '@gw2api/gateway/testing';
 import rateLimit from '#plugins/rate-limit.js';
 import { headersOf } from '#plugins/shared/limit-answers.js';
 

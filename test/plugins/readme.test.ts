@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -38,6 +38,19 @@ describe('plugins/README.md', () => {
     const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', ...tests];
     const { stdout } = await run(process.execPath, mocha);
     expect(stdout).to.include('2 passing');
+    const [, name, code] = /```js\n\/\/ (\S+\.test\.mjs)\n(.*?)```/s.exec(readme)!;
+    await writeFile(join(folder, name!), code!);
+    const own = await run(process.execPath, ['--test', join(folder, name!)]);
+    expect(own.stdout).to.match(/\bfail 0\b/);
+    expect(own.stdout).to.match(/\bpass [1-9]/);
+  });
+
+  it('points at files that the package has', async () => {
+    const [, section = ''] = readme.split('## Built-ins to learn from');
+    const [table = ''] = section.split('\n## ', 1);
+    const files = [...table.matchAll(/`([\w/-]+\.\w+)`/g)].map(([, file]) => file!);
+    expect(files).to.include('persona-inject.js');
+    for (const file of files) await access(join(builtinFolder, file));
   });
 
   it('leads to what each stage says in its module', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { stickyKey, type Caller, type GatewayState } from 'gw2api/plugin';
-import { fakeHost, fakeSlot, fakeSlots, runStage } from 'gw2api/testing';
+import { stickyKey, type Caller, type GatewayState } from '@gw2api/gateway/plugin';
+import { fakeHost, fakeSlot, fakeSlots, runStage } from '@gw2api/gateway/testing';
 import slotPick from '#plugins/slot-pick.js';
 
 describe('slot-pick', () => {

@@ -9,7 +9,7 @@ import {
   type Slot,
   type SlotCall,
 } from '#src/plugin/internal.js';
-import type { RefusedPart } from 'gw2api/plugin/upstream';
+import type { RefusedPart } from '@gw2api/gateway/plugin/upstream';
 import {
   collectEvents,
   eventsOf,
@@ -19,7 +19,7 @@ import {
   messageEvents,
   pickerOf,
   runStage,
-} from 'gw2api/testing';
+} from '@gw2api/gateway/testing';
 import upstreamCall from '#plugins/upstream-call.js';
 
 const [start] = messageEvents();

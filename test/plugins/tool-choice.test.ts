@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { isForcedTool, type MessagesRequest, type ToolChoice } from 'gw2api/plugin';
-import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
+import { isForcedTool, type MessagesRequest, type ToolChoice } from '@gw2api/gateway/plugin';
+import { fakeHost, fakeModels, runStage } from '@gw2api/gateway/testing';
 import toolChoice, { unforced } from '#plugins/tool-choice.js';
 
 describe('tool-choice', () => {

@@ -25,7 +25,7 @@ import {
   replyOf,
   runStage,
   serveStage,
-} from 'gw2api/testing';
+} from '@gw2api/gateway/testing';
 import upstreamCall from '#plugins/upstream-call.js';
 
 describe('upstream-call', () => {

@@ -9,7 +9,7 @@ import {
   type ModelReply,
   type Plugin,
   type Usage,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import {
   collectEvents,
   eventsOf,
@@ -21,7 +21,7 @@ import {
   replyOf,
   runStage,
   type FakeHost,
-} from 'gw2api/testing';
+} from '@gw2api/gateway/testing';
 import usageMask, { without } from '#plugins/usage-mask.js';
 
 describe('usage-mask', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { GatewayState, MessagesRequest } from 'gw2api/plugin';
-import { fakeHost, fakeModels, runStage } from 'gw2api/testing';
+import type { GatewayState, MessagesRequest } from '@gw2api/gateway/plugin';
+import { fakeHost, fakeModels, runStage } from '@gw2api/gateway/testing';
 import webSearchTool, { hasRoom } from '#plugins/web-search-tool.js';
 
 describe('web-search-tool', () => {

@@ -1,4 +1,4 @@
-import type { GatewayError, Host, MessagesRequest, SlotLease, SlotPicker } from 'gw2api/plugin';
+import type { GatewayError, Host, MessagesRequest, SlotLease, SlotPicker } from '@gw2api/gateway/plugin';
 import type { LeaseRequest } from '#src/plugin/internal.js';
 
 /** Those who ask for places in one run: who holds which lease, and how many wait for one. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { GatewayError, SlotLease } from 'gw2api/plugin';
+import type { GatewayError, SlotLease } from '@gw2api/gateway/plugin';
 import { calm, openInstances } from './instances.js';
 import { leaseRequest, openPool, rejection, settled, slotConfig, type Kit } from './kit.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SlotLease } from 'gw2api/plugin';
+import type { SlotLease } from '@gw2api/gateway/plugin';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { leaseRequest, rejection, slotConfig, sticky, type Kit } from './kit.js';

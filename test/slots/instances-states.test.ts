@@ -2,7 +2,16 @@ import { expect } from 'chai';
 import type { GatewayError, SlotStatus } from '#src/plugin/internal.js';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
-import { leaseRequest, modelsOf, refusal, slotConfig, stateOf, unreachable, type Kit } from './kit.js';
+import {
+  leaseRequest,
+  modelsOf,
+  refusal,
+  rejection,
+  slotConfig,
+  stateOf,
+  unreachable,
+  type Kit,
+} from './kit.js';
 
 for (const [how, connect] of [
   ['at once', undefined],
@@ -39,6 +48,24 @@ for (const [how, connect] of [
       await fail(two, refusal(529));
       await calm();
       expect(modelsOf(one, 'a')).to.have.nested.property('[0].forMs', 5000);
+    });
+
+    it('is asked by one request a minute of all of them where its provider has named a longer wait', async () => {
+      const { kits, clock } = await open();
+      const [one, two] = kits as [Kit, Kit];
+      await fail(one, refusal(429, { 'retry-after': '3600' }));
+      await calm();
+      clock.pass(59_999);
+      for (const { pool } of kits)
+        expect(await rejection(pool.lease(leaseRequest()))).to.include({ code: 'rate_limited', status: 429 });
+      clock.pass(1);
+      const asked = await one.pool.lease(leaseRequest());
+      await calm();
+      for (const { pool } of kits)
+        expect((await rejection(pool.lease(leaseRequest()))).headers['retry-after']).to.equal('3540');
+      asked.answered({});
+      await calm();
+      (await two.pool.lease(leaseRequest())).release();
     });
 
     it('is not undone by a call that began before: neither its success nor its failure counts', async () => {

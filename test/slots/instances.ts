@@ -3,7 +3,7 @@ import type { SlotConfig } from '#src/config/config.js';
 import type { SlotPoolOptions } from '#src/slots/pool-options.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { MemoryStore } from '#src/store/memory/store.js';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { openPool, type Kit } from './kit.js';
 
 /** Several pools of one config that share what they know, and one store. */

@@ -14,8 +14,8 @@ import {
   type UpstreamKind,
   type UpstreamReply,
 } from '#src/plugin/internal.js';
-import { defineUpstream } from 'gw2api/plugin/upstream';
-import { fakeModels, ManualClock } from 'gw2api/testing';
+import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
+import { fakeModels, ManualClock } from '@gw2api/gateway/testing';
 import apiKey from '#plugins/accounts/api-key.js';
 import azureEntra from '#plugins/accounts/azure-entra.js';
 import google from '#plugins/accounts/google.js';

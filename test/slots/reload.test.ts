@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { fakeModels } from 'gw2api/testing';
+import { fakeModels } from '@gw2api/gateway/testing';
 import type { Upstream } from '#src/plugin/internal.js';
-import { defineAccount, defineUpstream } from 'gw2api/plugin/upstream';
+import { defineAccount, defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import { ConfigError, type SlotConfig } from '#src/config/config.js';
 import { later } from '../transport/upstream-kit.js';
 import {

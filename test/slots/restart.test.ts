@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Candidate } from 'gw2api/plugin';
-import { ManualClock } from 'gw2api/testing';
+import type { Candidate } from '@gw2api/gateway/plugin';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { calm } from './instances.js';
 import { leaseRequest, openPool, refusal, slotConfig, stateOf, type Kit } from './kit.js';
 import { MemoryStore } from '#src/store/memory/store.js';

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { fakeHost, ManualClock } from 'gw2api/testing';
+import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import upstreamCall from '#plugins/upstream-call.js';
 import type { CooldownPolicy } from '#src/config/config.js';
 import {

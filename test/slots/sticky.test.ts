@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import type { Binding, LeaseRequest } from '#src/plugin/internal.js';
 import { MemoryStore } from '#src/store/memory/store.js';
 import {

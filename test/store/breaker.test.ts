@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { Breaker } from '#src/store/outage/breaker.js';
 import { eventually } from '../eventually.js';
 
@@ -14,6 +14,7 @@ describe('the circuit breaker of a store', () => {
       name: 'it',
       probe,
       isUnavailable: () => true,
+      takePlace: () => ignore,
       onOpen: ignore,
       onClose: ignore,
       log,

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import type { AuditEntry, Store } from '#src/plugin/internal.js';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { openStore } from '#src/store/index.js';

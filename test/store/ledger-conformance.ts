@@ -26,6 +26,7 @@ export function describeLedger(open: () => Store): void {
         keyId: 'k',
         slot: 's',
         model: 'm',
+        askedModel: 'n',
         code: 'internal',
         failed: true,
         firstEventMs: 0,
@@ -105,6 +106,35 @@ export function describeLedger(open: () => Store): void {
           .requests({}, { limit: 1, cursor })
           .catch((error: unknown) => error);
         expect(refusal, cursor).to.be.instanceOf(TypeError);
+      }
+    });
+
+    it('sums by the model that answered and by the one that was asked for', async () => {
+      await store.ledger.append([
+        row('1', t0, { model: 'small', askedModel: 'large' }),
+        row('2', t0, { model: 'small' }),
+        row('3', t0),
+      ]);
+      const span = { fromMs: t0, toMs: t0 + hour } as const;
+      for (const stepMs of [hour, hour - 1]) {
+        const groups = async (by: UsageGroup, where = {}) =>
+          (await store.ledger.usage({ ...span, by, where, stepMs })).map(({ group, requests }) => [
+            group,
+            requests,
+          ]);
+        expect(await groups('model')).to.deep.equal([
+          ['', 1],
+          ['small', 2],
+        ]);
+        expect(await groups('asked_model')).to.deep.equal([
+          ['', 1],
+          ['large', 1],
+          ['small', 1],
+        ]);
+        expect(await groups('asked_model', { model: 'small' })).to.deep.equal([
+          ['large', 1],
+          ['small', 1],
+        ]);
       }
     });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import type { LedgerRow, UsageQuery, UsageSum, WholeStore } from '#src/plugin/internal.js';
 import { MemoryHub } from '#src/live/memory/hub.js';
 import { Housekeeper } from '#src/store/housekeeper.js';

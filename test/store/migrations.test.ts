@@ -153,6 +153,7 @@ function itKeepsTheLedger(where: string, makePlace: () => Promise<Place<StoreSet
       ['team'],
       ['slot'],
       ['model'],
+      ['asked_model'],
       ['format'],
       ['tag'],
       ['tag', 'feature'],

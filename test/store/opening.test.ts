@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { sql } from '#src/store/sql/kysely.js';
 import Database from 'libsql';
 import { openStore, type StoreSettings } from '#src/store/index.js';
@@ -15,6 +15,7 @@ import { openSqlite } from '#src/store/sql/sqlite.js';
 import { cannotOpen } from '#src/store/sql/sqlite-errors.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { StoreError } from '#src/store/store-error.js';
+import { version } from '#src/version.js';
 import { key } from './conformance.js';
 import { row } from './ledger-conformance.js';
 import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';
@@ -200,7 +201,24 @@ describe('opening a SQLite store', () => {
     const database = new Database(where.file);
     database.exec(`insert into migrations values ('9999-from-the-future')`);
     database.close();
-    expect(await refusalOf(where)).to.match(/newer version of gw2api \(it has "9999-from-the-future"\)/);
+    expect(await refusalOf(where)).to.match(
+      /newer version of gw2api \(it has "9999-from-the-future"\); use that one/,
+    );
+    await remove();
+  });
+
+  it('names the newer version that has written a file, with its commit', async () => {
+    const { where, remove } = await ownSqlite();
+    await (await openStore(where, { log: quiet })).close();
+    const database = new Database(where.file);
+    const [last] = database
+      .prepare('select version from migration_versions order by name desc limit 1')
+      .all();
+    expect(last).to.deep.equal({ version });
+    database.exec(`insert into migrations values ('9999-later')`);
+    database.exec(`insert into migration_versions values ('9999-later', '0.9.0+0123456789ab')`);
+    database.close();
+    expect(await refusalOf(where)).to.match(/\(it has "9999-later"\); use 0\.9\.0\+0123456789ab\.$/);
     await remove();
   });
 
@@ -332,7 +350,7 @@ const nobody = 65_534;
 
 async function refusalOf(where: StoreSettings): Promise<string> {
   try {
-    await (await openStore(where, { log: quiet })).close();
+    await (await openStore(where, { log: quiet, waitMs: 0 })).close();
   } catch (error) {
     if (error instanceof StoreError) return error.message;
     throw error;

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import Database from 'libsql';
 import { expect } from 'chai';
 import type { Store } from '#src/plugin/internal.js';
-import { MemoryHub } from 'gw2api/testing';
+import { MemoryHub } from '@gw2api/gateway/testing';
 import { Housekeeper } from '#src/store/housekeeper.js';
 import { openStore } from '#src/store/index.js';
 import type { Kysely } from '#src/store/sql/kysely.js';

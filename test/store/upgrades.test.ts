@@ -119,7 +119,7 @@ async function expectLedger(store: WholeStore, columns: ReadonlySet<string>): Pr
     [0, 'k-plain', 1, 100, 10],
     [1, 'k-full', 1, 100, 10],
   ]);
-  for (const by of ['slot', 'model', 'format'] as const)
+  for (const by of ['slot', 'model', 'asked_model', 'format'] as const)
     expect((await store.ledger.usage({ ...query, by })).map(({ requests }) => requests)).to.deep.equal([
       2, 1,
     ]);

@@ -2,8 +2,8 @@
 
 /** Ollama's `/api/chat`: newline-delimited JSON, errors of its own, streamed unless asked otherwise. */
 export const ollama = `
-import { foldMessage, GatewayError, toGatewayError, Type } from 'gw2api/plugin';
-import { compileCheck, defineFormat, formatPath, interruptedError } from 'gw2api/plugin/format';
+import { foldMessage, GatewayError, toGatewayError, Type } from '@gw2api/gateway/plugin';
+import { compileCheck, defineFormat, formatPath, interruptedError } from '@gw2api/gateway/plugin/format';
 
 const body = Type.Object({
   model: Type.String({ minLength: 1 }),
@@ -80,8 +80,8 @@ const reason = (stop) => (stop === 'max_tokens' ? 'length' : 'stop');
 
 /** Gemini's paths: the model and the verb in the path, the stream as server-sent events or as one array. */
 export const gemini = `
-import { GatewayError, foldMessage, toGatewayError } from 'gw2api/plugin';
-import { defineFormat, interruptedError } from 'gw2api/plugin/format';
+import { GatewayError, foldMessage, toGatewayError } from '@gw2api/gateway/plugin';
+import { defineFormat, interruptedError } from '@gw2api/gateway/plugin/format';
 
 const route = (verb) => ({ method: 'POST', path: '/v1beta/models/:model\\\\:' + verb, operation: 'generate' });
 

@@ -1,7 +1,7 @@
 /** A format as its author would write it, which is served over WebSocket too and counts its messages there. */
 export const parrot = `
-import { foldMessage, Type } from 'gw2api/plugin';
-import { defineFormat, sseData } from 'gw2api/plugin/format';
+import { foldMessage, Type } from '@gw2api/gateway/plugin';
+import { defineFormat, sseData } from '@gw2api/gateway/plugin/format';
 
 export default defineFormat({
   name: 'parrot',
@@ -27,7 +27,7 @@ export default defineFormat({
 
 /** A stage that never lets a handshake through. */
 export const hanging = `
-import { definePlugin } from 'gw2api/plugin';
+import { definePlugin } from '@gw2api/gateway/plugin';
 
 export default definePlugin({
   name: 'hanging',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { fakeHost, ManualClock } from 'gw2api/testing';
+import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import { systemClock, type Clock } from '#src/plugin/internal.js';
 import { attribute, listJson } from '#src/telemetry/otel/attributes.js';
 import { openOtlpSink } from '#src/telemetry/otel/otlp-sink.js';

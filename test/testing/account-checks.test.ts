@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { defineAccount, type Account, type AccountHost } from 'gw2api/plugin/upstream';
-import { accountChecks } from 'gw2api/testing';
+import { defineAccount, type Account, type AccountHost } from '@gw2api/gateway/plugin/upstream';
+import { accountChecks } from '@gw2api/gateway/testing';
 
 const properties = { key: { type: 'string', secret: true } } as const;
 

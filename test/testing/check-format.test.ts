@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { checkFormat, fakeFormat, type FormatCheck } from 'gw2api/testing';
-import type { Format } from 'gw2api/plugin';
+import { checkFormat, fakeFormat, type FormatCheck } from '@gw2api/gateway/testing';
+import type { Format } from '@gw2api/gateway/plugin';
 import { formatKind } from '#src/pipeline/format-kind.js';
 import { loadPlugin } from '#src/pipeline/load-plugin.js';
 import { builtinFolder } from '#src/pipeline/resolve.js';

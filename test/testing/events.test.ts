@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { foldMessage, type ContentBlock } from 'gw2api/plugin';
-import { collectEvents, eventsOf, messageEvents, recordedEvents } from 'gw2api/testing';
+import { foldMessage, type ContentBlock } from '@gw2api/gateway/plugin';
+import { collectEvents, eventsOf, messageEvents, recordedEvents } from '@gw2api/gateway/testing';
 
 describe('messageEvents', () => {
   it('spells the message that it is asked for', async () => {

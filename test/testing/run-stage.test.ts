@@ -9,7 +9,7 @@ import {
   type GatewayState,
   type Plugin,
 } from '#src/plugin/internal.js';
-import { fakeHost, runStage, serveStage } from 'gw2api/testing';
+import { fakeHost, runStage, serveStage } from '@gw2api/gateway/testing';
 
 describe('runStage', () => {
   it('gives what the stage made of the state, and what it sent', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { definePlugin, EventStream, foldMessage, ModelEvent, type Plugin } from 'gw2api/plugin';
-import { messageEvents, stageChecks } from 'gw2api/testing';
+import { definePlugin, EventStream, foldMessage, ModelEvent, type Plugin } from '@gw2api/gateway/plugin';
+import { messageEvents, stageChecks } from '@gw2api/gateway/testing';
 
 /** Names of the rules that a stage breaks in a stream and in a whole answer, without the formats. */
 async function broken(plugin: Plugin): Promise<readonly string[]> {

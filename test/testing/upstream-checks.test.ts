@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Type } from 'gw2api/plugin';
-import { defineUpstream, type UpstreamHost } from 'gw2api/plugin/upstream';
-import { upstreamChecks, upstreamHost, type UpstreamSubject } from 'gw2api/testing';
+import { Type } from '@gw2api/gateway/plugin';
+import { defineUpstream, type UpstreamHost } from '@gw2api/gateway/plugin/upstream';
+import { upstreamChecks, upstreamHost, type UpstreamSubject } from '@gw2api/gateway/testing';
 
 describe('the conformance suite of upstreams', () => {
   const opened: unknown[] = [];

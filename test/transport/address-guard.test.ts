@@ -7,7 +7,7 @@ import { openEgress } from '#src/transport/connections.js';
 import { openHttpClient } from '#src/transport/http-client.js';
 import { HttpCall } from '#src/transport/http-call.js';
 import { rejection, silent } from './upstream-kit.js';
-import { systemClock } from 'gw2api/plugin';
+import { systemClock } from '@gw2api/gateway/plugin';
 
 /** A network without packets: names resolve as `names` says, and each socket that would be opened is noted and refused. */
 class PaperNetwork implements AddressGuardOptions {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { isGatewayError, ModelEvent, type ModelEventBatch } from 'gw2api/plugin';
+import { isGatewayError, ModelEvent, type ModelEventBatch } from '@gw2api/gateway/plugin';
 import { EventBody } from '#src/transport/event-body.js';
 import { TranslatedReader } from '#src/transport/translated-reader.js';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import {
   Kit,
   aCall,

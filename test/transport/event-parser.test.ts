@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createParser } from 'eventsource-parser';
 import * as fc from 'fast-check';
-import type { ModelEvent } from 'gw2api/plugin';
+import type { ModelEvent } from '@gw2api/gateway/plugin';
 import { EventParser } from '#src/transport/event-parser.js';
 import { WholeEvents } from '#src/transport/whole-events.js';
-import { BinaryStringBuilder } from 'gw2api/plugin/raw';
+import { BinaryStringBuilder } from '@gw2api/gateway/plugin/raw';
 
 type Named = readonly [name: string | undefined, data: string];
 

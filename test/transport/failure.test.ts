@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { GatewayError } from 'gw2api/plugin';
-import { foreign } from 'gw2api/plugin/upstream';
+import { GatewayError } from '@gw2api/gateway/plugin';
+import { foreign } from '@gw2api/gateway/plugin/upstream';
 import { isKnownEncoding } from '#src/transport/decompress.js';
 
 describe('an answer that is not of the protocol', () => {

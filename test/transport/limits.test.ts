@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { aCall, Kit, later, openMessages } from './upstream-kit.js';
 
 describe('the limits of a call', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createParser } from 'eventsource-parser';
 import * as fc from 'fast-check';
-import type { ModelEvent } from 'gw2api/plugin';
+import type { ModelEvent } from '@gw2api/gateway/plugin';
 import { MessageReader } from '#src/transport/message-reader.js';
 import { answer, sse } from './upstream-kit.js';
 

@@ -1,5 +1,5 @@
-import { timeoutSignal } from 'gw2api/plugin';
-import { untilAborted, type AccountHost } from 'gw2api/plugin/upstream';
+import { timeoutSignal } from '@gw2api/gateway/plugin';
+import { untilAborted, type AccountHost } from '@gw2api/gateway/plugin/upstream';
 import { unavailable, withoutToken, type GrantedToken } from './token-endpoint.js';
 
 /** Package that finds the credentials of Google; an optional peer, imported where an account asks for it. */

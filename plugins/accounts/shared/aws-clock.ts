@@ -1,4 +1,4 @@
-import type { AccountHost, HttpAnswer } from 'gw2api/plugin/upstream';
+import type { AccountHost, HttpAnswer } from '@gw2api/gateway/plugin/upstream';
 import { timeOf } from './sigv4.js';
 
 /** Time of signatures: that of the gateway, corrected by that of AWS where they are too far apart. */

@@ -1,11 +1,11 @@
-import { GatewayError, timeoutSignal } from 'gw2api/plugin';
+import { GatewayError, timeoutSignal } from '@gw2api/gateway/plugin';
 import {
   isHeaderValue,
   untilAborted,
   type AccountHost,
   type Credential,
   type OutgoingRequest,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import type { AwsKeys } from './sigv4.js';
 
 type Signal = OutgoingRequest['signal'];

@@ -1,4 +1,4 @@
-import type { SchemaError } from 'gw2api/plugin/upstream';
+import type { SchemaError } from '@gw2api/gateway/plugin/upstream';
 
 /** Error of options of which there must be exactly one. */
 export function oneOfErrors(options: object, names: readonly string[]): readonly SchemaError[] {

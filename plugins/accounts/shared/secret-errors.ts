@@ -1,4 +1,4 @@
-import { isHeaderValue, type SchemaError } from 'gw2api/plugin/upstream';
+import { isHeaderValue, type SchemaError } from '@gw2api/gateway/plugin/upstream';
 
 /**
  * Errors of a secret that is sent in a header; surrounding white space is trimmed, as files and pasted text

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { AccountHost } from 'gw2api/plugin/upstream';
+import type { AccountHost } from '@gw2api/gateway/plugin/upstream';
 import { withoutToken } from './token-endpoint.js';
 
 /** Text of a file that an option names, read anew each time: such files are rotated. Throws if it cannot be read. */

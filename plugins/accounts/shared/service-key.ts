@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { jsonFields } from 'gw2api/plugin/upstream';
+import { jsonFields } from '@gw2api/gateway/plugin/upstream';
 
 /** Key of a Google service account. */
 export interface ServiceKey {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import type { Credential, OutgoingRequest } from 'gw2api/plugin/upstream';
+import type { Credential, OutgoingRequest } from '@gw2api/gateway/plugin/upstream';
 
 /** Keys of an AWS account; a session token makes them temporary. */
 export interface AwsKeys {

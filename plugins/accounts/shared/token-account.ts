@@ -1,4 +1,4 @@
-import { timeoutSignal } from 'gw2api/plugin';
+import { timeoutSignal } from '@gw2api/gateway/plugin';
 import {
   untilAborted,
   type Account,
@@ -7,7 +7,7 @@ import {
   type OAuthTokens,
   type OutgoingRequest,
   type TokenStore,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 
 /** Grants new tokens in place of the old ones, if there are any. */
 type Grant = (old: OAuthTokens | undefined, store: TokenStore) => Promise<Omit<OAuthTokens, 'origin'>>;

@@ -1,5 +1,5 @@
-import { GatewayError, timeoutSignal, type ErrorCode } from 'gw2api/plugin';
-import { isHeaderValue, jsonFields, type AccountHost } from 'gw2api/plugin/upstream';
+import { GatewayError, timeoutSignal, type ErrorCode } from '@gw2api/gateway/plugin';
+import { isHeaderValue, jsonFields, type AccountHost } from '@gw2api/gateway/plugin/upstream';
 
 type Asking = Pick<AccountHost, 'slot' | 'connect' | 'now' | 'clock'>;
 

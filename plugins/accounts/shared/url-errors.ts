@@ -1,4 +1,4 @@
-import type { SchemaError } from 'gw2api/plugin/upstream';
+import type { SchemaError } from '@gw2api/gateway/plugin/upstream';
 
 /** Errors of an option that names a service; messages do not repeat it, because it may hold a password. */
 export function urlErrors(key: string, url: string): readonly SchemaError[] {

@@ -1,5 +1,5 @@
-import type { BlockOf, MessagesResponse } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import type { BlockOf, MessagesResponse } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import type { Annotation, ChatDelta, ChatSink, ReasoningDetail, ToolCallDelta } from './delta.js';
 import type { AnswerWriter, Ending, PartTable } from '../shared/answer.js';
 import type { Block, Part } from '../shared/block.js';

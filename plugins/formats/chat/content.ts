@@ -1,4 +1,4 @@
-import type { ContentBlock, TextBlock } from 'gw2api/plugin';
+import type { ContentBlock, TextBlock } from '@gw2api/gateway/plugin';
 import { part, type ChatMessage, type ChatPart } from './body.js';
 import { readForeignPart } from './foreign-parts.js';
 import { invalidField, required } from '../shared/body.js';

@@ -1,4 +1,4 @@
-import { Type, withExtras, type BlockOf, type ContentBlock } from 'gw2api/plugin';
+import { Type, withExtras, type BlockOf, type ContentBlock } from '@gw2api/gateway/plugin';
 import { message, type ChatMessage, type ChatToolCall } from './body.js';
 import { readContent, readText } from './content.js';
 import { thoughtOfCall, thoughtsOf } from './thoughts.js';

@@ -1,5 +1,5 @@
-import type { MessagesResponse } from 'gw2api/plugin';
-import type { BinaryString } from 'gw2api/plugin/raw';
+import type { MessagesResponse } from '@gw2api/gateway/plugin';
+import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 import type { Ending } from '../shared/answer.js';
 import type { FinishReason } from '../shared/completion.js';
 import type { UrlCitation } from '../shared/web-search.js';

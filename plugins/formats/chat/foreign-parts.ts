@@ -1,5 +1,5 @@
 import type { TProperties } from 'typebox';
-import { Type, type ContentBlock } from 'gw2api/plugin';
+import { Type, type ContentBlock } from '@gw2api/gateway/plugin';
 import { part, type ChatPart } from './body.js';
 import { part as responsesPart, readPart as readResponsesPart } from '../responses/content.js';
 import { parseArguments } from '../shared/arguments.js';

@@ -1,5 +1,5 @@
-import { Type, type ModelReply, type ReplyEncoder } from 'gw2api/plugin';
-import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import { Type, type ModelReply, type ReplyEncoder } from '@gw2api/gateway/plugin';
+import { answeringModel, defineFormat, type FormatContext } from '@gw2api/gateway/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import type { ChatRequest } from './choice.js';
 import { textFunctions } from './flat-tools.js';

@@ -1,4 +1,4 @@
-import type { FormatContext } from 'gw2api/plugin/format';
+import type { FormatContext } from '@gw2api/gateway/plugin/format';
 import type { ResponsesBody } from '../responses/body.js';
 import { inputItems } from '../responses/input.js';
 import { toolNames } from '../responses/tools.js';

@@ -1,5 +1,5 @@
-import { changedError, isGatewayError } from 'gw2api/plugin';
-import type { Decoded } from 'gw2api/plugin/format';
+import { changedError, isGatewayError } from '@gw2api/gateway/plugin';
+import type { Decoded } from '@gw2api/gateway/plugin/format';
 import { inputOrigins } from './input-body.js';
 import { isRecord } from '../shared/body.js';
 

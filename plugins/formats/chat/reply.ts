@@ -1,5 +1,5 @@
-import type { MessagesResponse, ModelEvents, Usage } from 'gw2api/plugin';
-import type { BinaryString } from 'gw2api/plugin/raw';
+import type { MessagesResponse, ModelEvents, Usage } from '@gw2api/gateway/plugin';
+import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
 import { contentLogprobs } from './logprobs.js';

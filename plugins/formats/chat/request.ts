@@ -1,5 +1,5 @@
-import { extrasOf, withExtras, type CatalogModel } from 'gw2api/plugin';
-import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+import { extrasOf, withExtras, type CatalogModel } from '@gw2api/gateway/plugin';
+import type { Decoded, FormatContext } from '@gw2api/gateway/plugin/format';
 import { chatBody, type ChatBody } from './body.js';
 import { readConversation } from './conversation.js';
 import { withTextCalls } from './flat-tools.js';

@@ -1,5 +1,5 @@
-import type { GatewayError, ModelEvents } from 'gw2api/plugin';
-import { toBinaryString } from 'gw2api/plugin/raw';
+import type { GatewayError, ModelEvents } from '@gw2api/gateway/plugin';
+import { toBinaryString } from '@gw2api/gateway/plugin/raw';
 import { contentLogprobs } from './logprobs.js';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';

@@ -1,5 +1,5 @@
-import type { BlockOf } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import type { BlockOf } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import type { ChatMessage, ChatToolCall } from './body.js';
 import { isRecord } from '../shared/body.js';
 import { plainThinking, type SignedThinking } from '../shared/reasoning.js';

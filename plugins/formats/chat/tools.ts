@@ -1,9 +1,14 @@
-import type { ToolChoice } from 'gw2api/plugin';
+import type { ToolChoice } from '@gw2api/gateway/plugin';
 import type { ChatBody, ChatTool } from './body.js';
 import { addFlatTool, isFlat } from './flat-tools.js';
 import { required } from '../shared/body.js';
 import type { ToolParams } from '../shared/tool-choice.js';
-import { Toolbox, upstreamToolName } from '../shared/toolbox.js';
+import {
+  Toolbox,
+  upstreamToolName,
+  type CustomDefinition,
+  type FunctionDefinition,
+} from '../shared/toolbox.js';
 import type { CallerTools } from '../shared/tools.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
@@ -18,7 +23,7 @@ export function readTools({ tools, functions }: ChatBody, dropped: UnsupportedFi
   const toolbox = new Toolbox(dropped);
   (tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, toolbox, dropped));
   (functions ?? []).forEach((definition, at) =>
-    toolbox.addFunction(withoutNullStrict(definition), `functions[${at}]`),
+    toolbox.addFunction(functionOf(definition), `functions[${at}]`),
   );
   return toolbox;
 }
@@ -26,21 +31,40 @@ export function readTools({ tools, functions }: ChatBody, dropped: UnsupportedFi
 function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: UnsupportedFields): void {
   const type = tool.type ?? 'function';
   toolbox.reportUnsupported(tool, path);
-  const marker = tool.cache_control ? { cache_control: tool.cache_control } : {};
+  const { cache_control: marker } = tool;
   if (isFlat(tool)) addFlatTool(tool, path, toolbox);
   else if (type === 'function') {
-    const definition = withoutNullStrict(required(tool.function, `${path}.function`));
-    toolbox.addFunction({ ...definition, ...marker }, `${path}.function`);
+    const definition = required(tool.function, `${path}.function`);
+    toolbox.addFunction(functionOf(definition, marker), `${path}.function`);
   } else if (type === 'custom') {
-    const { format, ...definition } = required(tool.custom, `${path}.custom`);
-    toolbox.addCustom({ ...definition, ...marker, grammar: format?.grammar ?? undefined }, `${path}.custom`);
+    const definition = required(tool.custom, `${path}.custom`);
+    const grammar = definition.format?.grammar ?? undefined;
+    toolbox.addCustom({ ...knownFields(definition, marker), grammar }, `${path}.custom`);
   } else dropped.add(path);
 }
 
 /** In Chat a function that says nothing of strict is not. */
-function withoutNullStrict<Definition extends { readonly strict?: boolean | null }>(definition: Definition) {
-  return { ...definition, strict: definition.strict ?? undefined };
+function functionOf(definition: FunctionDefinition, marker?: Marker): FunctionDefinition {
+  const { parameters, strict, output_schema } = definition;
+  const own = { strict: strict ?? undefined, output_schema, ...(parameters !== undefined && { parameters }) };
+  return { ...knownFields(definition, marker), ...own };
 }
+
+/** The fields that both kinds have; a copy of all fields of a caller may cost seconds. */
+function knownFields(
+  definition: CustomDefinition,
+  marker: Marker = definition.cache_control,
+): CustomDefinition {
+  const { name, description, allowed_callers } = definition;
+  return {
+    name,
+    allowed_callers,
+    ...(description !== undefined && { description }),
+    ...(marker && { cache_control: marker }),
+  };
+}
+
+type Marker = CustomDefinition['cache_control'];
 
 /** `tool_choice`, or `function_call` (deprecated); a kind of choice that Messages lacks is reported. */
 export function readChoice(

@@ -1,5 +1,5 @@
-import type { MessagesResponse } from 'gw2api/plugin';
-import type { BinaryString } from 'gw2api/plugin/raw';
+import type { MessagesResponse } from '@gw2api/gateway/plugin';
+import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 import type { AnswerWriter, Ending, PartTable } from '../shared/answer.js';
 import type { ChunkRequest } from '../shared/chunk-stream.js';
 import { type FinishReason, finishReason } from '../shared/completion.js';

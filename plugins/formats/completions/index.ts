@@ -1,5 +1,5 @@
-import { Type, type ModelReply } from 'gw2api/plugin';
-import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import { Type, type ModelReply } from '@gw2api/gateway/plugin';
+import { answeringModel, defineFormat, type FormatContext } from '@gw2api/gateway/plugin/format';
 import type { CompletionsRequest } from './choice.js';
 import { completionsReply } from './reply.js';
 import {

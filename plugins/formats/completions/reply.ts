@@ -1,4 +1,4 @@
-import type { MessagesResponse, ModelEvents, Usage } from 'gw2api/plugin';
+import type { MessagesResponse, ModelEvents, Usage } from '@gw2api/gateway/plugin';
 import {
   CompletionsChoice,
   completionsParts,

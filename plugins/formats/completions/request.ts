@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { Type, withExtras, type Intercept, type MessagesRequest } from 'gw2api/plugin';
-import type { Decoded } from 'gw2api/plugin/format';
+import { Type, withExtras, type Intercept, type MessagesRequest } from '@gw2api/gateway/plugin';
+import type { Decoded } from '@gw2api/gateway/plugin/format';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck, completionFields, invalidField, nullable } from '../shared/body.js';
 import { fanOut } from '../shared/fan-out.js';

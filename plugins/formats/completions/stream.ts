@@ -1,5 +1,5 @@
-import type { GatewayError, ModelEvents } from 'gw2api/plugin';
-import { type BinaryString, toBinaryString } from 'gw2api/plugin/raw';
+import type { GatewayError, ModelEvents } from '@gw2api/gateway/plugin';
+import { type BinaryString, toBinaryString } from '@gw2api/gateway/plugin/raw';
 import {
   CompletionsChoice,
   completionsParts,

@@ -1,5 +1,5 @@
-import type { GatewayError } from 'gw2api/plugin';
-import { sseEvent, type FailedRequest } from 'gw2api/plugin/format';
+import type { GatewayError } from '@gw2api/gateway/plugin';
+import { sseEvent, type FailedRequest } from '@gw2api/gateway/plugin/format';
 
 /**
  * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is that of

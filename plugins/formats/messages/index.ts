@@ -4,8 +4,8 @@ import {
   type MessagesRequest,
   type MessagesResponse,
   type ModelEvents,
-} from 'gw2api/plugin';
-import { answeringModel, defineFormat, sseEvent, type Decoded } from 'gw2api/plugin/format';
+} from '@gw2api/gateway/plugin';
+import { answeringModel, defineFormat, sseEvent, type Decoded } from '@gw2api/gateway/plugin/format';
 import { messagesErrorBody } from './error.js';
 import { messagesStream } from './stream.js';
 import { withoutNoLimits } from '../shared/no-limit.js';

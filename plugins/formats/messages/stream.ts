@@ -1,6 +1,11 @@
-import { type GatewayError, type MessagesStreamEvent, ModelEvent, type ModelEvents } from 'gw2api/plugin';
-import { errorFromEvent, sseEvent } from 'gw2api/plugin/format';
-import { toBinaryString, BinaryStringBuilder } from 'gw2api/plugin/raw';
+import {
+  type GatewayError,
+  type MessagesStreamEvent,
+  ModelEvent,
+  type ModelEvents,
+} from '@gw2api/gateway/plugin';
+import { errorFromEvent, sseEvent } from '@gw2api/gateway/plugin/format';
+import { toBinaryString, BinaryStringBuilder } from '@gw2api/gateway/plugin/raw';
 import { messagesError } from './error.js';
 import { isRecord } from '../shared/body.js';
 import { relay, type StreamWriter } from '../shared/relay.js';

@@ -1,5 +1,5 @@
-import type { BlockOf, GatewayError, StopReason, Usage } from 'gw2api/plugin';
-import type { BinaryString } from 'gw2api/plugin/raw';
+import type { BlockOf, GatewayError, StopReason, Usage } from '@gw2api/gateway/plugin';
+import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 import { withWait } from './codex.js';
 import { settings, responsesError } from './envelope.js';
 import { type Item, type EventSink, type OpenItem, itemId, type ItemKind } from './item.js';

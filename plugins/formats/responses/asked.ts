@@ -1,4 +1,4 @@
-import type { FormatContext } from 'gw2api/plugin/format';
+import type { FormatContext } from '@gw2api/gateway/plugin/format';
 import { isCompaction, summaryRequest } from './compaction.js';
 import { markTriggered, triggeredRequest } from './compaction-trigger.js';
 import { knowPrevious } from './input.js';

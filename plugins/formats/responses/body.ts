@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import { nullable } from '../shared/body.js';
 import { markerFields } from '../shared/cache-markers.js';
 

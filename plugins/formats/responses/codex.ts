@@ -5,9 +5,9 @@ import {
   isGatewayError,
   Type,
   type GatewayError,
-} from 'gw2api/plugin';
-import type { Intercept, ModelEvent, ModelReply } from 'gw2api/plugin';
-import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+} from '@gw2api/gateway/plugin';
+import type { Intercept, ModelEvent, ModelReply } from '@gw2api/gateway/plugin';
+import type { Decoded, FormatContext } from '@gw2api/gateway/plugin/format';
 
 /** Options of the format. */
 export const codexOptions = Type.Object({

@@ -1,5 +1,5 @@
-import type { FormatContext } from 'gw2api/plugin/format';
-import { GatewayError } from 'gw2api/plugin';
+import type { FormatContext } from '@gw2api/gateway/plugin/format';
+import { GatewayError } from '@gw2api/gateway/plugin';
 import type { ResponseObject } from './answer.js';
 import type { InputItem, ResponsesBody } from './body.js';
 import { ownItems } from './input.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type, type ContentBlock, type TextBlock } from 'gw2api/plugin';
+import { Type, type ContentBlock, type TextBlock } from '@gw2api/gateway/plugin';
 import { invalidField, nullable, required } from '../shared/body.js';
 import { markerFields, markerOf } from '../shared/cache-markers.js';
 import { fileBlock, imageBlock } from '../shared/media.js';

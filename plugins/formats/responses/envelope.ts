@@ -1,4 +1,4 @@
-import type { GatewayError } from 'gw2api/plugin';
+import type { GatewayError } from '@gw2api/gateway/plugin';
 
 /** Request settings that the response object repeats: all of them, with defaults filled in. */
 export function settings(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

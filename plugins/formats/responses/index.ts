@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ModelReply, ReplyEncoder } from 'gw2api/plugin';
-import { answeringModel, defineFormat, type FormatContext } from 'gw2api/plugin/format';
+import type { ModelReply, ReplyEncoder } from '@gw2api/gateway/plugin';
+import { answeringModel, defineFormat, type FormatContext } from '@gw2api/gateway/plugin/format';
 import type { ResponsesRequest } from './answer.js';
 import { askedBy } from './asked.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';

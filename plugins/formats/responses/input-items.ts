@@ -1,4 +1,4 @@
-import { GatewayError } from 'gw2api/plugin';
+import { GatewayError } from '@gw2api/gateway/plugin';
 
 /** An item of a list, by whose id a page ends. */
 type Item = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { FormatContext } from 'gw2api/plugin/format';
+import type { FormatContext } from '@gw2api/gateway/plugin/format';
 import type { InputItem, ResponsesBody } from './body.js';
 import { StoredItems, type KnownResponse } from './stored-items.js';
 import { invalidField } from '../shared/body.js';

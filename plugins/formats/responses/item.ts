@@ -1,4 +1,4 @@
-import type { BinaryString } from 'gw2api/plugin/raw';
+import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 
 /** An output item as the caller sees it. */
 export type Item = Readonly<Record<string, unknown>>;

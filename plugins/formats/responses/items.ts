@@ -1,5 +1,5 @@
 import type { Static, TProperties } from 'typebox';
-import { Type, type BlockOf } from 'gw2api/plugin';
+import { Type, type BlockOf } from '@gw2api/gateway/plugin';
 import type { InputItem } from './body.js';
 import { openCompaction } from './compaction.js';
 import { part, readParts, readTexts } from './content.js';

@@ -1,4 +1,4 @@
-import type { StoredResponse } from 'gw2api/plugin/format';
+import type { StoredResponse } from '@gw2api/gateway/plugin/format';
 import type { InputItem } from './body.js';
 import { inputItemId } from './item.js';
 import { isRecord } from '../shared/body.js';

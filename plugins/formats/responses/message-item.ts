@@ -1,5 +1,5 @@
-import type { Citation } from 'gw2api/plugin/format';
-import type { BinaryString } from 'gw2api/plugin/raw';
+import type { Citation } from '@gw2api/gateway/plugin/format';
+import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 import type { Item, OpenItem } from './item.js';
 import { jsonBytes } from '../shared/sse.js';
 import { urlCitations } from '../shared/web-search.js';

@@ -1,4 +1,4 @@
-import type { BlockOf, TextBlock } from 'gw2api/plugin';
+import type { BlockOf, TextBlock } from '@gw2api/gateway/plugin';
 import type { ResponseAnswer } from './answer.js';
 import type { OpenItem } from './item.js';
 import type { MessageItem } from './message-item.js';

@@ -1,4 +1,4 @@
-import { sseEvent } from 'gw2api/plugin/format';
+import { sseEvent } from '@gw2api/gateway/plugin/format';
 import type { ResponseObject } from './answer.js';
 import type { Item } from './item.js';
 import { isRecord } from '../shared/body.js';

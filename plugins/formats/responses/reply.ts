@@ -1,4 +1,4 @@
-import type { ModelEvents } from 'gw2api/plugin';
+import type { ModelEvents } from '@gw2api/gateway/plugin';
 import { ResponseAnswer, type ResponseObject, type ResponsesRequest } from './answer.js';
 import { readerOf } from './compaction-answer.js';
 import { readAll } from '../shared/relay.js';

@@ -1,5 +1,5 @@
-import { extrasOf, textReply, withExtras, type Extras, type Intercept } from 'gw2api/plugin';
-import { extraPath, type Decoded, type FormatContext } from 'gw2api/plugin/format';
+import { extrasOf, textReply, withExtras, type Extras, type Intercept } from '@gw2api/gateway/plugin';
+import { extraPath, type Decoded, type FormatContext } from '@gw2api/gateway/plugin/format';
 import { responsesBody, type ResponsesBody } from './body.js';
 import { itemPath, readInput, type ResponsesInput } from './input.js';
 import { answeredCalls, readItem } from './items.js';

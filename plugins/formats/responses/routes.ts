@@ -1,5 +1,5 @@
-import { Type } from 'gw2api/plugin';
-import type { FormatRoute } from 'gw2api/plugin/format';
+import { Type } from '@gw2api/gateway/plugin';
+import type { FormatRoute } from '@gw2api/gateway/plugin/format';
 import { cancelResponse, deleteResponse, listInputItems, showResponse } from './stored-responses.js';
 
 const Text = Type.String();

@@ -1,4 +1,4 @@
-import type { FormatContext } from 'gw2api/plugin/format';
+import type { FormatContext } from '@gw2api/gateway/plugin/format';
 import type { ResponseObject, ResponsesRequest } from './answer.js';
 import { minJsonBytes } from '../shared/json-size.js';
 

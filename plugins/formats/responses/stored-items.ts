@@ -1,5 +1,5 @@
-import { GatewayError } from 'gw2api/plugin';
-import type { FormatContext, StoredResponse } from 'gw2api/plugin/format';
+import { GatewayError } from '@gw2api/gateway/plugin';
+import type { FormatContext, StoredResponse } from '@gw2api/gateway/plugin/format';
 import type { InputItem } from './body.js';
 import { inputResponseIdOf, responseIdOf } from './item.js';
 import { listedInput } from './listed-input.js';

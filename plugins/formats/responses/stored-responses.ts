@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { GatewayError } from 'gw2api/plugin';
-import type { FormatContext, FormatRoute } from 'gw2api/plugin/format';
+import { GatewayError } from '@gw2api/gateway/plugin';
+import type { FormatContext, FormatRoute } from '@gw2api/gateway/plugin/format';
 import { pageOf } from './input-items.js';
 import { listedInput } from './listed-input.js';
 import { replayResponse } from './replay.js';

@@ -1,6 +1,6 @@
-import type { GatewayError, ModelEvent, ModelEvents } from 'gw2api/plugin';
-import { sseEvent } from 'gw2api/plugin/format';
-import { type BinaryString, toBinaryString } from 'gw2api/plugin/raw';
+import type { GatewayError, ModelEvent, ModelEvents } from '@gw2api/gateway/plugin';
+import { sseEvent } from '@gw2api/gateway/plugin/format';
+import { type BinaryString, toBinaryString } from '@gw2api/gateway/plugin/raw';
 import { ResponseAnswer, type ResponsesRequest } from './answer.js';
 import type { EventSink } from './item.js';
 import { readerOf } from './compaction-answer.js';

@@ -1,4 +1,4 @@
-import { Type, type ToolChoice } from 'gw2api/plugin';
+import { Type, type ToolChoice } from '@gw2api/gateway/plugin';
 import { responsesTool, type InputItem, type ResponsesBody, type ResponsesTool } from './body.js';
 import { itemPath, type ResponsesInput } from './input.js';
 import { bodyCheck, required } from '../shared/body.js';

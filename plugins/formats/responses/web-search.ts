@@ -1,5 +1,5 @@
 import { isRecord } from '../shared/body.js';
-import type { BlockOf } from 'gw2api/plugin';
+import type { BlockOf } from '@gw2api/gateway/plugin';
 
 /** `action` of a web_search_call; `json` is the input of the upstream's tool call, possibly cut. */
 export function searchAction(json: string, sources?: readonly object[]): object {

@@ -7,14 +7,14 @@ import {
   type ModelEvent,
   type StopReason,
   type Usage,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import {
   cutStopReason,
   dispatch,
   type DispatchTable,
   errorFromEvent,
   type StopDetails,
-} from 'gw2api/plugin/format';
+} from '@gw2api/gateway/plugin/format';
 import { type Block, OpenBlock, type Part } from './block.js';
 import type { EventReader } from './relay.js';
 

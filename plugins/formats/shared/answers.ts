@@ -1,4 +1,4 @@
-import type { ModelEvent } from 'gw2api/plugin';
+import type { ModelEvent } from '@gw2api/gateway/plugin';
 import { AnswerReader, type AnswerWriter, partMaker, type PartTable } from './answer.js';
 import type { EventReader } from './relay.js';
 

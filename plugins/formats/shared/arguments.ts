@@ -1,4 +1,4 @@
-import { finishedMembers, isTooDeep, keepInput } from 'gw2api/plugin/format';
+import { finishedMembers, isTooDeep, keepInput } from '@gw2api/gateway/plugin/format';
 import { invalidField, isRecord } from './body.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 

@@ -1,6 +1,12 @@
-import type { ContentBlock, Delta } from 'gw2api/plugin';
-import { type Citation, dispatch, type DispatchTable, inputJson, isCutInput } from 'gw2api/plugin/format';
-import type { BinaryString, PlainDelta } from 'gw2api/plugin/raw';
+import type { ContentBlock, Delta } from '@gw2api/gateway/plugin';
+import {
+  type Citation,
+  dispatch,
+  type DispatchTable,
+  inputJson,
+  isCutInput,
+} from '@gw2api/gateway/plugin/format';
+import type { BinaryString, PlainDelta } from '@gw2api/gateway/plugin/raw';
 
 /** One content block while it arrives. */
 export interface Block<Start extends ContentBlock = ContentBlock> {

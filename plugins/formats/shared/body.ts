@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
-import { GatewayError, Type } from 'gw2api/plugin';
-import { compileCheck, formatPath } from 'gw2api/plugin/format';
+import { GatewayError, Type } from '@gw2api/gateway/plugin';
+import { compileCheck, formatPath } from '@gw2api/gateway/plugin/format';
 
 /**
  * Validator of a request body, or of its part at `path`, compiled on first use. Returns the value itself, or

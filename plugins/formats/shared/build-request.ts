@@ -1,5 +1,5 @@
-import type { MessagesRequest } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/format';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/format';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
 import { withUniqueCalls } from './call-ids.js';

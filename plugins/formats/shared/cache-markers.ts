@@ -1,6 +1,12 @@
 import type { Static } from 'typebox';
-import { cacheMarkers, maxCacheMarkers, Type, type ContentBlock, type MessagesRequest } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/format';
+import {
+  cacheMarkers,
+  maxCacheMarkers,
+  Type,
+  type ContentBlock,
+  type MessagesRequest,
+} from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/format';
 import { nullable } from './body.js';
 
 const cacheControl = Type.Object({

@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
+import type { BlockOf, ContentBlock, Message } from '@gw2api/gateway/plugin';
 
 /** Ids of tool calls, each given out once. */
 export class CallIds {

@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import type { ThinkingParams } from './thinking.js';
 
 /** Names of the parts of one request in the caller's format. */

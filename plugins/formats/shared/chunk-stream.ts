@@ -1,6 +1,6 @@
-import type { GatewayError, MessagesResponse, ModelEvent, Usage } from 'gw2api/plugin';
-import { sseData } from 'gw2api/plugin/format';
-import { type BinaryString, toBinaryString } from 'gw2api/plugin/raw';
+import type { GatewayError, MessagesResponse, ModelEvent, Usage } from '@gw2api/gateway/plugin';
+import { sseData } from '@gw2api/gateway/plugin/format';
+import { type BinaryString, toBinaryString } from '@gw2api/gateway/plugin/raw';
 import type { Ending } from './answer.js';
 import { completionId } from './completion.js';
 import type { EventReader, StreamWriter } from './relay.js';

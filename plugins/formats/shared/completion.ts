@@ -1,4 +1,4 @@
-import type { MessagesResponse, StopReason } from 'gw2api/plugin';
+import type { MessagesResponse, StopReason } from '@gw2api/gateway/plugin';
 
 /** The answer's id upstream, in the form that the dialect has: `msg_01X` becomes `chatcmpl-01X`. */
 export function completionId(prefix: 'chatcmpl' | 'cmpl', { id }: MessagesResponse): string {

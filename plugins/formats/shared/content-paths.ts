@@ -1,4 +1,4 @@
-import type { ContentBlock } from 'gw2api/plugin';
+import type { ContentBlock } from '@gw2api/gateway/plugin';
 import type { Origin, Transcript } from './transcript.js';
 
 /** Caller's path of a block, by the message or item that it came from and its place among the blocks of that. */

@@ -1,4 +1,4 @@
-import type { GatewayError } from 'gw2api/plugin';
+import type { GatewayError } from '@gw2api/gateway/plugin';
 
 /** Error body of the OpenAI formats: the contract's object with `param`, null where the field at fault is unknown. */
 export function openaiError({ type, code, message, param, details }: GatewayError): object {

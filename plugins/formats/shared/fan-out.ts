@@ -5,8 +5,8 @@ import {
   type ModelCall,
   type ModelEventBatch,
   type ModelReply,
-} from 'gw2api/plugin';
-import { shareBytes } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { shareBytes } from '@gw2api/gateway/plugin/raw';
 
 /** Makes one of several requests out of the one that the stages have prepared. */
 export type Variant = (request: MessagesRequest) => MessagesRequest;

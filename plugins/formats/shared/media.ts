@@ -1,6 +1,6 @@
 import { invalidField, present } from './body.js';
 import { hasTextEnding, isTextFile, textOfFile } from './text-files.js';
-import type { BlockOf } from 'gw2api/plugin';
+import type { BlockOf } from '@gw2api/gateway/plugin';
 
 type Source = BlockOf<'document'>['source'];
 

@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock } from 'gw2api/plugin';
+import type { BlockOf, ContentBlock } from '@gw2api/gateway/plugin';
 
 /** Results of a conversation whose calls are gone. */
 export class OrphanResults {

@@ -1,4 +1,4 @@
-import type { OutputConfig } from 'gw2api/plugin';
+import type { OutputConfig } from '@gw2api/gateway/plugin';
 import { present } from './body.js';
 
 /** The form that the caller wants the answer in; a schema is absent where any JSON object will do. */

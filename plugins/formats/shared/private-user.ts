@@ -1,4 +1,4 @@
-import type { Decoded, FormatContext } from 'gw2api/plugin/format';
+import type { Decoded, FormatContext } from '@gw2api/gateway/plugin/format';
 
 /**
  * Replaces a `user` that the upstream would refuse (an e-mail address, more than 512 characters) by a pseudonym,

@@ -1,5 +1,5 @@
-import type { BlockOf } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import type { BlockOf } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import { seal, unseal } from './sealed.js';
 
 /** A block whose bytes the upstream has signed or encrypted: it must come back as it was. */

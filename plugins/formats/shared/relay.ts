@@ -6,8 +6,8 @@ import {
   type ModelEvents,
   toGatewayError,
   type Transform,
-} from 'gw2api/plugin';
-import { interruptedError } from 'gw2api/plugin/format';
+} from '@gw2api/gateway/plugin';
+import { interruptedError } from '@gw2api/gateway/plugin/format';
 import { withoutSeparators } from './line-separators.js';
 
 /** Consumer of events until an answer is complete. */

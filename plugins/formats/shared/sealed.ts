@@ -1,4 +1,4 @@
-import { isTooDeep } from 'gw2api/plugin/format';
+import { isTooDeep } from '@gw2api/gateway/plugin/format';
 import { isRecord } from './body.js';
 
 /** Prefix that separates what was sealed here from other vendors' encrypted content. */

@@ -1,6 +1,6 @@
-import type { GatewayError } from 'gw2api/plugin';
-import { sseData } from 'gw2api/plugin/format';
-import { toBinaryString, type BinaryString } from 'gw2api/plugin/raw';
+import type { GatewayError } from '@gw2api/gateway/plugin';
+import { sseData } from '@gw2api/gateway/plugin/format';
+import { toBinaryString, type BinaryString } from '@gw2api/gateway/plugin/raw';
 import { openaiError } from './error.js';
 
 /** Success marker at the end of a stream, in the formats other than Messages. */

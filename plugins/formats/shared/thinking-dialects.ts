@@ -1,4 +1,4 @@
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import { bodyCheck, isRecord, nullable } from './body.js';
 import type { ThinkingParams } from './thinking.js';
 import type { UnsupportedFields } from './unsupported-fields.js';

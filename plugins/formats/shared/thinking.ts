@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 
 /** Thinking effort and budget that the caller requests. */
 export interface ThinkingParams {

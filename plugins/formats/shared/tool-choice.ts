@@ -1,4 +1,4 @@
-import { withExtras, type MessagesRequest, type Tool, type ToolChoice } from 'gw2api/plugin';
+import { withExtras, type MessagesRequest, type Tool, type ToolChoice } from '@gw2api/gateway/plugin';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
 /** Tools and tool choice of a caller, under the names that the upstream knows. */

@@ -1,5 +1,5 @@
-import type { Tool } from 'gw2api/plugin';
-import { conformingName } from 'gw2api/plugin/format';
+import type { Tool } from '@gw2api/gateway/plugin';
+import { conformingName } from '@gw2api/gateway/plugin/format';
 import { present } from './body.js';
 import { markerOf, type Marked } from './cache-markers.js';
 import type { ToolPath } from './caller-paths.js';

@@ -1,5 +1,5 @@
-import type { BlockOf, ContentBlock, Message, TextBlock } from 'gw2api/plugin';
-import { LastResults } from 'gw2api/plugin/format';
+import type { BlockOf, ContentBlock, Message, TextBlock } from '@gw2api/gateway/plugin';
+import { LastResults } from '@gw2api/gateway/plugin/format';
 import { OrphanResults } from './orphan-results.js';
 
 type Role = Message['role'];

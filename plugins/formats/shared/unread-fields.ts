@@ -1,4 +1,4 @@
-import type { Extras } from 'gw2api/plugin';
+import type { Extras } from '@gw2api/gateway/plugin';
 import { isRecord } from './body.js';
 
 /**

@@ -92,13 +92,23 @@ interface Place {
 
 function report({ names, items }: Members, value: unknown, place: Place): void {
   if (typeof value !== 'object' || value === null) return;
-  const { path, dropped, silent } = place;
+  const { path } = place;
   if (Array.isArray(value)) {
     if (items) value.forEach((item, at) => report(items, item, { ...place, path: `${path}[${at}]` }));
-  } else if (names.size > 0)
-    for (const [name, inner] of Object.entries(value)) {
-      const members = names.get(name);
-      if (members) report(members, inner, { ...place, path: path === '' ? name : `${path}.${name}` });
-      else if (isLost(name, inner, silent)) dropped.add(`${path}.${name}`);
-    }
+  } else if (names.size > 0) reportFields(names, value as Readonly<Record<string, unknown>>, place); // read by name
+}
+
+/** Stops once there is room for no more: a caller may send a million fields. */
+function reportFields(
+  names: Members['names'],
+  fields: Readonly<Record<string, unknown>>,
+  place: Place,
+): void {
+  const { path, dropped, silent } = place;
+  for (const name in fields) {
+    if (dropped.isFull) return;
+    const members = names.get(name);
+    if (members) report(members, fields[name], { ...place, path: path === '' ? name : `${path}.${name}` });
+    else if (isLost(name, fields[name], silent)) dropped.add(`${path}.${name}`);
+  }
 }

@@ -1,15 +1,20 @@
-import type { Loss } from 'gw2api/plugin';
+import type { Loss } from '@gw2api/gateway/plugin';
 
 /** Fields of the caller's body that Messages cannot express, for the answer header `x-gw-dropped`. */
 export class UnsupportedFields {
   readonly #paths = new Map<string, string | Loss>();
+
+  /** True where further fields are dropped, so that nobody need look for them. */
+  get isFull(): boolean {
+    return this.#paths.size >= maxPaths;
+  }
 
   /**
    * `path` as the caller wrote it: `logprobs`, `tools[2]`; characters invalid in a header list become `?`. Drops those
    * that the header has no room for.
    */
   add(given: string, kind: Loss['kind'] = 'setting'): void {
-    if (this.#paths.size >= maxPaths) return;
+    if (this.isFull) return;
     const path = given.replaceAll(/[^\x21-\x7e]|,/g, '?');
     if (!this.#paths.has(path)) this.#paths.set(path, kind === 'setting' ? path : { path, kind });
   }

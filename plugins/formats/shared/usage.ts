@@ -1,4 +1,4 @@
-import type { Usage } from 'gw2api/plugin';
+import type { Usage } from '@gw2api/gateway/plugin';
 
 /** Token counts as Chat Completions and Completions report them, summed over all answers to the request. */
 export function chatUsage(usages: readonly Usage[]): object {

@@ -1,5 +1,5 @@
-import type { Tool } from 'gw2api/plugin';
-import type { Citation } from 'gw2api/plugin/format';
+import type { Tool } from '@gw2api/gateway/plugin';
+import type { Citation } from '@gw2api/gateway/plugin/format';
 import { bodyCheck, isRecord, present } from './body.js';
 import { marked, markerOf } from './cache-markers.js';
 import type { UnsupportedFields } from './unsupported-fields.js';

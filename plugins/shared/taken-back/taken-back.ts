@@ -5,7 +5,7 @@ import {
   type Slot,
   type SlotCall,
   type SlotLease,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import { nameOf, RefusalMemory, withEntry } from './refusal-memory.js';
 
 /** Parts of requests that upstreams have refused, counted and remembered by slot and upstream model. */

@@ -1,4 +1,4 @@
-import type { Loss } from 'gw2api/plugin';
+import type { Loss } from '@gw2api/gateway/plugin';
 
 /**
  * Beta flags that Bedrock takes. It refuses a request with any other one (`invalid beta flag`), among them those

@@ -1,4 +1,4 @@
-import { jsonFields } from 'gw2api/plugin/upstream';
+import { jsonFields } from '@gw2api/gateway/plugin/upstream';
 import { errorOfException } from './exceptions.js';
 import { FrameDecoder, type Frame } from './frames.js';
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { GatewayError } from 'gw2api/plugin';
-import { CollectedBytes } from 'gw2api/plugin/raw';
+import { GatewayError } from '@gw2api/gateway/plugin';
+import { CollectedBytes } from '@gw2api/gateway/plugin/raw';
 
 /** Message of an AWS event stream: its headers that are texts, and its payload. */
 export interface Frame {

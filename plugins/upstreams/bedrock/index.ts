@@ -5,9 +5,9 @@ import {
   type GatewayError,
   type SlotCall,
   type TokenCount,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import type { Static } from 'typebox';
-import { requestBytes } from 'gw2api/plugin/raw';
+import { requestBytes } from '@gw2api/gateway/plugin/raw';
 import {
   defineUpstream,
   foreign,
@@ -21,7 +21,7 @@ import {
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { withCapability } from '../shared/capability.js';
 import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
 import { reportTo } from '../shared/dropped.js';

@@ -1,6 +1,6 @@
-import { withFields, type MessagesRequest } from 'gw2api/plugin';
-import { requestBytes } from 'gw2api/plugin/raw';
-import { defaultAnthropicVersion } from 'gw2api/plugin/upstream';
+import { withFields, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { requestBytes } from '@gw2api/gateway/plugin/raw';
+import { defaultAnthropicVersion } from '@gw2api/gateway/plugin/upstream';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-import type { ListedModel } from 'gw2api/plugin/upstream';
+import type { ListedModel } from '@gw2api/gateway/plugin/upstream';
 
 /**
  * Models of Anthropic on Bedrock, by the inference profiles that a region has: `us.anthropic.claude-sonnet-5`. A name

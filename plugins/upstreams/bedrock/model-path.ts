@@ -1,4 +1,4 @@
-import { GatewayError } from 'gw2api/plugin';
+import { GatewayError } from '@gw2api/gateway/plugin';
 
 /** Path of a model, by its id or ARN. Throws `model_not_found` for a name that a URL would take for a folder. */
 export function modelPath(model: string): string {

@@ -1,5 +1,5 @@
-import { GatewayError } from 'gw2api/plugin';
-import { jsonFields, refusal, type HttpAnswer } from 'gw2api/plugin/upstream';
+import { GatewayError } from '@gw2api/gateway/plugin';
+import { jsonFields, refusal, type HttpAnswer } from '@gw2api/gateway/plugin/upstream';
 import { typeOfException } from './exceptions.js';
 
 type Head = Pick<HttpAnswer, 'status' | 'headers'>;

@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { jsonFields } from 'gw2api/plugin/upstream';
+import { jsonFields } from '@gw2api/gateway/plugin/upstream';
 import { exceptionOfType } from './exceptions.js';
 import { encodeFrame } from './frames.js';
 

@@ -6,7 +6,7 @@ import {
   type SlotCall,
   type TokenCount,
   type Tool,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import {
   defineUpstream,
   foreign,
@@ -20,7 +20,7 @@ import {
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import type { Static } from 'typebox';
 import { AddedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 
 /** Server's dialect of Chat Completions: the fields that it takes, and the form that it takes them in. */
 export const capabilityFields = {

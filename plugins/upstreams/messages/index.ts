@@ -6,8 +6,8 @@ import {
   type MessagesResponse,
   type SlotCall,
   type TokenCount,
-} from 'gw2api/plugin';
-import { requestBytes } from 'gw2api/plugin/raw';
+} from '@gw2api/gateway/plugin';
+import { requestBytes } from '@gw2api/gateway/plugin/raw';
 import {
   defaultAnthropicVersion,
   defineUpstream,
@@ -27,7 +27,7 @@ import {
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { withCapability } from '../shared/capability.js';
 import { reportTo } from '../shared/dropped.js';
 import { messagesParts } from '../shared/messages-refused.js';

@@ -1,4 +1,4 @@
-import type { SlotCall } from 'gw2api/plugin';
+import type { SlotCall } from '@gw2api/gateway/plugin';
 import { isScopeFlag } from '../shared/beta-fields.js';
 import { fittedCall, type FittedCall } from '../shared/messages-call.js';
 import type { MessagesOptions } from './options.js';

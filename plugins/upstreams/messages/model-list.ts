@@ -7,7 +7,7 @@ import {
   type ListedModel,
   type ModelProfile,
   type UpstreamQuery,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 
 interface ModelListing extends UpstreamQuery {
   readonly slot: string;

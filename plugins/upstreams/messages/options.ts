@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import { schemaOptions } from '../shared/schema-options.js';
 import { serverToolsOption } from '../shared/server-tools.js';
 

@@ -1,5 +1,5 @@
-import { ModelEvent, type ContentBlock, type Delta, type MessagesResponse } from 'gw2api/plugin';
-import { dispatch, type DispatchTable, inputJson } from 'gw2api/plugin/upstream';
+import { ModelEvent, type ContentBlock, type Delta, type MessagesResponse } from '@gw2api/gateway/plugin';
+import { dispatch, type DispatchTable, inputJson } from '@gw2api/gateway/plugin/upstream';
 
 /** A whole message as the batch of events that a stream of it would have been. */
 export function eventsOf(message: MessagesResponse): readonly ModelEvent[] {

@@ -6,7 +6,7 @@ import type {
   SlotCall,
   TokenCount,
   Tool,
-} from 'gw2api/plugin';
+} from '@gw2api/gateway/plugin';
 import {
   defineUpstream,
   foreign,
@@ -22,7 +22,7 @@ import {
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { AddedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';
 import { estimate } from '../shared/estimate.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 import { keepAttribution } from '../shared/attribution.js';
 import { extraFieldsOption } from '../shared/extra-fields.js';
 

@@ -1,5 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { allExtras, type MessagesRequest, type SlotCall, type TextBlock, type Tool } from 'gw2api/plugin';
+import {
+  allExtras,
+  type MessagesRequest,
+  type SlotCall,
+  type TextBlock,
+  type Tool,
+} from '@gw2api/gateway/plugin';
 import { estimate } from './estimate.js';
 
 /** Call as it was sent. */

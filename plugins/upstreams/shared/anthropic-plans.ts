@@ -1,5 +1,5 @@
-import { isForcedTool, type Tool } from 'gw2api/plugin';
-import { fitSchema, type FittedSchema } from 'gw2api/plugin/upstream';
+import { isForcedTool, type Tool } from '@gw2api/gateway/plugin';
+import { fitSchema, type FittedSchema } from '@gw2api/gateway/plugin/upstream';
 import { schemaOf, type OutputFormat } from './output-words.js';
 import type { SchemaOptions } from './schema-options.js';
 

@@ -6,8 +6,8 @@ import {
   type OutputConfig,
   type SlotCall,
   type Tool,
-} from 'gw2api/plugin';
-import { withinStrictLimits } from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin';
+import { withinStrictLimits } from '@gw2api/gateway/plugin/upstream';
 import { planFormat, planOwnTool, planTool, type FormatPlan, type ToolPlan } from './anthropic-plans.js';
 import { withInstruction } from './output-words.js';
 import { OwnKeys } from './own-keys.js';

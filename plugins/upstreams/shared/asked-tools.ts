@@ -1,4 +1,4 @@
-import type { Loss, MessagesRequest } from 'gw2api/plugin';
+import type { Loss, MessagesRequest } from '@gw2api/gateway/plugin';
 
 /** Losses with the places that tools have in the request that was asked, where only some of them are offered. */
 export function inAsked(

@@ -1,4 +1,4 @@
-import { isAttribution, Type, withFields, type MessagesRequest } from 'gw2api/plugin';
+import { isAttribution, Type, withFields, type MessagesRequest } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 interface AttributionSettings {

@@ -1,4 +1,4 @@
-import type { Loss, MessagesRequest, SlotCall } from 'gw2api/plugin';
+import type { Loss, MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
 import { fieldsOf } from './fields.js';
 import type { FindPart } from './refused-part.js';
 

@@ -1,4 +1,4 @@
-import { ModelEvent, type ContentBlock, type Delta } from 'gw2api/plugin';
+import { ModelEvent, type ContentBlock, type Delta } from '@gw2api/gateway/plugin';
 
 type DeltaOf = (text: string, logprobs?: readonly unknown[]) => Delta;
 

@@ -1,5 +1,5 @@
-import { extrasOf, type MessagesRequest } from 'gw2api/plugin';
-import { extraKind, extraPath } from 'gw2api/plugin/upstream';
+import { extrasOf, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { extraKind, extraPath } from '@gw2api/gateway/plugin/upstream';
 import type { CallTerms } from './call-terms.js';
 import type { Dropped } from './dropped.js';
 import { refuses } from './openai-refused.js';

@@ -1,5 +1,5 @@
-import type { ContentBlock, Loss, Message, MessagesRequest } from 'gw2api/plugin';
-import { toolInput } from 'gw2api/plugin/upstream';
+import type { ContentBlock, Loss, Message, MessagesRequest } from '@gw2api/gateway/plugin';
+import { toolInput } from '@gw2api/gateway/plugin/upstream';
 
 /** Request with the inputs of its calls as objects, and the losses of those that were cut. */
 export interface CallInputs<Request> {

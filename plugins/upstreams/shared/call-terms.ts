@@ -1,4 +1,4 @@
-import type { SlotCall } from 'gw2api/plugin';
+import type { SlotCall } from '@gw2api/gateway/plugin';
 
 /** Terms of a call that decide about its translation, besides the request. */
 export type CallTerms = Partial<

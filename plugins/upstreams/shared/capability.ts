@@ -1,4 +1,4 @@
-import { changedError, type GatewayError } from 'gw2api/plugin';
+import { changedError, type GatewayError } from '@gw2api/gateway/plugin';
 
 /**
  * Error of a service whose refusals are not in the vendor's own words, with the token by which clients of Messages

@@ -1,4 +1,4 @@
-import type { DiagnosisStep, UpstreamHost, UpstreamQuery } from 'gw2api/plugin/upstream';
+import type { DiagnosisStep, UpstreamHost, UpstreamQuery } from '@gw2api/gateway/plugin/upstream';
 
 /** Diagnosis whose last step is the probe of an upstream, for those that no plain request checks the account of. */
 export async function diagnoseByProbe(

@@ -1,4 +1,4 @@
-import { GatewayError, type Loss, type SlotCall } from 'gw2api/plugin';
+import { GatewayError, type Loss, type SlotCall } from '@gw2api/gateway/plugin';
 
 /** Parts of a Messages request that an upstream is not sent as they came, each path once. */
 export class Dropped {

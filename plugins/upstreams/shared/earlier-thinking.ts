@@ -1,4 +1,4 @@
-import type { ContentBlock, Loss, Message, MessagesRequest, SlotCall } from 'gw2api/plugin';
+import type { ContentBlock, Loss, Message, MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
 import { withoutBlocks } from './left-out.js';
 import { isSealed } from './reasoning-envelope.js';
 import type { FindPart } from './refused-part.js';

@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 /** Thinking as a request asks for it. */

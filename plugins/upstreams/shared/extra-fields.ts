@@ -1,5 +1,5 @@
-import { extrasOf, Type, type MessagesRequest } from 'gw2api/plugin';
-import { extraKind, extraPath } from 'gw2api/plugin/upstream';
+import { extrasOf, Type, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { extraKind, extraPath } from '@gw2api/gateway/plugin/upstream';
 import type { Dropped } from './dropped.js';
 
 /** Option of a slot for extras that are not passed on otherwise. */

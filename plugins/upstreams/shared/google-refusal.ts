@@ -1,5 +1,5 @@
-import type { GatewayError } from 'gw2api/plugin';
-import { jsonFields, refusal, type HttpAnswer } from 'gw2api/plugin/upstream';
+import type { GatewayError } from '@gw2api/gateway/plugin';
+import { jsonFields, refusal, type HttpAnswer } from '@gw2api/gateway/plugin/upstream';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, MessagesRequest, SlotCall } from 'gw2api/plugin';
+import type { ContentBlock, Message, MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
 
 /** Text that stands in front of system text within a turn of the user. */
 export const systemMark = '[System] ';

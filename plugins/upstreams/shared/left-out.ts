@@ -1,4 +1,4 @@
-import type { ContentBlock, Message } from 'gw2api/plugin';
+import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
 
 /**
  * Text in place of blocks that a receiver does not read, for a turn or a result of which nothing else remains.

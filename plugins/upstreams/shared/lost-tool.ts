@@ -1,4 +1,4 @@
-import type { Tool } from 'gw2api/plugin';
+import type { Tool } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 /** Tools of the gateway itself, and those of them that are not sent. */

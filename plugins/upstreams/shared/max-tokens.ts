@@ -1,4 +1,4 @@
-import { namedLimit, withFields, type Loss, type MessagesRequest } from 'gw2api/plugin';
+import { namedLimit, withFields, type Loss, type MessagesRequest } from '@gw2api/gateway/plugin';
 import type { CallTerms } from './call-terms.js';
 import type { FindPart } from './refused-part.js';
 import { entryValue } from './without.js';

@@ -5,8 +5,8 @@ import {
   type MessagesRequest,
   type SlotCall,
   type Tool,
-} from 'gw2api/plugin';
-import { narrowedForMessages } from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin';
+import { narrowedForMessages } from '@gw2api/gateway/plugin/upstream';
 import { withFittedSchemas } from './anthropic-schemas.js';
 import { isScopeFlag, withoutFlagged } from './beta-fields.js';
 import { withObjectInputs } from './call-inputs.js';

@@ -1,4 +1,4 @@
-import { jsonFields } from 'gw2api/plugin/upstream';
+import { jsonFields } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, textOf, type Fields } from './fields.js';
 
 /** Limit of a request that sets none, as the Messages API asks for one. */

@@ -1,5 +1,5 @@
-import { isForcedTool, type SlotCall, type Tool } from 'gw2api/plugin';
-import { refusedThinking, type RefusedPart } from 'gw2api/plugin/upstream';
+import { isForcedTool, type SlotCall, type Tool } from '@gw2api/gateway/plugin';
+import { refusedThinking, type RefusedPart } from '@gw2api/gateway/plugin/upstream';
 import { findEarlierThinking } from './earlier-thinking.js';
 import { findLimit } from './max-tokens.js';
 import {

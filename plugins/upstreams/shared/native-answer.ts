@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ModelEvent, withFields, type EventOf, type StopReason, type Usage } from 'gw2api/plugin';
+import { ModelEvent, withFields, type EventOf, type StopReason, type Usage } from '@gw2api/gateway/plugin';
 import { estimate } from './estimate.js';
 
 /** Beginning of an answer, as its upstream tells it. */

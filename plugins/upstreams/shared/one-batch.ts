@@ -1,4 +1,4 @@
-import { EventStream, type ModelEventBatch } from 'gw2api/plugin';
+import { EventStream, type ModelEventBatch } from '@gw2api/gateway/plugin';
 
 /** Stream of an answer that came whole. */
 export function oneBatch(events: ModelEventBatch): EventStream {

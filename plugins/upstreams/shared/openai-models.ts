@@ -1,11 +1,11 @@
-import { isGatewayError } from 'gw2api/plugin';
+import { isGatewayError } from '@gw2api/gateway/plugin';
 import {
   foreign,
   jsonFields,
   type HttpClient,
   type ListedModel,
   type UpstreamQuery,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { openaiRefusal } from './openai-refusal.js';
 import { fieldsOf, listOf, type Fields } from './fields.js';
 
@@ -31,9 +31,15 @@ export async function listModels(listing: ModelListing): Promise<readonly Listed
   const answer = await http.send(request, terms);
   const text = await answer.text(maxBytes);
   if (answer.status >= 400) throw openaiRefusal(answer, text, now());
-  const { data } = jsonFields(text);
-  if (!Array.isArray(data)) throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind });
+  const data = listIn(text);
+  if (!data) throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind });
   return listOf(data).slice(0, maxModels).flatMap(modelIn);
+}
+
+/** Entries of a list; some servers (Together) send them bare. */
+function listIn(text: string): readonly unknown[] | undefined {
+  const { data } = text.trimStart().startsWith('[') ? jsonFields(`{"data":${text}}`) : jsonFields(text);
+  return Array.isArray(data) ? data : undefined;
 }
 
 /**
@@ -56,8 +62,9 @@ const maxIdLength = 200;
 /** The model that an entry describes; none where it has no name. */
 function modelIn(entry: unknown): readonly ListedModel[] {
   const fields = fieldsOf(entry);
-  const { id } = fields;
-  if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return [];
+  const { id: listed } = fields;
+  if (typeof listed !== 'string' || listed === '' || listed.length > maxIdLength) return [];
+  const id = listed.replace(/^models\/(?=.)/, ''); // Google lists resources, and is called by their names
   const contextWindow = firstCount(fields, [
     'context_length',
     'context_window',
@@ -69,6 +76,7 @@ function modelIn(entry: unknown): readonly ListedModel[] {
   return [
     {
       id,
+      ...(id !== listed && { aliases: [listed] }),
       ...(maxTokens !== undefined && { maxTokens }),
       ...(contextWindow !== undefined && { contextWindow }),
     },

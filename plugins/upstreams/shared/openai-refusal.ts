@@ -1,5 +1,5 @@
-import { changedError, namedLimit, type GatewayError } from 'gw2api/plugin';
-import { errorFields, errorType, jsonFields, refusal } from 'gw2api/plugin/upstream';
+import { changedError, namedLimit, type GatewayError } from '@gw2api/gateway/plugin';
+import { errorFields, errorType, jsonFields, refusal } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, textOf, type Fields } from './fields.js';
 
 /** Status line and headers of an answer. */

@@ -1,5 +1,5 @@
-import type { MessagesRequest, SlotCall } from 'gw2api/plugin';
-import { allowedTools, type RefusedPart } from 'gw2api/plugin/upstream';
+import type { MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
+import { allowedTools, type RefusedPart } from '@gw2api/gateway/plugin/upstream';
 import { knownEfforts, thinkingWish } from './effort.js';
 import type { FindPart } from './refused-part.js';
 import { entryValue } from './without.js';

@@ -1,5 +1,5 @@
-import type { GatewayError } from 'gw2api/plugin';
-import { namedStatus } from 'gw2api/plugin/upstream';
+import type { GatewayError } from '@gw2api/gateway/plugin';
+import { namedStatus } from '@gw2api/gateway/plugin/upstream';
 import { openaiRefusal } from './openai-refusal.js';
 import { fieldsOf, textOf, type Fields } from './fields.js';
 

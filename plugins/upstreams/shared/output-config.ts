@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 
 /** The request with `output_format`, as the beta of structured outputs names it, as `output_config.format`. */
 export function withOutputConfig(request: MessagesRequest): MessagesRequest {

@@ -1,4 +1,4 @@
-import type { MessagesRequest, OutputConfig, TextBlock } from 'gw2api/plugin';
+import type { MessagesRequest, OutputConfig, TextBlock } from '@gw2api/gateway/plugin';
 
 export type OutputFormat = NonNullable<OutputConfig['format']>;
 

@@ -5,8 +5,8 @@ import {
   type EventStream,
   type Message,
   type MessagesRequest,
-} from 'gw2api/plugin';
-import { inputJson, keepInput, KeyScanner, type FittedSchema } from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin';
+import { inputJson, keepInput, KeyScanner, type FittedSchema } from '@gw2api/gateway/plugin/upstream';
 
 type KeyNames = FittedSchema['keys'];
 

@@ -1,5 +1,5 @@
-import { cacheMarkers, mapCacheMarkers, type MessagesRequest, type SlotCall } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/upstream';
+import { cacheMarkers, mapCacheMarkers, type MessagesRequest, type SlotCall } from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { Citation } from 'gw2api/plugin/upstream';
+import type { Citation } from '@gw2api/gateway/plugin/upstream';
 import { textOf, type Fields } from './fields.js';
 
 /** Page that an answer cites, as a search result is cited in Messages; none without an address. */

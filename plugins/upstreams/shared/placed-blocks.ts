@@ -1,5 +1,5 @@
-import type { ContentBlock } from 'gw2api/plugin';
-import type { LastResults } from 'gw2api/plugin/format';
+import type { ContentBlock } from '@gw2api/gateway/plugin';
+import type { LastResults } from '@gw2api/gateway/plugin/format';
 import type { Dropped } from './dropped.js';
 
 /** Block of a message, and its index among those that came. */

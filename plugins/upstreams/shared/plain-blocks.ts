@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock, TextBlock } from 'gw2api/plugin';
+import type { BlockOf, ContentBlock, TextBlock } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 /** Block that a block is sent as, and its path within that. */

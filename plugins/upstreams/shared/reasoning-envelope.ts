@@ -1,5 +1,11 @@
-import { reasoningEnvelope, type ReasoningEnvelope } from 'gw2api/plugin/format';
-import { toolLoop, type ContentBlock, type Loss, type Message, type MessagesRequest } from 'gw2api/plugin';
+import { reasoningEnvelope, type ReasoningEnvelope } from '@gw2api/gateway/plugin/format';
+import {
+  toolLoop,
+  type ContentBlock,
+  type Loss,
+  type Message,
+  type MessagesRequest,
+} from '@gw2api/gateway/plugin';
 import { withoutBlocks } from './left-out.js';
 
 /** Envelope of thinking without a signature, as a `signature`. */

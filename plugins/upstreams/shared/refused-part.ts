@@ -1,5 +1,5 @@
-import type { GatewayError, SlotCall } from 'gw2api/plugin';
-import type { RefusedPart } from 'gw2api/plugin/upstream';
+import type { GatewayError, SlotCall } from '@gw2api/gateway/plugin';
+import type { RefusedPart } from '@gw2api/gateway/plugin/upstream';
 
 /** Finds the part of a call that a refusal is about; undefined: another one, or one that the call does not have. */
 export type FindPart = (said: string, call: SlotCall, error: GatewayError) => RefusedPart | undefined;

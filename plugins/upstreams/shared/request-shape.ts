@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import { GatewayError, Type, type MessagesRequest } from 'gw2api/plugin';
-import { compileCheck, formatPath } from 'gw2api/plugin/format';
+import { GatewayError, Type, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { compileCheck, formatPath } from '@gw2api/gateway/plugin/format';
 import { withoutNulls } from './without-nulls.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from 'gw2api/plugin';
+import { Type } from '@gw2api/gateway/plugin';
 
 /** Options of a Messages kind for what it is held to; `isTaken`: the service takes them unless told otherwise. */
 export function schemaOptions(isTaken: boolean) {

@@ -1,4 +1,4 @@
-import type { ToolChoice } from 'gw2api/plugin';
+import type { ToolChoice } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 /** Choice among the tools that are sent: a tool by name that is left out takes its choice along, which is reported. */

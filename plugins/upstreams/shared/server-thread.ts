@@ -1,4 +1,4 @@
-import { GatewayError, type MessagesRequest } from 'gw2api/plugin';
+import { GatewayError, type MessagesRequest } from '@gw2api/gateway/plugin';
 
 /**
  * Refuses a request whose history the vendor's server is to hold: without it only the newest message would go

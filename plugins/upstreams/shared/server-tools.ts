@@ -1,4 +1,4 @@
-import { Type, type Loss, type MessagesRequest, type SlotCall, type Tool } from 'gw2api/plugin';
+import { Type, type Loss, type MessagesRequest, type SlotCall, type Tool } from '@gw2api/gateway/plugin';
 
 /** Beginnings of the types of tools that a service has to run itself. */
 const runByServer = ['web_search_', 'web_fetch_', 'code_execution_', 'advisor_'];

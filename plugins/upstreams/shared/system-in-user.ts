@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, MessagesRequest, SlotCall, TextBlock } from 'gw2api/plugin';
+import type { ContentBlock, Message, MessagesRequest, SlotCall, TextBlock } from '@gw2api/gateway/plugin';
 import { addedPart, type FindPart } from './refused-part.js';
 
 /** Finds system text, which a server does not take, or not as such. */

@@ -1,5 +1,5 @@
-import type { ContentBlock, MessagesRequest, Tool } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/upstream';
+import type { ContentBlock, MessagesRequest, Tool } from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 import type { CallTerms } from './call-terms.js';
 import type { Dropped } from './dropped.js';
 import { fieldsOf, type Fields } from './fields.js';

@@ -1,4 +1,4 @@
-import type { Tool } from 'gw2api/plugin';
+import type { Tool } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 /** Fields of a tool that are passed on, and those whose loss changes nothing that is said. */

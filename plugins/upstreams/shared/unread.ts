@@ -1,4 +1,4 @@
-import { longContextBeta, type MessagesRequest } from 'gw2api/plugin';
+import { longContextBeta, type MessagesRequest } from '@gw2api/gateway/plugin';
 import type { CallTerms } from './call-terms.js';
 import type { Dropped } from './dropped.js';
 

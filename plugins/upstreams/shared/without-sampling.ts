@@ -1,4 +1,4 @@
-import type { MessagesRequest, SlotCall } from 'gw2api/plugin';
+import type { MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
 const names = ['temperature', 'top_p', 'top_k', 'stop_sequences'] as const;

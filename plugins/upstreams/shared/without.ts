@@ -1,4 +1,4 @@
-import type { SlotCall } from 'gw2api/plugin';
+import type { SlotCall } from '@gw2api/gateway/plugin';
 
 /** Value that is sent in place of a refused one; empty: none. Undefined where nothing of this name was refused. */
 export function entryValue(without: SlotCall['without'], name: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { contentScenarios, type AnswerContext } from './content-scenarios.js';
 import { instanceOf } from './instance.js';
 import { lastUserText, withoutMarkers } from './marker.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ContentBlock, MessagesRequest, Usage } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/upstream';
+import type { ContentBlock, MessagesRequest, Usage } from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 import { tokensOf } from './tokens.js';
 
 /** One piece of a prompt, in the order in which prompts are cached: tools, system, messages. */

@@ -1,5 +1,5 @@
-import type { ContentBlock, MessagesRequest } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/upstream';
+import type { ContentBlock, MessagesRequest } from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 
 interface Mark {
   readonly path: string;

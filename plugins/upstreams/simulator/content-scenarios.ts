@@ -1,4 +1,4 @@
-import type { MessagesRequest, Tool } from 'gw2api/plugin';
+import type { MessagesRequest, Tool } from '@gw2api/gateway/plugin';
 import { numberOf, type Scenario } from './marker.js';
 import { textPart, type Part, type Plan } from './part.js';
 import type { Random } from './random.js';

@@ -1,6 +1,6 @@
 import { createBrotliCompress, createGzip, constants } from 'node:zlib';
 import type { Transform } from 'node:stream';
-import type { MessagesStreamEvent } from 'gw2api/plugin';
+import type { MessagesStreamEvent } from '@gw2api/gateway/plugin';
 import type { Scenario } from './marker.js';
 
 /** Encoding of events as bytes. */

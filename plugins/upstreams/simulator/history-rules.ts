@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, MessagesRequest } from 'gw2api/plugin';
+import type { ContentBlock, Message, MessagesRequest } from '@gw2api/gateway/plugin';
 import { pairingProblem } from './pairing-rules.js';
 import { isIntact, isIntactContent } from './seal.js';
 import { first, isObject } from './shape.js';

@@ -1,4 +1,4 @@
-import { Type, type GatewayError, type SlotCall, type TokenCount } from 'gw2api/plugin';
+import { Type, type GatewayError, type SlotCall, type TokenCount } from '@gw2api/gateway/plugin';
 import {
   defineUpstream,
   type DiagnosisStep,
@@ -8,7 +8,7 @@ import {
   type UpstreamHost,
   type UpstreamQuery,
   type UpstreamReply,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import type { Simulator } from './server.js';
 
 /**

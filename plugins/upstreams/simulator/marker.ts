@@ -1,4 +1,4 @@
-import type { ContentBlock, MessagesRequest, TextBlock } from 'gw2api/plugin';
+import type { ContentBlock, MessagesRequest, TextBlock } from '@gw2api/gateway/plugin';
 
 /** One `[[sim:NAME key=value …]]`: what the caller wants the simulator to do beside answering. */
 export interface Scenario {

@@ -1,4 +1,10 @@
-import type { ContentBlock, Delta, MessagesResponse, MessagesStreamEvent, Usage } from 'gw2api/plugin';
+import type {
+  ContentBlock,
+  Delta,
+  MessagesResponse,
+  MessagesStreamEvent,
+  Usage,
+} from '@gw2api/gateway/plugin';
 import type { PromptUsage } from './cache.js';
 import { thinkingTokens, tokensOfParts, type Part, type Plan } from './part.js';
 import { between, type Random } from './random.js';

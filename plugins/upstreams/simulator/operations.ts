@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { planAnswer } from './answer.js';
 import { answerHeaders } from './answer-headers.js';
 import { countPrompt, type PromptCache } from './cache.js';

@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock, Message, MessagesRequest } from 'gw2api/plugin';
+import type { BlockOf, ContentBlock, Message, MessagesRequest } from '@gw2api/gateway/plugin';
 import { first } from './shape.js';
 
 /** Neighbours of one role, which the service reads as one message; `at` is the first one's index. */

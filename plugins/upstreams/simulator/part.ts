@@ -1,5 +1,5 @@
-import type { ContentBlock, StopReason } from 'gw2api/plugin';
-import type { Citation, StopDetails } from 'gw2api/plugin/upstream';
+import type { ContentBlock, StopReason } from '@gw2api/gateway/plugin';
+import type { Citation, StopDetails } from '@gw2api/gateway/plugin/upstream';
 import { cutToBytes, tokensOfText } from './tokens.js';
 
 /** A piece of an answer, before it is cut to size and split into deltas. */

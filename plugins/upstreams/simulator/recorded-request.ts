@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from 'gw2api/plugin';
-import { collectBytes } from 'gw2api/plugin/raw';
-import { untilAborted } from 'gw2api/plugin/upstream';
+import type { Clock } from '@gw2api/gateway/plugin';
+import { collectBytes } from '@gw2api/gateway/plugin/raw';
+import { untilAborted } from '@gw2api/gateway/plugin/upstream';
 import type { FaultTarget } from './faults.js';
 import { Refusal } from './refusal.js';
 

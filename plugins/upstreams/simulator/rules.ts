@@ -1,4 +1,4 @@
-import type { MessagesRequest, Tool } from 'gw2api/plugin';
+import type { MessagesRequest, Tool } from '@gw2api/gateway/plugin';
 import { cachingProblem } from './caching-rules.js';
 import { historyProblem } from './history-rules.js';
 import type { SimulatedModel } from './models.js';

@@ -1,5 +1,5 @@
-import type { MessagesRequest, Tool } from 'gw2api/plugin';
-import type { Citation } from 'gw2api/plugin/upstream';
+import type { MessagesRequest, Tool } from '@gw2api/gateway/plugin';
+import type { Citation } from '@gw2api/gateway/plugin/upstream';
 import { lastUserText, withoutMarkers } from './marker.js';
 import { textPart, type Part, type Plan } from './part.js';
 import { idFrom } from './random.js';

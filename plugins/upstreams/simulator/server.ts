@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock, type Clock } from 'gw2api/plugin';
+import { systemClock, type Clock } from '@gw2api/gateway/plugin';
 import { checkHeaders, parseBody } from './admission.js';
 import { answerHeaders } from './answer-headers.js';
 import { PromptCache } from './cache.js';

@@ -1,4 +1,4 @@
-import type { MessagesStreamEvent } from 'gw2api/plugin';
+import type { MessagesStreamEvent } from '@gw2api/gateway/plugin';
 import { numberOf, type Scenario } from './marker.js';
 
 /** Next step of the simulator in an answer that has begun. */

@@ -1,4 +1,4 @@
-import type { ContentBlock, MessagesRequest, Tool } from 'gw2api/plugin';
+import type { ContentBlock, MessagesRequest, Tool } from '@gw2api/gateway/plugin';
 import { instanceOf } from './instance.js';
 import { lastUserText, withoutMarkers } from './marker.js';
 import type { Part } from './part.js';

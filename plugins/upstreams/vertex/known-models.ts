@@ -1,4 +1,4 @@
-import type { ListedModel } from 'gw2api/plugin/upstream';
+import type { ListedModel } from '@gw2api/gateway/plugin/upstream';
 
 /**
  * Models of Anthropic on Vertex AI, newest first; later ones have no date there. Source: the vendor's overview of models

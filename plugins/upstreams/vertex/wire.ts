@@ -1,5 +1,5 @@
-import { withFields, type MessagesRequest } from 'gw2api/plugin';
-import { defaultAnthropicVersion, type HttpAnswer } from 'gw2api/plugin/upstream';
+import { withFields, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { defaultAnthropicVersion, type HttpAnswer } from '@gw2api/gateway/plugin/upstream';
 
 type Headers = HttpAnswer['headers'];
 

@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { existing, folderFault, isWritable } from '../../ledger/writable.js';
+import { unsendableSecrets } from '../sent-secrets.js';
 import { weakSecrets } from '../weak-secrets.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
 
@@ -19,6 +20,8 @@ export async function dotEnv({ cwd }: Pick<Patient, 'cwd'>): Promise<Finding> {
 export async function secrets({ env, cwd }: Pick<Patient, 'env' | 'cwd'>): Promise<Finding> {
   const missing = ['GW2API_API_KEY', 'GW_SECRET_KEY'].filter((name) => !env[name]);
   const weak = weakSecrets(env).join('\n') || undefined;
+  const unsendable = unsendableSecrets(env).join('\n') || undefined;
+  if (unsendable !== undefined) return finding('secrets', '', { problem: unsendable });
   if (missing.length === 0)
     return finding('secrets', 'GW2API_API_KEY and GW_SECRET_KEY are set', { warning: weak });
   const names = missing.join(' and ');

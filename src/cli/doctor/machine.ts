@@ -30,7 +30,8 @@ export function memory({ config }: Patient): Finding {
 /** A process at work with some streams. */
 const bytesEach = 256e6;
 
-function workersOf({ listen: { workers } }: Config): number {
+/** Number of processes that serve. */
+export function workersOf({ listen: { workers } }: Config): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
 

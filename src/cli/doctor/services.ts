@@ -2,9 +2,12 @@ import { createServer } from 'node:net';
 import { existsSync } from 'node:fs';
 import { createCipher } from '../../store/credential-cipher.js';
 import { openForMaintenance, type MaintainedStore } from '../../store/maintenance.js';
+import { defaultConnections } from '../../store/postgres/places.js';
+import { readableState, serverFindings, type ServerState } from '../../store/sql/postgres-server.js';
 import { createLogger } from '../../telemetry/logs.js';
 import { listenProblem } from '../../gateway/start-failure.js';
 import { finding, type Finding, type Patient } from './finding.js';
+import { workersOf } from './machine.js';
 
 /** Clocks of other machines by their names, unix milliseconds. */
 export type Clocks = Map<string, number>;
@@ -50,19 +53,49 @@ export async function store(patient: Patient, clocks: Clocks): Promise<readonly 
     const where = settings.kind === 'sqlite' ? settings.file : 'PostgreSQL';
     const clockMs = await opened.clockMs();
     if (clockMs !== undefined) clocks.set(where, clockMs);
-    return [await tables(opened, where), ...(await credentials(opened, patient))];
+    const server = await opened.server();
+    const found = server ? [...(await database(server, opened, where)), connections(server, patient)] : [];
+    if (found.some(({ state }) => state === 'problem')) return found;
+    return [...found, await tables(opened, where), ...(await credentials(opened, patient))];
   } finally {
     await opened.close();
   }
 }
 
+/** What keeps a start from using the database; nothing where it can. */
+async function database(
+  server: ServerState,
+  opened: MaintainedStore,
+  where: string,
+): Promise<readonly Finding[]> {
+  const state = await readableState(server, () => opened.schema());
+  const { problem, warning } = serverFindings(server, state);
+  const text = problem ?? warning;
+  if (text === undefined) return [];
+  const sentence = `${where} ${text}`;
+  return [finding('store', '', problem === undefined ? { warning: sentence } : { problem: sentence })];
+}
+
+/** Connections that are left beside those that this gateway may open. */
+function connections(
+  { freeConnections: free, maxConnections: max }: ServerState,
+  { config }: Patient,
+): Finding {
+  const processes = workersOf(config);
+  const { store } = config;
+  const needed = processes * ((store.kind === 'postgres' ? store.pool : undefined) ?? defaultConnections);
+  const text = `${free} of ${max} are free`;
+  const cure = `${text}, and ${processes} process${processes === 1 ? '' : 'es'} may open ${needed}: raise max_connections, or lower the pool of \`store:\``;
+  return finding('connections', text, { warning: free < needed ? cure : undefined });
+}
+
 async function tables(opened: MaintainedStore, where: string): Promise<Finding> {
-  const { state, last = '' } = await opened.schema();
+  const { state, last = '', version = 'that one' } = await opened.schema();
   const texts = {
     empty: `${where} has no tables yet; the start makes them`,
     older: `${where} has tables of an older version (${last}); the start migrates them: make a backup before`,
     current: `${where}, tables ${last}`,
-    newer: `${where} was written by a newer version (it has ${last}): use that one, or restore a backup`,
+    newer: `${where} was written by a newer version (it has ${last}): use ${version}, or restore a backup`,
   };
   return finding('store', texts[state], { problem: state === 'newer' ? texts.newer : undefined });
 }
@@ -89,9 +122,12 @@ export async function live({ config: { live: settings } }: Patient, clocks: Cloc
   const where = `Redis at ${settings.label}`;
   const { probeRedis } = await import('../../live/redis/probe.js');
   try {
-    const { version, clockMs } = await probeRedis(settings);
+    const { server, version, clockMs, silent } = await probeRedis(settings);
     clocks.set(where, clockMs);
-    return finding('live', version === undefined ? where : `${where}, version ${version}`);
+    const names = [where, settings.directory && `at ${server}`, version && `version ${version}`];
+    const text = names.filter(Boolean).join(', ');
+    const warning = `${text}; not known by ${silent.join('; ')}`;
+    return finding('live', text, { warning: silent.length > 0 ? warning : undefined });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return finding('live', '', {

@@ -1,5 +1,5 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { parseEnv } from 'node:util';
+import { variablesOf } from '../../config/environment.js';
 import { UsageError } from '../../gateway/start-failure.js';
 
 /** Variables for `.env` by their names; undefined: its line is left out with `#`, to be filled in. */
@@ -11,7 +11,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
  */
 export async function addToDotEnv(file: string, variables: Variables): Promise<readonly string[]> {
   const before = await readFile(file, 'utf8').catch(emptyIfAbsent);
-  const known = parseEnv(before);
+  const known = variablesOf(before);
   const isThere = ([name]: readonly [string, unknown]): boolean => Boolean(known[name]);
   const all = Object.entries(variables);
   const lines = all.filter((entry) => !isThere(entry)).map(lineOf);
@@ -19,6 +19,11 @@ export async function addToDotEnv(file: string, variables: Variables): Promise<r
   await writeFile(file, before + separator + lines.join(''), { mode: 0o600 });
   await chmod(file, 0o600);
   return all.filter(isThere).map(([name]) => name);
+}
+
+/** Variables of a `.env`; none where there is no such file. */
+export async function readDotEnv(file: string): Promise<Readonly<Record<string, string | undefined>>> {
+  return variablesOf(await readFile(file, 'utf8').catch(emptyIfAbsent));
 }
 
 function lineOf([name, value]: readonly [string, string | undefined]): string {

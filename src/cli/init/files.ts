@@ -1,22 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
-import { idOf, type Provider } from './providers.js';
-
-/** Files of a new config by their paths in its folder. */
-export async function filesFor(provider: Provider, port: number): Promise<Readonly<Record<string, string>>> {
-  return {
-    'config/gateway.yaml': await configFor(provider, port),
-    'config/gateway.test.yaml': testsFor(provider),
-    'config/models.yaml': await shipped('models.yaml'),
-  };
-}
+import type { FilledSlot } from './filled-slot.js';
+import type { Provider } from './providers.js';
 
 /** The config that the package brings, with another slot and port. */
-async function configFor({ slot }: Provider, port: number): Promise<string> {
-  const entry = slot
-    .trim()
-    .split('\n')
-    .map((line, at) => `  ${at === 0 ? '- ' : '  '}${line}`);
+export async function newConfig(slot: FilledSlot, port: number): Promise<string> {
   return (await shipped('gateway.yaml'))
     .replace(/^# yaml-language-server:.*\n\n?/, '')
     .replace(
@@ -26,7 +13,7 @@ async function configFor({ slot }: Provider, port: number): Promise<string> {
     .replace(/^ {2}port: \d+/m, `  port: ${port}`)
     .replace(
       /^# One upstream account a slot\.[^]*?(?=^models:)/m,
-      `${slotsComment}\nslots:\n${entry.join('\n')}\n\n`,
+      () => `${slotsComment}\nslots:\n${indented(slot.text)}\n`,
     );
 }
 
@@ -37,9 +24,50 @@ function shipped(name: string): Promise<string> {
   return readFile(new URL(`../../../config/${name}`, import.meta.url), 'utf8');
 }
 
-function testsFor(provider: Provider): string {
-  const { models } = parse(provider.slot) as { models?: unknown }; // one of our own
-  const [model = 'sonnet-5'] = typeof models === 'object' ? Object.keys(models ?? {}) : [];
+/** A catalog of the models that a slot is known to have; those of a provider's list need no entry. */
+export async function newCatalog(provider: Provider, slot: FilledSlot): Promise<string> {
+  const { head } = await shippedCatalog();
+  const entries = (await catalogEntries(provider, slot)).map(({ text }) => indented(text));
+  return entries.length > 0
+    ? head + entries.join('\n')
+    : head.replace(/^models:$/m, `${listedComment}\nmodels: []`);
+}
+
+const listedComment =
+  '# The slot serves what its provider lists. An entry here gives a model limits, a price or another name.';
+
+/** Entry of a catalog. */
+export interface CatalogEntry {
+  readonly id: string;
+  /** YAML. */
+  readonly text: string;
+}
+
+/** Entries that a catalog needs for a slot: those of the shipped one, or a bare one for each name of its own. */
+export async function catalogEntries(
+  { catalog = [] }: Provider,
+  { models }: FilledSlot,
+): Promise<readonly CatalogEntry[]> {
+  if (models.length > 0) return models.map((id) => ({ id, text: `id: ${quoted(id)}\n` }));
+  const { entries } = await shippedCatalog();
+  return entries.filter(({ id }) => catalog.includes(id));
+}
+
+/** The shipped catalog: the text up to its list, and its entries. */
+async function shippedCatalog(): Promise<{
+  readonly head: string;
+  readonly entries: readonly CatalogEntry[];
+}> {
+  const [head = '', ...texts] = (await shipped('models.yaml')).split(/(?<=\n)(?= {2}- id: )/);
+  const entries = texts.map((text) => ({
+    id: /- id: (\S+)/.exec(text)?.[1] ?? '',
+    text: `${text.trimEnd().replaceAll(/^ {2}(?:- | {2})/gm, '')}\n`,
+  }));
+  return { head, entries };
+}
+
+/** Tests of a new config. `model`: name that they ask for. */
+export function newTests(slot: FilledSlot, model: string): string {
   return `# Tests of gateway.yaml: \`gw2api test\`. Nothing leaves the machine: simulators answer in place of accounts.
 config: ./gateway.yaml
 
@@ -48,29 +76,53 @@ tests:
     requests:
       - post: /v1/messages
         as: nobody
-        body: { model: ${model}, max_tokens: 100, messages: [{ role: user, content: Hello! }] }
+        body: { model: ${quoted(model)}, max_tokens: 100, messages: [{ role: user, content: Hello! }] }
         expect: { status: 401, error.code: missing_api_key, attempts: 0 }
 
-  - name: the slot answers in each format
-    requests:
-      - post: /v1/messages
-        body: { model: ${model}, max_tokens: 100, messages: [{ role: user, content: Hello! }] }
-        expect: { status: 200, slot: ${idOf(provider)}, answer.type: message }
-      - post: /v1/chat/completions
-        body: { model: ${model}, messages: [{ role: user, content: Hello! }] }
-        expect: { status: 200, slot: ${idOf(provider)}, answer.object: chat.completion }
-      - post: /v1/responses
-        body: { model: ${model}, input: Hello! }
-        expect: { status: 200, slot: ${idOf(provider)}, answer.object: response }
-
+${indented(slotTest(slot.id, model))}
   - name: a key keeps to its requests a minute
     keys:
       small: { requestsPerMinute: 1 }
     requests:
       - post: /v1/messages
         as: small
-        body: { model: ${model}, max_tokens: 100, messages: [{ role: user, content: Hello! }] }
+        body: { model: ${quoted(model)}, max_tokens: 100, messages: [{ role: user, content: Hello! }] }
         expect: { status: 200 }
       - { as: small, same: true, expect: { status: 429, error.code: rate_limited } }
 `;
+}
+
+/** YAML of a test of one slot, by a key that may use no other. */
+export function slotTest(id: string, model: string): string {
+  const name = quoted(model);
+  return `name: the slot ${id} answers in each format
+keys:
+  mine: { slots: [${quoted(id)}] }
+requests:
+  - post: /v1/messages
+    as: mine
+    body: { model: ${name}, max_tokens: 100, messages: [{ role: user, content: Hello! }] }
+    expect: { status: 200, slot: ${quoted(id)}, answer.type: message }
+  - post: /v1/chat/completions
+    as: mine
+    body: { model: ${name}, messages: [{ role: user, content: Hello! }] }
+    expect: { status: 200, slot: ${quoted(id)}, answer.object: chat.completion }
+  - post: /v1/responses
+    as: mine
+    body: { model: ${name}, input: Hello! }
+    expect: { status: 200, slot: ${quoted(id)}, answer.object: response }
+`;
+}
+
+/** An entry of a list, from the text of a map. */
+export function indented(text: string, indent = 2): string {
+  const lines = text.trimEnd().split('\n');
+  const rest = ' '.repeat(indent + 2);
+  const entry = lines.map((line, at) => (at === 0 ? `${' '.repeat(indent)}- ${line}` : line && rest + line));
+  return `${entry.join('\n')}\n`;
+}
+
+/** A text as it stands in a flow of YAML. */
+function quoted(text: string): string {
+  return /^[A-Za-z][\w./-]*$/.test(text) ? text : JSON.stringify(text);
 }

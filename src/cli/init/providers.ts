@@ -1,34 +1,57 @@
+import { keyFile, project, region, resource, workspace, type Blank } from './blanks.js';
+
 /** A provider that a config can begin with, as `config/providers.md` lists them. */
 export interface Provider {
   readonly name: string;
-  /** An entry under `slots:`; its `id` names the provider on the command line. */
+  /** An entry under `slots:`, with its blanks; its `id` names the provider on the command line. */
   readonly slot: string;
   readonly note?: string;
+  /** Another name on the command line. */
+  readonly alias?: string;
+  /** A model that it is known to have, which the first call asks for unless its list lacks it. */
+  readonly model: string;
+  /** Ids of the shipped catalog that it has. */
+  readonly catalog?: readonly string[];
+  /** All models that it serves, where no list of its own has them. */
+  readonly names?: readonly string[];
+  /** True where only its owner knows the names: `DEPLOYMENT` stands for them. */
+  readonly asksModels?: boolean;
+  readonly blanks?: readonly Blank[];
 }
+
+/** Models of the shipped catalog that all who serve Claude have, and the first of them. */
+const claude = { model: 'sonnet-5', catalog: ['sonnet-5', 'sonnet-5-5'] } as const;
 
 /** Providers that serve the Messages API. */
 const messages: readonly Provider[] = [
   {
     name: 'Anthropic',
+    ...claude,
     slot: `
 id: anthropic
 upstream: messages
 baseUrl: https://api.anthropic.com
-account: { kind: api-key, key: "\${ANTHROPIC_API_KEY}" }`,
+account: { kind: api-key, key: "\${ANTHROPIC_API_KEY}" }
+models: discover`,
   },
   {
     name: 'Microsoft Foundry',
+    model: 'claude-sonnet-5',
+    asksModels: true,
+    blanks: [{ ...resource, env: ['ANTHROPIC_FOUNDRY_RESOURCE'] }],
     slot: `
 id: foundry
 upstream: messages
 baseUrl: https://RESOURCE.services.ai.azure.com/anthropic
 with: { cacheScope: false }
 account: { kind: api-key, key: "\${FOUNDRY_API_KEY}" }
-models: { sonnet-5: my-sonnet-deployment }`,
-    note: 'RESOURCE is the name of yours; `cacheScope: false` leaves out a field of cache markers that Foundry refuses. With a service principal of Entra: `account: { kind: azure-entra, tenant: …, clientId: …, clientSecret: … }`.',
+models: [DEPLOYMENT]`,
+    note: 'RESOURCE is the name of yours, and DEPLOYMENT that of a deployment, which callers ask for; `cacheScope: false` leaves out a field of cache markers that Foundry refuses. With a service principal of Entra: `account: { kind: azure-entra, tenant: …, clientId: …, clientSecret: … }`.',
   },
   {
     name: 'Amazon Bedrock, InvokeModel',
+    ...claude,
+    blanks: [region],
     slot: `
 id: bedrock
 upstream: bedrock
@@ -46,16 +69,20 @@ models: discover`,
   },
   {
     name: 'Amazon Bedrock, Mantle',
+    ...claude,
+    blanks: [region],
     slot: `
 id: mantle
 upstream: messages
 baseUrl: https://bedrock-mantle.us-east-1.api.aws/anthropic
 account: { kind: bearer, token: "\${AWS_BEARER_TOKEN_BEDROCK}" }
-models: { sonnet-5: anthropic.claude-sonnet-5 }`,
+models: { sonnet-5: anthropic.claude-sonnet-5, sonnet-5-5: anthropic.claude-sonnet-5-5 }`,
     note: 'Signed by `account: { kind: aws-sigv4, region: us-east-1, service: bedrock-mantle, … }`.',
   },
   {
     name: 'Claude Platform on AWS',
+    ...claude,
+    blanks: [region, workspace],
     slot: `
 id: claude-on-aws
 upstream: messages
@@ -66,10 +93,13 @@ account:
   service: aws-external-anthropic
   accessKeyId: "\${AWS_ACCESS_KEY_ID}"
   secretAccessKey: "\${AWS_SECRET_ACCESS_KEY}"
-headers: { anthropic-workspace-id: WORKSPACE }`,
+headers: { anthropic-workspace-id: WORKSPACE }
+models: discover`,
   },
   {
     name: 'Vertex AI',
+    ...claude,
+    blanks: [project('my-project'), keyFile('/run/secrets/vertex.json')],
     slot: `
 id: vertex
 upstream: vertex
@@ -80,58 +110,107 @@ models: discover`,
   },
   {
     name: 'Claude Platform on Google Cloud',
+    ...claude,
+    blanks: [project('PROJECT'), workspace, keyFile('/run/secrets/google.json')],
     slot: `
 id: claude-on-google
 upstream: messages
 baseUrl: https://claude.googleapis.com/v1alpha/projects/PROJECT/locations/global/workspaces/WORKSPACE/invoke
-account: { kind: google, keyFile: /run/secrets/google.json }`,
+account: { kind: google, keyFile: /run/secrets/google.json }
+models: discover`,
   },
   {
     name: 'DeepSeek, its Messages API',
+    model: 'deepseek-v4-flash',
+    names: ['deepseek-v4-flash', 'deepseek-v4-pro'],
     slot: `
 id: deepseek-messages
 upstream: messages
 baseUrl: https://api.deepseek.com/anthropic
 account: { kind: api-key, key: "\${DEEPSEEK_API_KEY}" }
-models: { sonnet-5: deepseek-chat }`,
-    note: 'Names that it does not know are answered by a model of its own, without a word: name the models.',
+models: [deepseek-v4-flash, deepseek-v4-pro]`,
+    note: 'Names that it does not know are answered by a model of its own, without a word: name the models. For clients that ask for another name, a map: `models: { sonnet-5: deepseek-v4-flash }`.',
   },
 ];
 
-/** Providers that serve Chat Completions, each by its preset. */
+/** Providers that serve Chat Completions, each by its preset; nearly all of them list their models. */
 const chat: readonly Provider[] = [
-  chatProvider('OpenAI', 'openai', 'https://api.openai.com/v1', 'OPENAI_API_KEY'),
+  chatProvider('OpenAI', 'openai', 'https://api.openai.com/v1', 'gpt-5', 'OPENAI_API_KEY'),
   {
     ...chatProvider(
       'Azure OpenAI',
       'azure-openai',
       'https://RESOURCE.openai.azure.com/openai/v1',
+      'gpt-5',
       'AZURE_OPENAI_API_KEY',
+      'models: [DEPLOYMENT]',
     ),
-    note: 'RESOURCE is the name of yours, and the models are your deployments.',
+    alias: 'azure',
+    asksModels: true,
+    blanks: [{ ...resource, env: ['AZURE_RESOURCE_NAME'] }],
+    note: 'RESOURCE is the name of yours, and DEPLOYMENT that of a deployment, which callers ask for: its list has the models that could be deployed.',
   },
-  chatProvider('DeepSeek', 'deepseek', 'https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-  chatProvider('OpenRouter', 'openrouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  chatProvider('Groq', 'groq', 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  chatProvider('Mistral', 'mistral', 'https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  chatProvider(
+    'DeepSeek',
+    'deepseek',
+    'https://api.deepseek.com/v1',
+    'deepseek-v4-flash',
+    'DEEPSEEK_API_KEY',
+  ),
+  chatProvider(
+    'OpenRouter',
+    'openrouter',
+    'https://openrouter.ai/api/v1',
+    'openrouter/auto',
+    'OPENROUTER_API_KEY',
+  ),
+  chatProvider('Groq', 'groq', 'https://api.groq.com/openai/v1', 'openai/gpt-oss-20b', 'GROQ_API_KEY'),
+  chatProvider('Mistral', 'mistral', 'https://api.mistral.ai/v1', 'mistral-small-latest', 'MISTRAL_API_KEY'),
   {
     ...chatProvider(
       'Google Gemini',
       'google',
       'https://generativelanguage.googleapis.com/v1beta/openai',
+      'gemini-flash-latest',
       'GEMINI_API_KEY',
     ),
+    alias: 'gemini',
     note: 'By its OpenAI-compatible endpoint. The thought signatures of its tool calls reach callers of all formats, and go back with the calls.',
   },
-  chatProvider('xAI', 'xai', 'https://api.x.ai/v1', 'XAI_API_KEY'),
-  chatProvider('Together', 'together', 'https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
-  chatProvider('Fireworks', 'fireworks', 'https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
-  chatProvider('Ollama', 'ollama', 'http://127.0.0.1:11434/v1'),
-  chatProvider('vLLM', 'vllm', 'http://127.0.0.1:8000/v1'),
-  chatProvider('llama.cpp', 'llama-cpp', 'http://127.0.0.1:8080/v1'),
-  chatProvider('LM Studio', 'lm-studio', 'http://127.0.0.1:1234/v1'),
+  chatProvider('xAI', 'xai', 'https://api.x.ai/v1', 'grok-4', 'XAI_API_KEY'),
+  chatProvider(
+    'Together',
+    'together',
+    'https://api.together.xyz/v1',
+    'openai/gpt-oss-20b',
+    'TOGETHER_API_KEY',
+  ),
+  chatProvider(
+    'Fireworks',
+    'fireworks',
+    'https://api.fireworks.ai/inference/v1',
+    'accounts/fireworks/models/gpt-oss-20b',
+    'FIREWORKS_API_KEY',
+  ),
+  chatProvider('Ollama', 'ollama', 'http://127.0.0.1:11434/v1', 'llama3.2'),
+  chatProvider('vLLM', 'vllm', 'http://127.0.0.1:8000/v1', 'openai/gpt-oss-20b'),
+  chatProvider('llama.cpp', 'llama-cpp', 'http://127.0.0.1:8080/v1', 'gpt-oss-20b'),
+  chatProvider('LM Studio', 'lm-studio', 'http://127.0.0.1:1234/v1', 'openai/gpt-oss-20b'),
   {
-    ...chatProvider('any other server', 'generic', 'https://upstream.example/v1', 'UPSTREAM_API_KEY'),
+    ...chatProvider(
+      'any other server',
+      'generic',
+      'https://upstream.example/v1',
+      'gpt-oss-20b',
+      'UPSTREAM_API_KEY',
+    ),
+    blanks: [
+      {
+        name: 'baseUrl',
+        text: 'https://upstream.example/v1',
+        question: 'Base URL, as an OpenAI SDK takes it',
+      },
+    ],
     note: 'Without a preset it is sent what all servers take; the options of `with` say what else it can do.',
   },
 ];
@@ -142,21 +221,30 @@ export const providers: readonly Provider[] = [...messages, ...chat];
 /** The built-in upstream, whose answers are made up. */
 export const simulator: Provider = {
   name: 'the built-in simulator',
+  model: 'sonnet-5',
+  catalog: ['sonnet-5', 'sonnet-5-5', 'haiku-5'],
   slot: 'id: simulator\nupstream: simulator',
   note: 'Its answers are made up and say so: it is for trying things out.',
 };
 
 /** Id of the slot of a provider. */
-export function idOf({ slot }: Provider): string {
+export function idOf({ slot }: Pick<Provider, 'slot'>): string {
   return /^id: (\S+)$/m.exec(slot)?.[1] ?? '';
 }
 
 /** Names of the environment variables that a slot reads. */
-export function variablesOf({ slot }: Provider): readonly string[] {
+export function variablesOf({ slot }: Pick<Provider, 'slot'>): readonly string[] {
   return [...slot.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-function chatProvider(name: string, preset: string, baseUrl: string, variable?: string): Provider {
+function chatProvider(
+  name: string,
+  preset: string,
+  baseUrl: string,
+  model: string,
+  variable?: string,
+  models = 'models: discover',
+): Provider {
   const account = variable === undefined ? '{ kind: none }' : `{ kind: api-key, key: "\${${variable}}" }`;
   const lines = [
     `id: ${preset}`,
@@ -164,6 +252,7 @@ function chatProvider(name: string, preset: string, baseUrl: string, variable?: 
     `with: { preset: ${preset} }`,
     `baseUrl: ${baseUrl}`,
     `account: ${account}`,
+    models,
   ];
-  return { name, slot: lines.join('\n') };
+  return { name, model, slot: lines.join('\n') };
 }

@@ -3,8 +3,8 @@ import type { Template } from './template.js';
 /** An account that is proved by two headers. */
 export const account: Template = {
   plugin: `
-import { Type } from 'gw2api/plugin';
-import { defineAccount } from 'gw2api/plugin/upstream';
+import { Type } from '@gw2api/gateway/plugin';
+import { defineAccount } from '@gw2api/gateway/plugin/upstream';
 
 /** Proves a team by its name and its key. */
 export default defineAccount({
@@ -21,7 +21,7 @@ export default defineAccount({
 `,
   test: `
 import { describe, it } from 'mocha';
-import { accountChecks } from 'gw2api/testing';
+import { accountChecks } from '@gw2api/gateway/testing';
 import kind from '__MODULE__';
 
 describe('__NAME__', () => {

@@ -3,8 +3,8 @@ import type { Template } from './template.js';
 /** A format of a prompt in, and a text or lines of JSON out. */
 export const format: Template = {
   plugin: `
-import { foldMessage, GatewayError, toGatewayError, Type«, type EventStream» } from 'gw2api/plugin';
-import { compileCheck, defineFormat, formatPath, interruptedError } from 'gw2api/plugin/format';
+import { foldMessage, GatewayError, toGatewayError, Type«, type EventStream» } from '@gw2api/gateway/plugin';
+import { compileCheck, defineFormat, formatPath, interruptedError } from '@gw2api/gateway/plugin/format';
 
 const body = Type.Object({ model: Type.String(), prompt: Type.String(), stream: Type.Optional(Type.Boolean()) });
 const check = compileCheck(body);
@@ -63,7 +63,7 @@ async function* lines(events«: EventStream»)«: AsyncGenerator<string>» {
 `,
   test: `
 import { describe, it } from 'mocha';
-import { checkFormat } from 'gw2api/testing';
+import { checkFormat } from '@gw2api/gateway/testing';
 import format from '__MODULE__';
 «
 interface Line {

@@ -3,7 +3,7 @@ import type { Template } from './template.js';
 /** A stage that limits `max_tokens`. */
 export const stage: Template = {
   plugin: `
-import { definePlugin, Type, withFields } from 'gw2api/plugin';
+import { definePlugin, Type, withFields } from '@gw2api/gateway/plugin';
 
 /** Lowers max_tokens to a limit. */
 export default definePlugin({
@@ -26,7 +26,7 @@ export default definePlugin({
   test: `
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
-import { runStage, stageChecks } from 'gw2api/testing';
+import { runStage, stageChecks } from '@gw2api/gateway/testing';
 import plugin from '__MODULE__';
 
 describe('__NAME__', () => {

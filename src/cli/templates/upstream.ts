@@ -3,8 +3,8 @@ import type { Template } from './template.js';
 /** An upstream that answers in lines of JSON, with a service that plays it in the test. */
 export const upstream: Template = {
   plugin: `
-import { ModelEvent, Type«, type ModelEventBatch» } from 'gw2api/plugin';
-import { defineUpstream, interruptedError, refusal } from 'gw2api/plugin/upstream';
+import { ModelEvent, Type«, type ModelEventBatch» } from '@gw2api/gateway/plugin';
+import { defineUpstream, interruptedError, refusal } from '@gw2api/gateway/plugin/upstream';
 
 /** Asks a service that answers with newline-delimited JSON. */
 export default defineUpstream({
@@ -59,7 +59,7 @@ async function* events(reads«: AsyncIterable<readonly string[]>», model«: str
 import { once } from 'node:events';
 import { createServer«, type Server, type ServerResponse» } from 'node:http';
 import { afterEach, describe, it } from 'mocha';
-import { upstreamChecks } from 'gw2api/testing';
+import { upstreamChecks } from '@gw2api/gateway/testing';
 import kind from '__MODULE__';
 
 const line = (fields«: object») => \`\${JSON.stringify(fields)}\\n\`;

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
 import { adminScopeNames, adminScopes } from '../../admin/scopes.js';
 import { Closed, GatewayError, Time, timeMs, Type, type AdminToken } from '../../plugin/internal.js';
-import { invalid } from './check.js';
+import { refusePast } from './expiry.js';
 import type { Panel } from './panel.js';
 import { route, type Call, type PanelRoute } from './route.js';
 import { IsoTime, Line, ListOf, Nullable } from './schemas.js';
@@ -82,7 +82,7 @@ async function issueToken(
 ): Promise<Static<typeof IssuedAdminToken>> {
   const { name, expires_at: expiresAt } = body;
   const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : timeMs(expiresAt);
-  if (expiresAtMs !== undefined && expiresAtMs <= now()) throw invalid(['expires_at: must be in the future']);
+  refusePast(expiresAtMs, now());
   if ((await adminTokens.list()).length >= maxTokens)
     throw new GatewayError('conflict', `There are ${maxTokens} admin tokens already; remove some for good.`);
   const scopes = [...new Set(body.scopes)];

@@ -12,6 +12,7 @@ import {
 } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from './check.js';
+import { refusePast } from './expiry.js';
 import type { Names } from './names.js';
 import {
   ChangedKey,
@@ -159,6 +160,7 @@ class KeyEditor {
 
   async issue({ text, key }: ReturnType<KeyMaker['issueKey']>, audit: AuditedAction): Promise<Issued> {
     const { keys } = this.#panel.store;
+    refusePast(key.expiresAtMs, this.#panel.now());
     if ((await keys.list()).length >= maxKeys)
       throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
     await keys.put(key);
@@ -171,6 +173,7 @@ class KeyEditor {
   async change(id: string, patch: KeyPatch, audit: AuditedAction): Promise<Report> {
     const { keys } = this.#panel.store;
     const before = await keys.get(id);
+    refusePast(patch.expiresAtMs, this.#panel.now(), before?.expiresAtMs);
     const key = before && (await keys.update(id, patch));
     if (!key) throw noSuchKey(id);
     this.#changed(key.revokedAtMs === undefined ? [] : hashesOf(key));

@@ -1,5 +1,6 @@
 import { samplingOf, Type, type CatalogModel } from '../../plugin/internal.js';
 import type { Panel, PanelStatus } from './panel.js';
+import { basePathOf } from './public-url.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 
@@ -11,7 +12,10 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/status',
       summary: 'The gateway at a glance.',
       answers: { 200: StatusReport },
-      handle: async ({ ctx }) => statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}`),
+      handle: async ({ ctx }) => {
+        const path = basePathOf(panel.people.publicUrl);
+        return statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}${path}`);
+      },
     }),
     route({
       method: 'GET',
@@ -28,7 +32,7 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
       path: '/models',
       summary: 'The model catalog with what only operators need to know.',
       answers: { 200: ListOf(ModelReport, {}) },
-      handle: () => ({ object: 'list', data: panel.models.list().map(modelReport) }),
+      handle: () => ({ object: 'list', data: modelReports(panel) }),
     }),
   ];
 }
@@ -36,7 +40,7 @@ export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
 /** A page of a plugin as sent by the panel API. */
 export const PageReport = Type.Object({
   title: Type.String(),
-  url: Type.String({ description: 'Where it is served.' }),
+  url: Type.String({ description: 'Where it is served, below the path of the gateway.' }),
   stage: Type.String(),
 });
 
@@ -81,7 +85,7 @@ function statusReport({ name, version, slots, live, ...status }: PanelStatus, ba
   };
 }
 
-/** A model of the catalog as sent by the panel API. */
+/** A model of the catalog, or of the list of an upstream, as sent by the panel API. */
 export const ModelReport = Type.Object({
   id: Type.String(),
   display_name: Type.String(),
@@ -94,7 +98,14 @@ export const ModelReport = Type.Object({
   web_search: Type.Boolean(),
   aliases: Type.Array(Type.String()),
   created_at: IsoTime,
+  served: Type.Boolean({ description: 'False: no slot serves it, as far as is known.' }),
 });
+
+/** All models, those first that a slot serves. */
+function modelReports({ models, servesModel }: Pick<Panel, 'models' | 'servesModel'>): readonly object[] {
+  const reports = models.listed().map((model) => ({ ...modelReport(model), served: servesModel(model.id) }));
+  return [...reports.filter(({ served }) => served), ...reports.filter(({ served }) => !served)];
+}
 
 function modelReport(model: CatalogModel): object {
   return {

@@ -3,15 +3,18 @@ import { GatewayError } from '../../plugin/internal.js';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 
 type PageContext = ParameterizedContext<object, object>;
 
 /**
  * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does
- * its own routing.
+ * its own routing. `basePath` is the path that the gateway is below now: `/llm`.
  */
-export function createPage(folder = new URL('../web/', import.meta.url)) {
+export function createPage(folder = new URL('../web/', import.meta.url), basePath = () => '') {
   let files: PageFiles | undefined;
+  const pageBelow = pagesBelow();
   return async function page(ctx: PageContext, next: () => Promise<void>): Promise<void> {
     const [, path] = /^\/panel(?:\/(.*))?$/s.exec(ctx.path) ?? [undefined, null];
     if (path === null) return next();
@@ -19,15 +22,30 @@ export function createPage(folder = new URL('../web/', import.meta.url)) {
     files ??= await readPage(folder);
     ctx.set(securityHeaders);
     if (!files) return explainBuild(ctx);
-    const file = fileOf(files, path);
+    const file = path?.startsWith('assets/')
+      ? files.get(path)
+      : await pageBelow(basePath(), files.get('index.html'));
     if (!file) throw new GatewayError('not_found', `There is nothing at ${ctx.path}.`);
     answer(ctx, file);
   };
 }
 
-/** File of a path: an asset under `assets/`, named by the hash of its content, or the page itself. */
-function fileOf(files: PageFiles, path = ''): PageFile | undefined {
-  return path.startsWith('assets/') ? files.get(path) : files.get('index.html');
+/** Makes the page for a path that the gateway is below, and keeps the last one; its assets find each other. */
+function pagesBelow() {
+  let made: { readonly basePath: string; readonly page: Promise<PageFile> } | undefined;
+  return (basePath: string, built: PageFile | undefined): PageFile | Promise<PageFile> | undefined => {
+    if (basePath === '' || !built) return built;
+    if (made?.basePath !== basePath) made = { basePath, page: withLinksBelow(basePath, built) };
+    return made.page;
+  };
+}
+
+/** The page with its links below a path: the security policy allows no `<base>` for it. */
+async function withLinksBelow(basePath: string, { bodies, ...file }: PageFile): Promise<PageFile> {
+  const html = String(bodies['identity']).replaceAll(/\b(href|src)="\//g, `$1="${basePath}/`);
+  const identity = Buffer.from(html);
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity), promisify(gzip)(identity)]);
+  return { ...file, bodies: { br, gzip: gzipped, identity }, tag: tagOf(identity) };
 }
 
 function requireRead(ctx: PageContext): void {
@@ -120,6 +138,9 @@ async function readPageFile(folder: URL, path: string, paths: readonly string[])
   if (paths.includes(`${path}.br`)) bodies['br'] = await read(`${path}.br`);
   if (paths.includes(`${path}.gz`)) bodies['gzip'] = await read(`${path}.gz`);
   bodies['identity'] = identity;
-  const tag = createHash('sha256').update(identity).digest('hex').slice(0, 20);
-  return { type: extname(path), isHashed: path.startsWith('assets/'), bodies, tag };
+  return { type: extname(path), isHashed: path.startsWith('assets/'), bodies, tag: tagOf(identity) };
+}
+
+function tagOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 20);
 }

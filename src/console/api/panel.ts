@@ -31,6 +31,8 @@ export interface Panel {
   readonly adminTokens: { check(sent: string): Promise<AdminToken | undefined> };
   readonly audit: Audit;
   readonly models: Models;
+  /** True if a slot serves a model of this name, as far as is known. */
+  readonly servesModel: (name: string) => boolean;
   readonly feed: RequestFeed;
   /** Error texts of failed requests: kept or not, and for how long. */
   readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };
@@ -92,8 +94,10 @@ export interface Panel {
 
 /** Settings of `panel:` in the config. */
 export interface PanelPeople {
-  /** Origin of the console as browsers see it; present where `oidc` is. */
+  /** Address of the gateway as browsers see it, with the path that it is below; present where `oidc` is. */
   readonly publicUrl?: string;
+  /** Time without a request after which a session ends; absent: no such limit. */
+  readonly sessionIdleMs?: number;
   readonly oidc?: ProviderSettings & {
     /** Name of the provider on the button of the login page. */
     readonly label: string;

@@ -17,6 +17,7 @@ export function requestReport(
     session: row.session ?? null,
     slot: row.slot ?? null,
     model: row.model ?? null,
+    asked_model: row.askedModel ?? row.model ?? null,
     format: row.format,
     status: row.status,
     code: row.code ?? null,

@@ -63,7 +63,10 @@ const requestFields = {
     Type.String({ description: 'Pseudonym of the session, which says nothing of its name.' }),
   ),
   slot: Nullable(Type.String()),
-  model: Nullable(Type.String()),
+  model: Nullable(
+    Type.String({ description: 'The model that answered; without an answer the one that was asked for.' }),
+  ),
+  asked_model: Nullable(Type.String({ description: 'The model that the caller asked for.' })),
   format: Type.String(),
   status: Type.Integer(),
   code: Nullable(Type.String()),

@@ -13,7 +13,8 @@ import {
 } from '../../plugin/internal.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
-import { csrfCookie, sessionCookie, setSessionCookies } from './people/cookies.js';
+import { csrfCookie, readCookie, sessionCookie, setSessionCookies } from './people/cookies.js';
+import { basePathOf, isAtHttps } from './public-url.js';
 import { newToken, SessionTokens, sha256 } from './session-tokens.js';
 
 interface BegunSession {
@@ -100,7 +101,7 @@ export class Sessions {
     if (ended > 0) this.#panel.sessionsChanged();
     ctx.state.actor = actor;
     const maxAgeSeconds = Math.ceil(lastsMs / 1000);
-    setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, isSecure });
+    setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, isSecure, path: this.#cookiePath });
     return { expiresAtMs, csrfToken };
   }
 
@@ -120,20 +121,31 @@ export class Sessions {
 
   async logOut(ctx: PanelContext): Promise<void> {
     await this.#forget(ctx);
-    setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0, isSecure: this.#isSecure(ctx) });
+    setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0, ...this.#placeOf(ctx) });
   }
 
   /** True for a browser that is here by https, also where the last proxy is not trusted to say so. */
   #isSecure(ctx: PanelContext): boolean {
-    const { publicUrl = '' } = this.#panel.people;
-    return ctx.secure || publicUrl === `https://${ctx.get('host').toLowerCase()}`;
+    return ctx.secure || isAtHttps(this.#panel.people.publicUrl, ctx.get('host'));
   }
 
-  /** True for a session that may be used: one of a kind of login that is on, within its lifetime as configured. */
-  isGood({ actor, createdAtMs, expiresAtMs }: ConsoleSession): boolean {
-    const { oidc } = this.#panel.people;
+  get #cookiePath(): string {
+    return basePathOf(this.#panel.people.publicUrl) || '/';
+  }
+
+  #placeOf(ctx: PanelContext) {
+    return { path: this.#cookiePath, isSecure: this.#isSecure(ctx) };
+  }
+
+  /**
+   * True for a session that may be used: one of a kind of login that is on, within its lifetime and its idle timeout
+   * as configured.
+   */
+  isGood({ actor, createdAtMs, expiresAtMs, lastSeenAtMs = createdAtMs }: ConsoleSession): boolean {
+    const { oidc, sessionIdleMs = Infinity } = this.#panel.people;
     const lastsMs = actor.kind === 'oidc' ? (oidc?.sessionMs ?? 0) : lifetimeMs;
-    return this.#allows(actor.kind) && Math.min(expiresAtMs, createdAtMs + lastsMs) > this.#panel.now();
+    const endsAtMs = Math.min(expiresAtMs, createdAtMs + lastsMs, lastSeenAtMs + sessionIdleMs);
+    return this.#allows(actor.kind) && endsAtMs > this.#panel.now();
   }
 
   #allows(kind: Actor['kind']): boolean {
@@ -152,15 +164,16 @@ export class Sessions {
   }
 
   async #callerOf(ctx: PanelContext): Promise<Caller> {
-    const token = ctx.cookies.get(sessionCookie) || undefined;
+    const place = this.#placeOf(ctx);
+    const token = readCookie(ctx, sessionCookie, place);
     const key = keyOf(ctx, token === undefined);
     if (key !== undefined) return this.#checkKey(ctx, key);
     const session = await this.#find(token ?? '');
     if (!session || !this.isGood(session))
       throw new GatewayError('invalid_session', 'This session has expired or was ended; log in again.');
     ctx.state.actor = session.actor;
-    if (!isRead(ctx.method)) requireCsrfToken(ctx, session);
-    this.#seen(session);
+    if (!isRead(ctx.method)) requireCsrfToken(ctx, readCookie(ctx, csrfCookie, place), session);
+    if (ctx.get(unattendedHeader) === '') this.#seen(session);
     return { actor: session.actor, session };
   }
 
@@ -171,10 +184,11 @@ export class Sessions {
     return found !== undefined && this.isGood(found);
   }
 
-  /** Notes the time of a request, once a minute; a request does not wait for it. */
+  /** Notes the time of a request, at most once a minute; a request does not wait for it. */
   #seen({ tokenHash, lastSeenAtMs = 0 }: ConsoleSession): void {
-    const { store, log, now } = this.#panel;
-    if (now() - lastSeenAtMs < seenEveryMs) return;
+    const { store, log, now, people } = this.#panel;
+    const { sessionIdleMs = Infinity } = people;
+    if (now() - lastSeenAtMs < Math.min(seenEveryMs, sessionIdleMs / 10)) return;
     store.sessions.touch(tokenHash, now()).catch((error: unknown) => {
       log.debug({ err: error }, 'The last request of a session could not be noted.');
     });
@@ -201,7 +215,7 @@ export class Sessions {
   }
 
   async #forget(ctx: PanelContext): Promise<void> {
-    const token = ctx.cookies.get(sessionCookie) || undefined;
+    const token = readCookie(ctx, sessionCookie, this.#placeOf(ctx));
     if (token && (await this.#panel.store.sessions.delete(this.#tokens.hash(token))))
       this.#panel.sessionsChanged();
   }
@@ -210,6 +224,9 @@ export class Sessions {
 const lifetimeMs = 12 * 3_600_000;
 /** Max age of the stored time of the last request. */
 const seenEveryMs = 60_000;
+
+/** Header of a request that a page makes by itself, with nobody at it: it does not keep a session from its timeout. */
+const unattendedHeader = 'x-gw-unattended';
 
 /**
  * The API key in the headers; undefined if there is none and a session is enough. Throws `missing_api_key`.
@@ -224,13 +241,13 @@ function keyOf(ctx: PanelContext, isRequired: boolean): string | undefined {
 }
 
 /** Throws `forbidden` unless the header equals the cookie and matches the CSRF token of the session. */
-function requireCsrfToken(ctx: PanelContext, { csrfHash }: ConsoleSession): void {
+function requireCsrfToken(ctx: PanelContext, cookie = '', { csrfHash }: ConsoleSession): void {
   const sent = ctx.get('x-csrf-token');
-  const isSame = timingSafeEqual(sha256(sent), sha256(ctx.cookies.get(csrfCookie) ?? ''));
+  const isSame = timingSafeEqual(sha256(sent), sha256(cookie));
   if (isSame && timingSafeEqual(sha256(sent), Buffer.from(csrfHash, 'hex'))) return;
   throw new GatewayError(
     'forbidden',
-    'A change by a session needs the header x-csrf-token with what the cookie gw_csrf says.',
+    'A change by a session needs the header x-csrf-token with the value of the cookie gw_csrf.',
   );
 }
 

@@ -60,7 +60,10 @@ export function usageRoute(panel: Panel, names: Names): PanelRoute {
   });
 }
 
-const By = Type.Enum(['key', 'team', 'slot', 'model', 'format', 'tag', 'stage', 'cause']);
+const By = Type.Enum(['key', 'team', 'slot', 'model', 'asked_model', 'format', 'tag', 'stage', 'cause'], {
+  description:
+    '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router.',
+});
 
 const Query = Closed({
   from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),

@@ -6,6 +6,10 @@ import { defineConfig } from 'vite';
  */
 export default defineConfig({
   base: '/panel/',
+  // Only the page itself names a path from the root, which the gateway replaces below a path of a host.
+  experimental: {
+    renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
+  },
   server: { proxy: { '/api': 'http://127.0.0.1:8787' } },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

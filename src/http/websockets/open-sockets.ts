@@ -15,6 +15,11 @@ export class OpenSockets {
     return this.#sessions.size;
   }
 
+  /** Open sessions. */
+  get sessions(): Iterable<Session> {
+    return this.#sessions;
+  }
+
   /** Counts a WebSocket of this key in; returns a function that counts it out. Throws `rate_limited`. */
   reserve(keyId: string): () => void {
     const count = this.#counts.get(keyId) ?? 0;

@@ -5,10 +5,25 @@ import type { TurnSink } from './turn.js';
 /** Max bytes that wait to be sent to a caller; the answer pauses above it. */
 const maxWaitingBytes = 256 * 1024;
 
+/** Max bytes of a write, and of a frame: Node shows no progress within one. */
+const maxPieceBytes = 64 * 1024;
+
+/** A message, or a fragment of a long one. */
+interface Frame {
+  readonly data: string | Buffer;
+  /** False: the next frame goes on with the message. */
+  readonly fin: boolean;
+}
+
 /** Sender of messages on a WebSocket: those of one moment in one write, with backpressure. */
 export class Outbox implements TurnSink {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
+  /** Frames that wait until the socket has taken those before them. */
+  #frames: Frame[] = [];
+  #framesLength = 0;
+  #isAwaitingDrain = false;
+  #close: (() => void) | undefined;
 
   constructor(webSocket: WebSocket, socket: Socket) {
     this.#webSocket = webSocket;
@@ -16,25 +31,105 @@ export class Outbox implements TurnSink {
   }
 
   send(messages: readonly string[]): boolean {
-    this.#socket.cork();
-    for (const message of messages) this.#webSocket.send(message, ignore);
-    this.#socket.uncork();
+    for (const message of messages) {
+      if (message.length <= maxPieceBytes) this.#add({ data: message, fin: true });
+      else for (const fragment of fragmentsOf(message)) this.#add(fragment);
+    }
+    this.#flush();
     return !this.isFull;
   }
 
+  get isClosing(): boolean {
+    return this.#close !== undefined;
+  }
+
+  /** Closes the WebSocket after the messages. */
+  close(code: number, reason: string): void {
+    this.#close ??= () => this.#webSocket.close(code, reason);
+    this.#flush();
+  }
+
+  /** Ends the connection; what waits is dropped. */
+  cut(): void {
+    this.#socket.resetAndDestroy();
+  }
+
   get isFull(): boolean {
-    return this.#socket.writableLength >= maxWaitingBytes;
+    return this.waitingBytes >= maxWaitingBytes;
   }
 
   onRoom(callback: () => void): void {
-    this.#socket.once('drain', callback);
+    this.#socket.once('drain', () => (this.isFull ? this.onRoom(callback) : callback()));
+  }
+
+  /** About the bytes that the socket has not taken: texts count by their length. */
+  get waitingBytes(): number {
+    return this.#framesLength + this.#socket.writableLength;
+  }
+
+  get takenBytes(): number {
+    const { bytesWritten, writableLength } = this.#socket;
+    return bytesWritten - writableLength;
   }
 
   /** Bytes that have come from or gone to the caller's machine. */
   get movedBytes(): number {
-    const { bytesRead, bytesWritten, writableLength } = this.#socket;
-    return bytesRead + bytesWritten - writableLength;
+    return this.#socket.bytesRead + this.takenBytes;
   }
+
+  #add(frame: Frame): void {
+    this.#frames.push(frame);
+    this.#framesLength += frame.data.length;
+  }
+
+  #flush(): void {
+    while (this.#frames.length > 0 && !this.#isAwaitingDrain) {
+      this.#writePiece();
+      if (this.#socket.writableNeedDrain) this.#awaitDrain();
+    }
+    if (this.#frames.length === 0) this.#close?.();
+  }
+
+  #writePiece(): void {
+    let count = 0;
+    let length = 0;
+    this.#socket.cork();
+    for (const { data, fin } of this.#frames) {
+      this.#webSocket.send(data, { fin, binary: false }, ignore);
+      count += 1;
+      length += data.length;
+      if (length >= maxPieceBytes) break;
+    }
+    this.#socket.uncork();
+    this.#frames = this.#frames.slice(count);
+    this.#framesLength -= length;
+  }
+
+  #awaitDrain(): void {
+    this.#isAwaitingDrain = true;
+    this.#socket.once('drain', () => {
+      this.#isAwaitingDrain = false;
+      this.#flush();
+    });
+  }
+}
+
+function fragmentsOf(message: string): readonly Frame[] {
+  const bytes = Buffer.from(message);
+  const frames: Frame[] = [];
+  for (let at = 0, end = 0; at < bytes.length; at = end) {
+    end = endOfText(bytes, at + maxPieceBytes);
+    frames.push({ data: bytes.subarray(at, end), fin: end === bytes.length });
+  }
+  return frames;
+}
+
+/** Place at or before `end` where no character of UTF-8 is split. */
+function endOfText(bytes: Buffer, end: number): number {
+  if (end >= bytes.length) return bytes.length;
+  let at = end;
+  while (((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+  return at;
 }
 
 /** `close` of the WebSocket follows an error. */

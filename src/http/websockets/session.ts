@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import { every, GatewayError, type Clock } from '../../plugin/internal.js';
+import type { Delivery } from '../caller-watch.js';
 import { sendWithin, type InnerRequest, type InnerRoute } from './inner-client.js';
 import { Outbox } from './outbox.js';
 import { errorMessage, Turn } from './turn.js';
@@ -25,7 +26,7 @@ interface SessionOptions extends SessionLimits {
 const maxQueued = 8;
 
 /** An open WebSocket: one request for each message, one at a time. */
-export class Session {
+export class Session implements Delivery {
   readonly #webSocket: WebSocket;
   readonly #outbox: Outbox;
   readonly #options: SessionOptions;
@@ -54,15 +55,27 @@ export class Session {
 
   /** Closes it for a shutdown: at once, or after the answer under way. */
   drain(): void {
-    this.#endWith(() => this.#webSocket.close(1001, 'The gateway is shutting down.'));
+    this.#endWith(() => this.#outbox.close(1001, 'The gateway is shutting down.'));
   }
 
   terminate(): void {
     this.#webSocket.terminate();
   }
 
+  get waitingBytes(): number {
+    return this.#outbox.waitingBytes;
+  }
+
+  get takenBytes(): number {
+    return this.#outbox.takenBytes;
+  }
+
+  cut(): void {
+    this.#outbox.cut();
+  }
+
   get #isOpen(): boolean {
-    return this.#webSocket.readyState === this.#webSocket.OPEN;
+    return this.#webSocket.readyState === this.#webSocket.OPEN && !this.#outbox.isClosing;
   }
 
   #take(message: Buffer, isBinary: boolean): void {
@@ -94,8 +107,8 @@ export class Session {
   #ended(status: number | undefined): void {
     this.#turn = undefined;
     if (!this.#isOpen) return;
-    if (status === undefined) this.#webSocket.close(1011, 'The answer broke off.');
-    else if (status === 401) this.#webSocket.close(1008, 'The key is no longer valid.');
+    if (status === undefined) this.#outbox.close(1011, 'The answer broke off.');
+    else if (status === 401) this.#outbox.close(1008, 'The key is no longer valid.');
     else this.#next();
   }
 
@@ -107,14 +120,14 @@ export class Session {
 
   #tooOld(): void {
     this.#refuse(connectionLimit());
-    this.#webSocket.close(1000, 'The connection has reached its max age.');
+    this.#outbox.close(1000, 'The connection has reached its max age.');
   }
 
   #waitIdle(): void {
     const { clock, idleTimeoutMs } = this.#options;
     this.#cancelIdle();
     this.#cancelIdle = clock.setTimer(
-      () => this.#endWith(() => this.#webSocket.close(1000, 'The connection was idle.')),
+      () => this.#endWith(() => this.#outbox.close(1000, 'The connection was idle.')),
       idleTimeoutMs,
     );
   }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { GatewayError, toGatewayError, type Clock } from '../../plugin/internal.js';
+import { CallerWatch, type CallerLimits } from '../caller-watch.js';
 import type { Drain } from '../drain.js';
 import { answerOn, protocolErrorOf, refuseOn } from '../refusals.js';
 import { shakeHands } from './handshake.js';
@@ -12,7 +13,7 @@ import { OpenSockets, SocketConnection } from './open-sockets.js';
 import { asksForWebSocket, originError, serveWithoutUpgrade } from './refused-upgrades.js';
 import { Session, type SessionLimits } from './session.js';
 
-export interface WebSocketOptions extends SessionLimits {
+export interface WebSocketOptions extends SessionLimits, CallerLimits {
   /** Origins of pages that may open WebSockets, besides the gateway's own. */
   readonly origins: readonly string[];
   readonly maxPerKey: number;
@@ -45,6 +46,7 @@ export class Upgrades {
   readonly #parts: Parts;
   readonly #options: WebSocketOptions;
   readonly #sockets: OpenSockets;
+  readonly #callers: CallerWatch;
   /** Makes the `101`; loaded at the first one. */
   #handler: Promise<WebSocketServer> | undefined;
 
@@ -52,6 +54,7 @@ export class Upgrades {
     this.#parts = parts;
     this.#options = options;
     this.#sockets = new OpenSockets(options.maxPerKey);
+    this.#callers = new CallerWatch(() => this.#sockets.sessions, options, options.clock);
     parts.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       if (asksForWebSocket(request)) this.#open(request, socket, head);
       else serveWithoutUpgrade(parts.server, request, socket, head);
@@ -101,6 +104,7 @@ export class Upgrades {
         errorBody: (error) => connection.errorBody(error),
       });
       this.#sockets.add(session);
+      this.#callers.wake();
       webSocket.once('close', () => this.#sockets.delete(session));
     });
   }

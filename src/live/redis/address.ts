@@ -1,23 +1,44 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
-/** Redis server shared by the instances of a gateway. */
+/** Redis server shared by the instances of a gateway, or the servers of which one has their state. */
 export interface RedisAddress {
-  /** Host and port, safe to log. */
+  /** Host and port, or the name of the servers; safe to log. */
   readonly label: string;
   readonly prefix: string;
+  /** With a directory, all of it but host and port, which come from there. */
   readonly access: RedisAccess;
+  /** Those who know the server; absent: it is that of `access`. */
+  readonly directory?: RedisDirectory;
 }
 
-/** Connection options for ioredis. */
-export interface RedisAccess {
+/** Host and port of a server. */
+export interface RedisNode {
   readonly host: string;
   readonly port: number;
+}
+
+/** How a server is spoken to, wherever it is. */
+interface RedisTerms {
   readonly db: number;
   readonly username?: string;
   readonly password?: string;
   /** The name is absent where the host is an IP address, of which TLS sends none. */
   readonly tls?: { readonly servername?: string };
 }
+
+/** Connection options for ioredis. */
+export interface RedisAccess extends RedisNode, RedisTerms {}
+
+/** Servers that know which one has the state: sentinels that watch over a master, or nodes of a cluster. */
+export type RedisDirectory =
+  | {
+      readonly kind: 'sentinel';
+      /** Name of the master at its sentinels. */
+      readonly name: string;
+      readonly nodes: readonly RedisNode[];
+      readonly terms: RedisTerms;
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly RedisNode[] };
 
 /**
  * Reads `redis://USER:PASSWORD@HOST:PORT/DB?prefix=NAME`, or `rediss://…` for TLS. Throws an Error that
@@ -37,14 +58,29 @@ export function toRedisAddress(text: string): RedisAddress {
   const db = /^\/?$/.test(url.pathname) ? 0 : Number(/^\/(\d{1,5})$/.exec(url.pathname)?.[1]);
   if (Number.isNaN(db)) throw new Error('must name its database by number, such as redis://HOST:6379/0');
   const port = url.port === '' ? 6379 : Number(url.port);
-  return { label: `${url.hostname}:${port}`, prefix, access: { host, port, db, ...credentials(url) } };
+  const terms = { db, ...credentials(url), ...(url.protocol === 'rediss:' && { tls: {} }) };
+  const access = accessTo({ host, port }, terms);
+  return { label: `${url.hostname}:${port}`, prefix, access };
 }
 
-function credentials({ protocol, hostname, username, password }: URL): Partial<RedisAccess> {
+/** Reads `HOST:PORT`, with an IPv6 address in brackets; undefined where it is something else. */
+export function toRedisNode(text: string): RedisNode | undefined {
+  const [, v6, name, digits] = /^(?:\[([\da-f:.]{2,45})\]|([\w.-]{1,253})):(\d{1,5})$/i.exec(text) ?? [];
+  const port = Number(digits);
+  const host = v6 === undefined ? name : isIPv6(v6) ? v6 : undefined;
+  return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined;
+}
+
+/** Connection options of a server that is spoken to on these terms. */
+export function accessTo({ host, port }: RedisNode, terms: RedisTerms): RedisAccess {
+  const { tls, ...plain } = terms;
+  return { ...plain, host, port, ...(tls && { tls: isIP(host) ? {} : { servername: host } }) };
+}
+
+function credentials({ username, password }: URL): Pick<RedisAccess, 'username' | 'password'> {
   return {
     ...(username !== '' && { username: decoded(username) }),
     ...(password !== '' && { password: decoded(password) }),
-    ...(protocol === 'rediss:' && { tls: isIP(plainHost(hostname)) ? {} : { servername: hostname } }),
   };
 }
 

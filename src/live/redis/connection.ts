@@ -1,20 +1,40 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { AbstractConnector, Redis } from 'ioredis';
+import { within } from '../../plugin/internal.js';
 import type { RedisAccess } from './address.js';
-
-/** Timeouts in milliseconds. */
-interface Timeouts {
-  readonly connectTimeout?: number;
-  readonly commandTimeout?: number;
-}
 
 /**
  * Connection to one Redis server, not open yet. It never reconnects and queues nothing: a command that cannot
  * be sent fails at once.
  */
-export function createConnection(access: RedisAccess, timeouts: Timeouts = {}): Redis {
-  return new Redis({ ...once, ...access, ...timeouts });
+export function createConnection(access: RedisAccess): Redis {
+  return new Redis({ ...once, ...access });
+}
+
+/**
+ * Asks one question on a connection of its own. Rejects after `ms`, or with the first error of the connection,
+ * which is more specific than the closed connection that follows it.
+ */
+export async function askOnce<Answer>(
+  access: RedisAccess,
+  ms: number,
+  question: (redis: Redis) => Promise<Answer>,
+): Promise<Answer> {
+  const redis = createConnection(access);
+  let firstError: Error | undefined;
+  redis.on('error', (error: Error) => (firstError ??= error));
+  try {
+    return await within(
+      redis.connect().then(() => question(redis)),
+      ms,
+      'it does not answer',
+    );
+  } catch (error) {
+    throw firstError ?? error;
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Caches, Live, Logger } from '../../plugin/internal.js';
 import type { RedisAddress } from './address.js';
 import { RedisClaims } from './claims.js';
+import { RedisServers } from './directory.js';
 import { RedisLocks } from './locks.js';
 import { RedisMessages } from './messages.js';
 import { RedisMeters } from './meters.js';
@@ -31,6 +32,7 @@ export class RedisLive implements Live {
   readonly claims: RedisClaims;
   readonly #locks: RedisLocks;
   readonly #address: RedisAddress;
+  readonly #servers: RedisServers;
   readonly #names: RedisNames;
   readonly #handlers: ReadonlyMap<string, (text: string) => void>;
   readonly #log: Logger;
@@ -51,6 +53,7 @@ export class RedisLive implements Live {
 
   private constructor(address: RedisAddress, { log, now = Date.now }: RedisLiveOptions) {
     this.#address = address;
+    this.#servers = new RedisServers(address);
     this.#log = log;
     this.#names = new RedisNames(address);
     const clock = new HybridClock(now);
@@ -118,7 +121,7 @@ export class RedisLive implements Live {
     const onMessage = (channel: string, text: string) => this.#receive(channel, text);
     const ended = (why: Error) => this.#lose(why);
     try {
-      session = await RedisSession.open(this.#address, Object.values(this.#names.channels), {
+      session = await RedisSession.open(this.#servers, Object.values(this.#names.channels), {
         onMessage,
         ended,
       });
@@ -143,7 +146,8 @@ export class RedisLive implements Live {
     void this.#sendHeartbeats(session);
     const words =
       this.#logged === 'down' ? 'answers again; the state of the instances is merged' : 'is joined';
-    this.#log.info({ instance: this.instance }, `Redis at ${this.#address.label} ${words}.`);
+    const { server } = session;
+    this.#log.info({ instance: this.instance, server }, `Redis at ${this.#address.label} ${words}.`);
     this.#logged = 'up';
   }
 

@@ -1,14 +1,33 @@
 import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { maxAheadMs } from '../hybrid-clock.js';
 
 /** Lua script that Redis executes atomically. */
 export interface Script {
   readonly lua: string;
-  readonly sha: string;
+  /** Name of its command in a client. */
+  readonly name: string;
 }
 
 function script(lua: string): Script {
-  return { lua, sha: createHash('sha1').update(lua).digest('hex') };
+  return { lua, name: `script ${createHash('sha1').update(lua).digest('hex')}` };
+}
+
+type Argument = string | number;
+
+/**
+ * Runs a script as a command of the client, which sends its text once a connection, then its digest, and the text
+ * again where Redis has lost it. All keys have the same hash tag.
+ */
+export async function runScript(
+  redis: Redis,
+  { lua, name }: Script,
+  keys: readonly string[],
+  args: readonly Argument[],
+): Promise<unknown> {
+  if (!(name in redis)) redis.defineCommand(name, { lua });
+  const command = Reflect.get(redis, name) as (...all: readonly Argument[]) => Promise<unknown>; // just defined
+  return command.call(redis, keys.length, ...keys, ...args);
 }
 
 const nowMs = `

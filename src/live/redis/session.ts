@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
-import type { RedisAddress } from './address.js';
+import type { RedisAccess } from './address.js';
 import { createConnection } from './connection.js';
-import type { Script } from './scripts.js';
+import { labelOf, type RedisServers } from './directory.js';
+import { runScript, type Script } from './scripts.js';
 import { within } from '../../plugin/internal.js';
 
 interface SessionListeners {
@@ -12,10 +13,13 @@ interface SessionListeners {
 }
 
 /**
- * Redis session: one connection for commands and one for subscriptions. Ends as a whole at the first error
- * or timeout and is never repaired; the next session replaces it.
+ * Session at one Redis server: one connection for commands and one for subscriptions. Ends as a whole at the first
+ * error or timeout, such as that another server is the master now, and is never repaired; the next session
+ * replaces it.
  */
 export class RedisSession {
+  /** Host and port of the server. */
+  readonly server: string;
   readonly #commands: Redis;
   readonly #listening: Redis;
   readonly #listeners: SessionListeners;
@@ -26,13 +30,17 @@ export class RedisSession {
   /** First connection error, more specific than the closed connection that follows it. */
   #firstError: Error | undefined;
 
-  /** Opens a session. Rejects if Redis does not answer within the timeout. */
+  /** Opens a session. Rejects if no server is found, or if it does not answer within the timeout. */
   static async open(
-    address: RedisAddress,
+    servers: RedisServers,
     channels: readonly string[],
     listeners: SessionListeners,
   ): Promise<RedisSession> {
-    const session = new RedisSession(address, listeners);
+    const access = await servers.find().catch((error: Error) => {
+      listeners.ended(error);
+      throw error;
+    });
+    const session = new RedisSession(access, listeners);
     try {
       await within(session.#open(channels), openMs, 'it does not answer');
       return session;
@@ -41,7 +49,8 @@ export class RedisSession {
     }
   }
 
-  private constructor({ access }: RedisAddress, listeners: SessionListeners) {
+  private constructor(access: RedisAccess, listeners: SessionListeners) {
+    this.server = labelOf(access);
     this.#listeners = listeners;
     this.over = new Promise((resolve) => (this.#resolveOver = resolve));
     this.#commands = createConnection(access);
@@ -65,19 +74,8 @@ export class RedisSession {
   }
 
   /** Runs a script. Rejects if Redis refuses it or times out, which ends the session. */
-  async run(
-    { lua, sha }: Script,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
-    return this.ask(async (redis) => {
-      try {
-        return await redis.evalsha(sha, keys.length, ...keys, ...args);
-      } catch (error) {
-        if (!isUnknownScript(error)) throw error;
-        return redis.eval(lua, keys.length, ...keys, ...args);
-      }
-    });
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    return this.ask((redis) => runScript(redis, script, keys, args));
   }
 
   /** Runs commands; rejects as `run` does. */
@@ -108,7 +106,3 @@ export const endsTheSession = (): void => undefined;
 
 const openMs = 1500;
 const commandMs = 400;
-
-function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
-}

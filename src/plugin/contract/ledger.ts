@@ -57,8 +57,10 @@ export interface LedgerRow {
   /** Pseudonym of the sticky key; absent without one. */
   readonly session?: string;
   readonly slot?: string;
-  /** Model name as sent by the caller. */
+  /** Model that answered, by catalog id; without an answer the one that was asked for. */
   readonly model?: string;
+  /** Model that the caller asked for; absent: it is the same. */
+  readonly askedModel?: string;
   readonly format: string;
   /** HTTP status; 499 if the caller disconnected before there was one. */
   readonly status: number;
@@ -142,7 +144,16 @@ export interface LedgerPage {
   readonly cursor?: string;
 }
 
-export type UsageGroup = 'key' | 'team' | 'slot' | 'model' | 'format' | 'tag' | 'stage' | 'cause';
+export type UsageGroup =
+  | 'key'
+  | 'team'
+  | 'slot'
+  | 'model'
+  | 'asked_model'
+  | 'format'
+  | 'tag'
+  | 'stage'
+  | 'cause';
 
 export interface UsageQuery {
   /** Unix milliseconds, `fromMs` included and `toMs` not. */
@@ -181,7 +192,7 @@ export interface UsageQuery {
 export interface UsageSum {
   /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
+  /** A key id, team id, slot, model, asked model, format, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;
@@ -226,7 +237,10 @@ export interface LatencySum {
 
 /** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger {
-  /** Appends all rows or none; existing rows stay unchanged and count once. */
+  /**
+   * Appends all rows or none; existing rows stay unchanged and count once. Throws a RefusedRowsError where the store takes
+   * one of them in no case.
+   */
   append(rows: readonly AppendedRow[]): Promise<void>;
   /** One page of rows; `limit`: max 1000. Throws a TypeError on a cursor that is not its own. */
   requests(
@@ -247,4 +261,17 @@ export interface Ledger {
    * number of rows.
    */
   prune(beforeMs: number, limit: number): Promise<number>;
+}
+
+/** Error of rows of which the content of at least one is refused, whenever they are appended. */
+export class RefusedRowsError extends Error {
+  override readonly name = 'RefusedRowsError';
+  /** Code of the database, or name of the error. */
+  readonly reason: string;
+
+  constructor(cause: unknown) {
+    super('The store refuses the content of a ledger row.', { cause });
+    const { code, name } = Object(cause) as { readonly code?: unknown; readonly name?: unknown }; // fields of any value
+    this.reason = String(code ?? name);
+  }
 }

@@ -58,7 +58,6 @@ export interface Upstream {
   close?(): Promise<void>;
 }
 
-/** Settings of a slot that the gateway itself applies. */
 /** TLS of connections, as texts in PEM. */
 export interface TlsSettings {
   /** Certificates that are trusted in place of the public ones; may be the server's own. */
@@ -70,6 +69,7 @@ export interface TlsSettings {
   readonly servername?: string;
 }
 
+/** Settings of a slot that the gateway itself applies. */
 export interface SlotSettings {
   readonly id: string;
   /** Without a trailing slash. */

@@ -1,12 +1,18 @@
+import { LargeBytes } from './large-bytes.js';
+
 /** Chunks from this size on are kept as they are; smaller ones are copied together. */
 const minKeptBytes = 4 * 1024;
 
 const minBlockBytes = 4 * 1024;
 const maxBlockBytes = 64 * 1024;
 
+/** Bytes after which further ones are copied, so that they can be freed at once when they have been joined. */
+const largeFrom = 1024 * 1024;
+
 /**
  * Collector of the chunks that others send. Small chunks are copied into blocks, as each buffer costs some
- * hundred bytes beside its own; a single chunk is returned as it is.
+ * hundred bytes beside its own, and those of a large body into blocks that are freed at once; a single chunk is
+ * returned as it is.
  */
 export class CollectedBytes {
   #length = 0;
@@ -17,6 +23,8 @@ export class CollectedBytes {
   /** Range of the block that is not among the pieces yet. */
   #from = 0;
   #to = 0;
+  /** Further bytes of a large body. */
+  #large: LargeBytes | undefined;
 
   get length(): number {
     return this.#length;
@@ -38,12 +46,15 @@ export class CollectedBytes {
   take(): Buffer {
     this.#closeRange();
     const [first = noBytes, ...others] = this.#single ? [this.#single] : this.#pieces;
-    const bytes = others.length === 0 ? asBuffer(first) : Buffer.concat([first, ...others], this.#length);
+    const isOne = others.length === 0 && !this.#large;
+    const bytes = isOne ? asBuffer(first) : this.#joined();
     this.clear();
     return bytes;
   }
 
   clear(): void {
+    this.#large?.clear();
+    this.#large = undefined;
     this.#length = 0;
     this.#single = undefined;
     this.#pieces = [];
@@ -52,7 +63,20 @@ export class CollectedBytes {
     this.#to = 0;
   }
 
+  #joined(): Buffer {
+    if (!this.#large) return Buffer.concat(this.#pieces, this.#length);
+    const bytes = Buffer.allocUnsafeSlow(this.#length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    this.#large.moveTo(bytes, at);
+    return bytes;
+  }
+
   #append(chunk: Uint8Array): void {
+    if (this.#length > largeFrom) return (this.#large ??= new LargeBytes()).add(chunk);
     if (chunk.length < minKeptBytes) return this.#copy(chunk);
     this.#closeRange();
     this.#pieces.push(chunk);

@@ -42,7 +42,7 @@ export interface DirectBody {
 /** Less than half of the 300 s after which clients give a stream up. */
 const longSilenceMs = 120_000;
 
-/** Max pending length; the text pauses above it until the next flush. */
+/** Max pending length; the text pauses above it until the next flush. Also the max bytes of a write. */
 const maxPendingLength = 64 * 1024;
 
 /**
@@ -152,10 +152,8 @@ class SseBody extends Readable implements DirectBody {
     this.#isFlushing = false;
     const response = this.#response;
     if (this.destroyed || !response || response.destroyed) return;
-    const bytes = joined(this.#pending);
-    this.#pending = [];
-    this.#pendingLength = 0;
-    if (this.#hasEnded) {
+    const bytes = this.#nextPiece();
+    if (this.#hasEnded && this.#pending.length === 0) {
       if (this.#isCut)
         response.write(bytes.length > 0 ? bytes : this.#options.keepAlive || '\n', () => response.destroy());
       else response.end(bytes);
@@ -166,8 +164,22 @@ class SseBody extends Readable implements DirectBody {
       response.once('drain', this.#drained);
     }
     this.#listen();
-    if (!this.#isFull) this.#resume();
+    if (this.#isFull) return;
+    if (this.#pending.length > 0) this.#flush();
+    else this.#resume();
   };
+
+  /** Takes what is pending, of a long text one piece: Node shows no progress within a write. */
+  #nextPiece(): SsePiece {
+    const piece = joined(this.#pending);
+    this.#pending = [];
+    this.#pendingLength = 0;
+    if (piece.length <= maxPendingLength) return piece;
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    this.#pending = [bytes.subarray(maxPendingLength)];
+    this.#pendingLength = bytes.length - maxPendingLength;
+    return bytes.subarray(0, maxPendingLength);
+  }
 
   readonly #drained = (): void => {
     this.#isFull = false;

@@ -1,4 +1,4 @@
-/** `gw2api/plugin/raw`: byte tools. They may change in a minor version. */
+/** `@gw2api/gateway/plugin/raw`: byte tools. They may change in a minor version. */
 export { callSignal } from '../http/call-signal.js';
 export type { CallSignal } from '../http/call-signal.js';
 export { sendTo } from '../http/sse-body.js';

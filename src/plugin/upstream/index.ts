@@ -1,4 +1,4 @@
-/** `gw2api/plugin/upstream`: what upstreams and accounts need besides `gw2api/plugin`. */
+/** `@gw2api/gateway/plugin/upstream`: what upstreams and accounts need besides `@gw2api/gateway/plugin`. */
 export { allowedTools, offeredTools } from '../allowed-tools.js';
 export { defineAccount } from '../contract/account.js';
 export type { Account, AccountHost, TokenStore } from '../contract/account.js';

@@ -11,6 +11,11 @@ export interface CoolDown {
   readonly untilMs: number;
   /** Time from which one request at a time may ask the slot all the same; at the latest the end. */
   readonly checkAtMs: number;
+  /**
+   * Time from which one request that no other slot serves may ask the slot, of a provider that has named a long wait;
+   * null: all such requests may.
+   */
+  readonly askAtMs: number | null;
   readonly cause: FailureCause | null;
   /** Number of times that the backoff was doubled. */
   readonly doubled: number;
@@ -28,6 +33,7 @@ export interface CoolDownMessage {
   readonly model: string | null;
   readonly untilMs: number;
   readonly checkAtMs: number;
+  readonly askAtMs: number | null;
   readonly cause: FailureCause | null;
   readonly doubled: number;
   readonly serial: number;
@@ -118,6 +124,26 @@ export class CoolDowns {
     };
   }
 
+  /** True if the provider of a cooling slot has named a long wait, and has been asked within the last minute. */
+  refusesAsks(model: string, nowMs: number): boolean {
+    for (const { untilMs, askAtMs, ...each } of this.#byKey.values())
+      if (askAtMs !== null && Math.min(askAtMs, untilMs) > nowMs && concerns(each, model)) return true;
+    return false;
+  }
+
+  /**
+   * Notes that a request asks a slot that cools for a long wait of its provider: for a minute no other one does, on any
+   * instance. True if there is such a cooldown.
+   */
+  noteAsk(model: string, nowMs: number): boolean {
+    const asked = [...this.#byKey].filter(
+      ([, each]) => each.askAtMs !== null && each.untilMs > nowMs && concerns(each, model),
+    );
+    for (const [key, each] of asked)
+      this.#change(key, { ...each, askAtMs: nowMs + askEveryMs, serial: nextSerial(each.serial, nowMs) });
+    return asked.length > 0;
+  }
+
   /** Cooldowns that have not expired. */
   list(nowMs: number): readonly CoolDown[] {
     return [...this.#byKey.values()].filter(({ untilMs }) => untilMs > nowMs);
@@ -138,8 +164,10 @@ export class CoolDowns {
     const key = JSON.stringify([cooling.reason, scope]);
     const known = this.#byKey.get(key);
     const givenMs = cooling.untilMs === undefined ? undefined : Math.min(cooling.untilMs, nowMs + maxMs);
+    const askAtMs = isLongWait(cooling, givenMs, nowMs) ? nowMs + askEveryMs : null;
     if (known && known.mark > began && known.untilMs > nowMs) {
-      if (givenMs !== undefined && givenMs > known.untilMs) this.#change(key, { ...known, untilMs: givenMs });
+      if (givenMs !== undefined && givenMs > known.untilMs)
+        this.#change(key, { ...known, untilMs: givenMs, askAtMs: known.askAtMs ?? askAtMs });
       return false;
     }
     const doubled = known ? known.doubled + 1 : 0;
@@ -148,7 +176,7 @@ export class CoolDowns {
     const serial = nextSerial(known?.serial ?? this.#cleared.get(key), nowMs);
     const checkAtMs = Math.min(untilMs, nowMs + checkAfterMs);
     const mark = this.advance();
-    this.#change(key, { reason, model: scope, untilMs, checkAtMs, cause, doubled, serial, mark });
+    this.#change(key, { reason, model: scope, untilMs, checkAtMs, askAtMs, cause, doubled, serial, mark });
     return true;
   }
 
@@ -188,9 +216,10 @@ export class CoolDowns {
     const untilMs = Math.max(known.untilMs, message.untilMs);
     const doubled = Math.max(known.doubled, message.doubled);
     const checkAtMs = Math.max(known.checkAtMs, message.checkAtMs);
-    this.#byKey.set(key, { ...known, untilMs, checkAtMs, doubled });
+    const askAtMs = latest(known.askAtMs, message.askAtMs);
+    this.#byKey.set(key, { ...known, untilMs, checkAtMs, askAtMs, doubled });
     if (untilMs > message.untilMs + clockToleranceMs || doubled !== message.doubled)
-      this.#publish(key, { ...message, untilMs, checkAtMs, doubled });
+      this.#publish(key, { ...message, untilMs, checkAtMs, askAtMs, doubled });
   }
 
   #republish(key: string, known: CoolDown | undefined, message: CoolDownMessage): void {
@@ -212,8 +241,17 @@ export class CoolDowns {
   }
 }
 
+/** True for a wait of more than a minute that a provider has named in a 429. */
+function isLongWait({ reason, cause }: NewCoolDown, givenMs = 0, nowMs: number): boolean {
+  return reason === 'rate_limited' && cause?.status === 429 && givenMs - nowMs > askEveryMs;
+}
+
+function latest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
 /** True for a cooldown of this model, or of the whole slot. */
-function concerns({ model: own }: CoolDown, model: string | undefined): boolean {
+function concerns({ model: own }: Pick<CoolDown, 'model'>, model: string | undefined): boolean {
   return own === undefined || own === model;
 }
 
@@ -223,13 +261,13 @@ function isSame(known: CoolDown, { untilMs, doubled }: CoolDownMessage): boolean
 }
 
 function messageOf(coolDown: CoolDown, isOver: boolean): CoolDownMessage {
-  const { reason, model = null, untilMs, checkAtMs, cause, doubled, serial } = coolDown;
-  return { reason, model, untilMs, checkAtMs, cause, doubled, serial, isOver };
+  const { mark: _, model = null, ...rest } = coolDown;
+  return { ...rest, model, isOver };
 }
 
 function coolDownOf(message: CoolDownMessage, mark: number): CoolDown {
-  const { reason, model, untilMs, checkAtMs, cause, doubled, serial } = message;
-  return { reason, model: model ?? undefined, untilMs, checkAtMs, cause, doubled, serial, mark };
+  const { reason, model, untilMs, checkAtMs, askAtMs, cause, doubled, serial } = message;
+  return { reason, model: model ?? undefined, untilMs, checkAtMs, askAtMs, cause, doubled, serial, mark };
 }
 
 /**
@@ -247,6 +285,9 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): string
 
 /** Tolerance for times from other instances. */
 const clockToleranceMs = 50;
+
+/** Time between two requests to a slot whose provider has named a longer wait. */
+const askEveryMs = 60_000;
 
 const maxCoolDowns = 256;
 

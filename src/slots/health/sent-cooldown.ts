@@ -12,6 +12,8 @@ export interface SentCoolDown {
   readonly leftMs: number;
   /** Time until the next check. */
   readonly checkMs: number;
+  /** Time until a request may ask the slot; null: it may at any time. */
+  readonly askMs: number | null;
   readonly cause: FailureCause | null;
   readonly doubled: number;
   readonly serial: number;
@@ -19,20 +21,22 @@ export interface SentCoolDown {
 }
 
 export function sendCoolDown(
-  { reason, model, cause, doubled, serial, isOver, untilMs, checkAtMs }: CoolDownMessage,
+  { reason, model, cause, doubled, serial, isOver, untilMs, checkAtMs, askAtMs }: CoolDownMessage,
   nowMs: number,
 ): SentCoolDown {
   const [leftMs, checkMs] = [untilMs - nowMs, checkAtMs - nowMs];
-  return { reason, model, cause, doubled, serial, isOver, leftMs, checkMs };
+  const askMs = askAtMs === null ? null : askAtMs - nowMs;
+  return { reason, model, cause, doubled, serial, isOver, leftMs, checkMs, askMs };
 }
 
 /** Converts a received cooldown; `sentMs` is its send time by the clock of this instance. */
 export function receiveCoolDown(sent: SentCoolDown, sentMs: number): CoolDownMessage {
   const { reason, model, doubled, serial, isOver, leftMs } = sent;
-  // The message of an earlier version has neither.
-  const { checkMs = leftMs, cause = null } = sent as Partial<SentCoolDown>;
+  // The message of an earlier version has none of these.
+  const { checkMs = leftMs, askMs = null, cause = null } = sent as Partial<SentCoolDown>;
   const [untilMs, checkAtMs] = [Math.round(sentMs + leftMs), Math.round(sentMs + checkMs)];
-  return { reason, model, untilMs, checkAtMs, cause, doubled, serial, isOver };
+  const askAtMs = askMs === null ? null : Math.round(sentMs + askMs);
+  return { reason, model, untilMs, checkAtMs, askAtMs, cause, doubled, serial, isOver };
 }
 
 export const coolDownTopic = 'cooldown/';

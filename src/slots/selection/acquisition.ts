@@ -208,8 +208,10 @@ export class Acquisition implements Waiter, LeaseOwner {
 
   #entered(isHere: boolean, entry: SlotEntry, refused: ReadonlySet<SlotEntry>): Attempt {
     const { signal } = this.#request;
-    const isClosed = this.#context.isClosed();
-    if (isHere && !signal.aborted && !isClosed) return this.#lease(entry);
+    const { isClosed: isPoolClosed, now } = this.#context;
+    const isClosed = isPoolClosed();
+    const mayAsk = isHere && entry.mayBeAsked(this.#model, now());
+    if (mayAsk && !signal.aborted && !isClosed) return this.#lease(entry);
     this.#giveBack(entry);
     if (isHere) this.#claim?.release();
     signal.throwIfAborted();
@@ -236,12 +238,10 @@ export class Acquisition implements Waiter, LeaseOwner {
   #lease(entry: SlotEntry): Lease {
     const { now, changedSoon } = this.#context;
     this.#entry = entry;
-    const check = entry.coolDowns.beginCheck(
-      entry.upstreamModel(this.#model),
-      now(),
-      entry.config.cooldown.maxMs,
-    );
-    if (check) changedSoon();
+    const name = entry.upstreamModel(this.#model);
+    const isAsk = entry.coolDowns.noteAsk(name, now());
+    const check = entry.coolDowns.beginCheck(name, now(), entry.config.cooldown.maxMs);
+    if (isAsk || check) changedSoon();
     const moved = this.#origin.movedTo(entry, this.#call.request);
     return new Lease(entry, this.#model, this, {
       signal: this.#request.signal,

@@ -1,5 +1,4 @@
 import type { Candidate, PickedCall, PickPolicy } from '../../plugin/internal.js';
-import type { CoolDown } from '../health/cooldowns.js';
 import type { WaysOut } from '../health/ways-out.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 
@@ -73,7 +72,7 @@ function chooseSorted(
 ): Choice {
   const { model, bound, preferred, awaited, tried, hasRoom } = wanted;
   const mayAsk = (entry: SlotEntry): boolean =>
-    ready.includes(entry) || (entry === awaited && isAskedAnyway(entry.coolDownFor(model, nowMs)));
+    ready.includes(entry) || (entry === awaited && isAskedAnyway(entry, model, nowMs));
   if (preferred && mayAsk(preferred) && hasRoom(preferred)) return { kind: 'take', entry: preferred };
   const chooseFrom = chooser(hasRoom);
   const keepsBound = bound && fresh.includes(bound) && !isDetoured(bound, fresh, wanted, nowMs);
@@ -175,17 +174,20 @@ function toCandidate(entry: SlotEntry, model: WantedModel, nowMs: number): Candi
   return { id, weight, inFlight: permits.claimed, order, firstTokenMs };
 }
 
-/** True for a cooldown in which a slot is asked where nothing else is left; an exhausted window refuses for sure. */
-function isAskedAnyway(coolDown: CoolDown | undefined): boolean {
-  return coolDown !== undefined && coolDown.reason !== 'window_exhausted';
+/**
+ * True for a cooling slot that is asked where nothing else is left: an exhausted window refuses for sure, and a provider
+ * that has named a long wait is asked once a minute.
+ */
+function isAskedAnyway(entry: SlotEntry, model: WantedModel, nowMs: number): boolean {
+  const coolDown = entry.coolDownFor(model, nowMs);
+  return coolDown !== undefined && coolDown.reason !== 'window_exhausted' && entry.mayBeAsked(model, nowMs);
 }
 
 /** Cooling slots that serve the model, the earliest end first, without exhausted windows. */
 function coolest(entries: readonly SlotEntry[], model: WantedModel, nowMs: number): readonly SlotEntry[] {
   return entries
-    .filter((entry) => entry.serves(model))
+    .filter((entry) => entry.serves(model) && isAskedAnyway(entry, model, nowMs))
     .map((entry) => ({ entry, coolDown: entry.coolDownFor(model, nowMs) }))
-    .filter(({ coolDown }) => isAskedAnyway(coolDown))
     .toSorted((a, b) => (a.coolDown?.untilMs ?? 0) - (b.coolDown?.untilMs ?? 0))
     .map(({ entry }) => entry);
 }

@@ -20,6 +20,7 @@ import { addCount, LatencyGroups } from '../../ledger/latency.js';
 import { latencyReading } from '../../ledger/latency-reading.js';
 import {
   addSums,
+  askedModelOf,
   bucketsOf,
   conditionsOf,
   hourlyGroup,
@@ -145,13 +146,14 @@ function groupsOf(
 ): Iterable<readonly [string, UsageSum]> {
   if (by === 'stage') return stages;
   if (by === 'tag') return tagGroups(row, tag).map((group) => [group, sum]);
+  if (by === 'asked_model') return [[askedModelOf(row), sum]];
   if (by === 'cause') return row.cache ? [[row.cache.cause, sum]] : [];
   return [[by ? groupOf[by](row) : '', sum]];
 }
 
 /** Value of a row in the column of a group; '' for groups that are no column. */
 function columnOf(row: LedgerRow, by: UsageGroup): string {
-  return by === 'tag' || by === 'stage' || by === 'cause' ? '' : groupOf[by](row);
+  return by in groupOf ? groupOf[by as ColumnGroup](row) : ''; // a key of groupOf
 }
 
 const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {

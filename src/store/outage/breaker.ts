@@ -1,6 +1,9 @@
 import { LateError, within, type Clock, type Logger } from '../../plugin/internal.js';
 import { StoreDownError } from '../store-error.js';
 
+/** Gives a place back. */
+type Leave = () => void;
+
 interface BreakerOptions {
   /** Name of the server in log lines. */
   readonly name: string;
@@ -8,6 +11,8 @@ interface BreakerOptions {
   readonly probe: () => Promise<unknown>;
   /** True if an error means that the server is unreachable, not that it has refused something. */
   readonly isUnavailable: (error: unknown) => boolean;
+  /** Waits until a call can reach the server; that wait is no part of the call's time, and its failure says nothing of the server. */
+  readonly takePlace: () => Leave | Promise<Leave>;
   /** Called when the circuit opens; `isSilent` is true after a timeout. */
   readonly onOpen: (isSilent: boolean) => void;
   readonly onClose: () => void;
@@ -23,6 +28,8 @@ export class Breaker {
   #timer: NodeJS.Timeout | undefined;
   /** Timer of the health check: an idle store must notice a server that is down, too. */
   readonly #check: NodeJS.Timeout;
+  /** Error that the circuit was opened for. */
+  #reason: unknown;
   #isDown = false;
   #answeredAtMs = -Infinity;
   #isClosed = false;
@@ -39,9 +46,10 @@ export class Breaker {
 
   /** Runs `work` and rejects as it does; rejects at once while the circuit is open. */
   async run<Result>(work: () => Promise<Result>, timeoutMs = defaultTimeoutMs): Promise<Result> {
-    if (this.#isDown) throw new StoreDownError(`${this.#options.name} is away.`);
+    this.#refuseIfDown();
+    const leave = await this.#options.takePlace();
     try {
-      const answer = await within(work(), timeoutMs, late(timeoutMs), setLoopTimer);
+      const answer = await within(this.#call(work).finally(leave), timeoutMs, late(timeoutMs), setLoopTimer);
       this.#answeredAtMs = performance.now();
       return answer;
     } catch (error) {
@@ -57,6 +65,16 @@ export class Breaker {
     clearInterval(this.#check);
   }
 
+  async #call<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#refuseIfDown(); // it may have opened while the call waited for its place
+    return work();
+  }
+
+  #refuseIfDown(): void {
+    if (!this.#isDown) return;
+    throw new StoreDownError(`${this.#options.name} is away.`, { cause: this.#reason });
+  }
+
   /** True if another call was answered recently: then the server is alive, only busy. */
   #hasAnsweredSince(agoMs: number): boolean {
     return performance.now() - this.#answeredAtMs < agoMs;
@@ -66,6 +84,7 @@ export class Breaker {
     if (this.#isDown || this.#isClosed) return;
     const { name, log, onOpen } = this.#options;
     this.#isDown = true;
+    this.#reason = error;
     const reason = error instanceof Error ? error.message : String(error);
     log.warn({ reason }, `${name} is unavailable; requests continue without it until it answers.`);
     onOpen(error instanceof LateError);

@@ -15,6 +15,8 @@ interface Guarded {
   readonly name: string;
   readonly probe: () => Promise<unknown>;
   readonly isUnavailable: (error: unknown) => boolean;
+  /** Waits for a connection; returns what gives it back. */
+  readonly takePlace: () => (() => void) | Promise<() => void>;
   /** Aborts the pending queries, which will not be answered. */
   readonly closeConnections: () => void;
   readonly log: Logger;
@@ -24,9 +26,9 @@ interface Guarded {
 
 /**
  * Store on a server, behind a circuit breaker. While the server is down, keys cannot be looked up; bindings
- * and responses are buffered here and written later.
+ * and responses are buffered here and written later. `placed`: the same store, for the calls that pass the breaker.
  */
-export function resilientStore(store: WholeStore, options: Guarded): WholeStore {
+export function resilientStore(store: WholeStore, placed: WholeStore, options: Guarded): WholeStore {
   const breaker = new Breaker({
     ...options,
     onOpen: (isSilent) => isSilent && options.closeConnections(),
@@ -34,8 +36,9 @@ export function resilientStore(store: WholeStore, options: Guarded): WholeStore 
       for (const { late } of [bindings, responses]) late.drain().catch(() => undefined); // the writes stay pending
     },
   });
-  const bindings = guardBindings(store.bindings, breaker, options.now);
-  const responses = guardResponses(store.responses, breaker);
+  const bindings = guardBindings(placed.bindings, breaker, options.now);
+  const responses = guardResponses(placed.responses, breaker);
+  const { keys, teams, slotStates, ledger } = placed;
   return {
     ...store,
     get isDown() {
@@ -43,24 +46,24 @@ export function resilientStore(store: WholeStore, options: Guarded): WholeStore 
     },
     keys: {
       ...store.keys,
-      findByHash: (hash) => breaker.run(() => store.keys.findByHash(hash)),
-      touch: (usedAtMs) => breaker.run(() => store.keys.touch(usedAtMs), writeTimeoutMs),
+      findByHash: (hash) => breaker.run(() => keys.findByHash(hash)),
+      touch: (usedAtMs) => breaker.run(() => keys.touch(usedAtMs), writeTimeoutMs),
     },
     teams: {
       ...store.teams,
-      get: (id) => breaker.run(() => store.teams.get(id)),
+      get: (id) => breaker.run(() => teams.get(id)),
     },
     slotStates: {
       ...store.slotStates,
-      list: () => breaker.run(() => store.slotStates.list(), bodyTimeoutMs),
-      write: (changes) => breaker.run(() => store.slotStates.write(changes), writeTimeoutMs),
+      list: () => breaker.run(() => slotStates.list(), bodyTimeoutMs),
+      write: (changes) => breaker.run(() => slotStates.write(changes), writeTimeoutMs),
     },
     ledger: {
       ...store.ledger,
-      append: (rows) => breaker.run(() => store.ledger.append(rows), writeTimeoutMs),
+      append: (rows) => breaker.run(() => ledger.append(rows), writeTimeoutMs),
     },
-    spaces: guardSpaces(store.spaces, breaker),
-    ...guardOperators(store, breaker),
+    spaces: guardSpaces(placed.spaces, breaker),
+    ...guardOperators(store, placed, breaker),
     caches: {
       ...store.caches,
       late_sticky_sessions: () => bindings.late.fill,
@@ -110,19 +113,23 @@ function guardSpaces(spaces: Spaces, breaker: Breaker): Spaces {
   };
 }
 
-function guardOperators({ audit, adminTokens, slotHistory }: WholeStore, breaker: Breaker) {
+function guardOperators(
+  store: WholeStore,
+  { audit, adminTokens, slotHistory }: WholeStore,
+  breaker: Breaker,
+) {
   return {
     slotHistory: {
-      ...slotHistory,
+      ...store.slotHistory,
       append: (changes) => breaker.run(() => slotHistory.append(changes), writeTimeoutMs),
       sample: (samples) => breaker.run(() => slotHistory.sample(samples), writeTimeoutMs),
     },
     audit: {
-      ...audit,
+      ...store.audit,
       append: (entries) => breaker.run(() => audit.append(entries), writeTimeoutMs),
     },
     adminTokens: {
-      ...adminTokens,
+      ...store.adminTokens,
       findByHash: (hash) => breaker.run(() => adminTokens.findByHash(hash)),
       touch: (usedAtMs) => breaker.run(() => adminTokens.touch(usedAtMs), writeTimeoutMs),
     },

@@ -5,7 +5,7 @@ import {
   combinationOf,
   type Combination,
 } from '../../ledger/combination.js';
-import { hourOf, addSums } from '../../ledger/usage.js';
+import { addSums, askedModelOf, hourOf } from '../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
 import { writeSum } from './sum-record.js';
 import { sumColumns, type SumKind } from './tables.js';
@@ -54,7 +54,7 @@ export function sumsOf(combinations: Iterable<Combination>): readonly GroupSum[]
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
 
-/** Groups of a combination: one of each column, one of a cause, one for each stage, and two for each tag. */
+/** Groups of a combination: one of each column and of the asked model, one of a cause, one for each stage, and two for each tag. */
 function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, string, UsageSum])[] {
   const { keyId, team, slot, model, format, cache, tags } = row;
   const groups: (readonly [SumKind, string, UsageSum])[] = [
@@ -62,6 +62,7 @@ function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, strin
     ['team', team ?? '', sum],
     ['slot', slot ?? '', sum],
     ['model', model ?? '', sum],
+    ['asked_model', askedModelOf(row), sum],
     ['format', format, sum],
   ];
   if (cache) groups.push(['cause', cache.cause, sum]);

@@ -19,6 +19,7 @@ export const listedColumns = [
   'queue_ms',
   'output_ms',
   'session',
+  'asked_model',
   ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
   'estimated',
   'billed_cost',
@@ -47,7 +48,7 @@ export function writeRow(row: LedgerRow, values: unknown[]): void {
     row.queueMs ?? null,
     row.outputMs ?? null,
   );
-  values.push(row.session ?? null);
+  values.push(row.session ?? null, row.askedModel ?? null);
   writeTokens(row, values);
   values.push(row.estimated ? 1 : null);
   values.push(cost?.billed ?? null, cost?.shown ?? null, additions ? writeAdditions(additions) : null);
@@ -80,6 +81,7 @@ export function fromRecord(record: ListedRecord & { readonly trace?: string | nu
     ...(record.session !== null && { session: record.session }),
     ...(record.slot !== '' && { slot: record.slot }),
     ...(record.model !== '' && { model: record.model }),
+    ...(record.asked_model !== null && { askedModel: record.asked_model }),
     format: record.format,
     status: record.status,
     ...(record.code !== null && { code: record.code }),

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { migratePostgres } from './migrate-postgres.js';
-import { apply, missingIn } from './migration-steps.js';
+import { appliedTo, apply, foreignIn, missingIn, versionOf } from './migration-steps.js';
 import { migrations, type Migration } from './migrations.js';
 import type { Tables } from './tables.js';
 import { sql } from './kysely.js';
@@ -39,6 +39,8 @@ export interface Schema {
   readonly state: 'empty' | 'older' | 'current' | 'newer';
   /** Name of the last migration; undefined where there is none. */
   readonly last: string | undefined;
+  /** Version that has made that migration, as far as it is recorded. */
+  readonly version?: string | undefined;
 }
 
 /** Reads the state of the tables and changes nothing. */
@@ -52,9 +54,9 @@ export async function schemaOf(
       ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name = 'migrations'`
       : sql<{ name: string }>`select 'migrations' as name where to_regclass('migrations') is not null`;
   if ((await table.execute(db)).rows.length === 0) return { state: 'empty', last: undefined };
-  const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(db);
-  const foreign = rows.findLast(({ name }) => !known.some((migration) => migration.name === name));
-  if (foreign) return { state: 'newer', last: foreign.name };
-  const state = rows.length === 0 ? 'empty' : rows.length < known.length ? 'older' : 'current';
-  return { state, last: rows.at(-1)?.name };
+  const applied = await appliedTo(db);
+  const foreign = foreignIn(applied, known);
+  if (foreign !== undefined) return { state: 'newer', last: foreign, version: await versionOf(db, foreign) };
+  const state = applied.length === 0 ? 'empty' : applied.length < known.length ? 'older' : 'current';
+  return { state, last: applied.at(-1) };
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { askedModels } from './asked-models.js';
 import { adminTokensTable, auditTable } from './audit-tables.js';
 import { ledgerErrorsTable } from './error-texts.js';
 import { ledger, ledgerHours, ledgerSums, rareValues } from './first-ledger.js';
@@ -19,6 +20,7 @@ import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from './ledger-money.js';
 import { ledgerPairs } from './pair-tables.js';
 import { slotHistoryTables } from './slot-history-tables.js';
+import { sql } from './kysely.js';
 import type { Tables } from './tables.js';
 import { teamsAndBudgets } from './team-tables.js';
 
@@ -109,4 +111,12 @@ export const migrations: readonly Migration[] = [
     },
   },
   { name: '0022-former-secrets-of-keys', up: formerSecrets },
+  { name: '0023-asked-models', up: askedModels },
+  {
+    name: '0024-versions-of-migrations',
+    up: async (db) =>
+      void (await sql`create table migration_versions (name text primary key, version text not null)`.execute(
+        db,
+      )),
+  },
 ];

@@ -16,7 +16,7 @@ export class Pruning {
   /** Returns the number of deleted rows; fewer than `limit` means that none are left. */
   async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
     const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
-    for (const kind of [...groupKinds.map(([group]) => group), 'stage', 'cause'] as const)
+    for (const kind of [...groupKinds.map(([group]) => group), 'asked_model', 'stage', 'cause'] as const)
       await deleteSums(db, kind, span);
     await deleteTagSums(db, span);
     for (const kind of latencyKinds) await deleteCounts(db, kind, span);

@@ -5,6 +5,7 @@ import Database from 'libsql';
 import { makeFolder } from '../../plugin/internal.js';
 import { StoreError } from '../store-error.js';
 import { cannot, checkedContents, flush, type Contents } from './backup.js';
+import { newerError } from './migration-steps.js';
 
 /** Result of a restore. */
 export interface Restored {
@@ -44,10 +45,7 @@ async function usableContents(part: string, backup: string): Promise<Contents> {
   const contents = await checkedContents(part).catch((error: unknown) => {
     throw error instanceof StoreError ? new StoreError(error.message.replaceAll(part, backup)) : error;
   });
-  if (contents.schema.state === 'newer')
-    throw new StoreError(
-      `${backup} was written by a newer version of gw2api (it has "${contents.schema.last}"); use that one.`,
-    );
+  if (contents.schema.state === 'newer') throw newerError(backup, contents.schema);
   return contents;
 }
 

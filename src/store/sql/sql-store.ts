@@ -9,8 +9,7 @@ import { sqlErrorTexts } from './error-texts.js';
 import { sqlBindings } from './expiring.js';
 import { sqlKeys } from './keys.js';
 import { sqlLedger } from './ledger.js';
-import { migratePostgres } from './migrate-postgres.js';
-import { migrations } from './migrations.js';
+import { prepareDatabase, whenReady } from './start-postgres.js';
 import { sqlResponses } from './responses.js';
 import { sqlCredentials, sqlSlots } from './secrets.js';
 import { sqlSpaces } from './spaces.js';
@@ -19,10 +18,10 @@ import { sqlTeams } from './teams.js';
 import { sqlSlotHistory } from './slot-history.js';
 import { sqlSlotStates } from './slot-states.js';
 import { isSqliteFailure, migrateSqlite, openSqlite, openSqliteReader, reclaimPages } from './sqlite.js';
+import type { StoreSettings } from '../index.js';
 import type { SqliteThread } from './sqlite-thread.js';
 import { sumPairs } from './sum-pairs.js';
 import type { Tables } from './tables.js';
-import { sql } from './kysely.js';
 
 interface SqlStoreOptions {
   readonly cipher: CredentialCipher;
@@ -65,23 +64,34 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
   );
 }
 
-/** A store in PostgreSQL, whose driver is loaded with it. Throws a StoreError where it cannot be reached. */
-export async function openPostgresStore(url: string, options: SqlStoreOptions): Promise<WholeStore> {
-  const { isUnavailable, isFailure, openPostgres, openForMigration } = await import('./postgres.js');
-  const migrating = await openForMigration(url, options.log);
-  try {
-    await migratePostgres(migrating, migrations, options.log);
-  } finally {
-    await migrating.destroy();
-  }
-  const { db, host, closeConnections } = await openPostgres(url, options.log);
-  const store = storeOver(db, 'postgres', options);
-  const probe = () => sql`select 1`.execute(db);
-  const name = `PostgreSQL at ${host}`;
+/**
+ * A store in PostgreSQL, whose driver is loaded with it. Waits for a server that is not there yet; throws a StoreError
+ * where it cannot be used, or not in time.
+ */
+export async function openPostgresStore(
+  { url, pool }: Extract<StoreSettings, { kind: 'postgres' }>,
+  options: SqlStoreOptions & { readonly waitMs: number },
+): Promise<WholeStore> {
+  const { isUnavailable, isFailure, nameOf, openPostgres, openForMigration } = await import('./postgres.js');
+  const { log, waitMs } = options;
+  const name = nameOf(url);
+  const { db, searches, placed, ...server } = await whenReady({ name, log, waitMs }, async () => {
+    await prepareDatabase(() => openForMigration(url, log), { name, log });
+    return openPostgres(url, log, pool === undefined ? {} : { connections: pool });
+  });
   return unavailable(
-    resilientStore(store, { ...options, name, probe, isUnavailable, closeConnections }),
+    resilientStore(
+      { ...storeOver(db, 'postgres', options), ...searched(storeOver(searches, 'postgres', options)) },
+      storeOver(placed, 'postgres', options),
+      { ...options, ...server, name, isUnavailable },
+    ),
     isFailure,
   );
+}
+
+/** Parts of a store that are searched and summed, by the console above all. */
+function searched({ ledger, errorTexts, audit, slotHistory, sumPairs }: WholeStore): Partial<WholeStore> {
+  return { ledger, errorTexts, audit, slotHistory, ...(sumPairs && { sumPairs }) };
 }
 
 function storeOver(

@@ -196,6 +196,8 @@ export interface LedgerRecord extends TokenRecord, GroupRecord {
   readonly queue_ms: number | null;
   readonly output_ms: number | null;
   readonly session: string | null;
+  /** Null: the same as `model`. */
+  readonly asked_model: string | null;
   /** 1: tokens are estimated. */
   readonly estimated: number | null;
   /** Nano-USD; null: unknown. */
@@ -252,7 +254,7 @@ interface HourRecord extends SumRecord {
   readonly kind: SumKind;
   /** When it begins. */
   readonly at: number;
-  /** A key id, team id, slot, model, format, tag, value of a tag, stage or cause. */
+  /** A key id, team id, slot, model, asked model, format, tag, value of a tag, stage or cause. */
   readonly name: string;
 }
 

@@ -54,6 +54,8 @@ export function rowSource({ by, tag }: UsageQuery, dialect: Dialect, search: Led
     const where = [sql<boolean>`cache_cause is not null`];
     return { ...searchedSource(search, dialect, { where }), group: sql<string>`cache_cause`, sums };
   }
+  if (by === 'asked_model')
+    return { ...searchedSource(search, dialect), group: sql<string>`coalesce(asked_model, model)`, sums };
   return { ...searchedSource(search, dialect), group: by && sql.ref<string>(groupColumnOf[by]), sums };
 }
 

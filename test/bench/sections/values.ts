@@ -1,4 +1,4 @@
-import { hasMoreValues } from 'gw2api/plugin';
+import { hasMoreValues } from '@gw2api/gateway/plugin';
 import { threadTimes, treeOf } from '../measure/proc.js';
 import { mark, table } from '../report/table.js';
 import { startGateway } from '../targets/gateway.js';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import type { LedgerRow } from '#src/plugin/internal.js';
 import { Names } from '#src/console/api/names.js';
 import { LiveReaders } from '#src/console/api/live.js';

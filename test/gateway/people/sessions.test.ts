@@ -128,7 +128,7 @@ describe('the sessions of the console', () => {
           .on('error', reject)
           .end(JSON.stringify({ password: masterKey }));
       });
-    for (const line of await cookiesAt('GW.example.com')) expect(line).to.match(/; Secure$/);
+    for (const line of await cookiesAt('GW.example.com')) expect(line).to.match(/^__Host-.*; Secure$/);
     for (const line of await cookiesAt('127.0.0.1:8787')) expect(line).to.not.include('Secure');
     await behind.close();
   });

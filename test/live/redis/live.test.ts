@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Logger } from 'gw2api/plugin';
+import type { Logger } from '@gw2api/gateway/plugin';
 import type { RedisLive } from '#src/live/redis/live.js';
 import { eventually } from '../../eventually.js';
 import { livedMs } from '../../lived-ms.js';
@@ -101,7 +101,7 @@ function describeRedis(server: string): void {
         const [one, two] = [await proxied(), await direct()];
         await one.permits.take('slot', 1);
         await one.permits.take('other', 2);
-        await eventually(() => two.permits.heldElsewhere('slot') === 1);
+        await eventually(() => ['slot', 'other'].every((slot) => two.permits.heldElsewhere(slot) === 1));
         const told: string[] = [];
         two.permits.watch((slot) => told.push(slot));
         harm();

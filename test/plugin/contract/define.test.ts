@@ -1,10 +1,10 @@
 import { normalizePlugin } from '#src/plugin/internal.js';
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { definePlugin } from 'gw2api/plugin';
-import { runStage } from 'gw2api/testing';
+import { definePlugin } from '@gw2api/gateway/plugin';
+import { runStage } from '@gw2api/gateway/testing';
 
-declare module 'gw2api/plugin' {
+declare module '@gw2api/gateway/plugin' {
   interface GatewayState {
     /** A key of this test's own. */
     mood: 'good' | 'bad';

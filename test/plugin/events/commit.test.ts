@@ -7,8 +7,8 @@ import {
   TextMapper,
   type MessagesStreamEvent,
   type ModelEvents,
-} from 'gw2api/plugin';
-import { collectEvents, eventsOf, messageEvents, recordedEvents } from 'gw2api/testing';
+} from '@gw2api/gateway/plugin';
+import { collectEvents, eventsOf, messageEvents, recordedEvents } from '@gw2api/gateway/testing';
 import { MessageReader } from '#src/transport/message-reader.js';
 import { sentEvents, withoutEarlyPings } from '../../plugins/formats/streams.js';
 import { rejection, sse } from '../../transport/upstream-kit.js';

@@ -9,8 +9,14 @@ import {
   type ModelCall,
   type ModelReply,
   type StopReason,
-} from 'gw2api/plugin';
-import { collectEvents, eventsOf, messageEvents, replyOf, type MessageOptions } from 'gw2api/testing';
+} from '@gw2api/gateway/plugin';
+import {
+  collectEvents,
+  eventsOf,
+  messageEvents,
+  replyOf,
+  type MessageOptions,
+} from '@gw2api/gateway/testing';
 
 describe('continuePausedTurns', () => {
   const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } } as const;

@@ -12,8 +12,8 @@ import {
   type ModelEvents,
   type Transform,
 } from '#src/plugin/internal.js';
-import { StreamController, type Sink } from 'gw2api/plugin/raw';
-import { messageEvents, replyOf } from 'gw2api/testing';
+import { StreamController, type Sink } from '@gw2api/gateway/plugin/raw';
+import { messageEvents, replyOf } from '@gw2api/gateway/testing';
 import { chatStream } from '#plugins/formats/chat/stream.js';
 import { messagesStream } from '#plugins/formats/messages/stream.js';
 import { relay, type StreamWriter } from '#plugins/formats/shared/relay.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { mapEvents, ModelEvent, type EventMap, type ModelEventBatch } from 'gw2api/plugin';
-import { messageEvents } from 'gw2api/testing';
+import { mapEvents, ModelEvent, type EventMap, type ModelEventBatch } from '@gw2api/gateway/plugin';
+import { messageEvents } from '@gw2api/gateway/testing';
 
 const turn = messageEvents({ text: 'Hello.' }).map(
   (event) => new ModelEvent(event.type, JSON.stringify(event)),

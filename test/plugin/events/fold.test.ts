@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foldMessage, mergeUsage } from 'gw2api/plugin';
+import { foldMessage, mergeUsage } from '@gw2api/gateway/plugin';
 import { end, made, messageStart, text, tool } from '../../plugins/formats/events.js';
 import { codeOf, fixture, fixtureNames, replyOf } from '../../plugins/formats/streams.js';
 

@@ -7,7 +7,7 @@ import {
   type ModelEvents,
   type TextMap,
 } from '#src/plugin/internal.js';
-import { eventsOf, messageEvents } from 'gw2api/testing';
+import { eventsOf, messageEvents } from '@gw2api/gateway/testing';
 
 const said = 'All is well here. A secret, and what follows it, which is long enough.';
 

@@ -11,7 +11,7 @@ import {
   type MessagesStreamEvent,
   type TextMap,
 } from '#src/plugin/internal.js';
-import { collectEvents, eventsOf, messageEvents } from 'gw2api/testing';
+import { collectEvents, eventsOf, messageEvents } from '@gw2api/gateway/testing';
 
 /** A map that replaces what an expression matches; the expression must be global. */
 function replacing(expression: RegExp, text: string, more: Partial<TextMap> = {}): TextMap {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CallSignal } from 'gw2api/plugin/raw';
-import { abortSignal } from 'gw2api/plugin/upstream';
+import type { CallSignal } from '@gw2api/gateway/plugin/raw';
+import { abortSignal } from '@gw2api/gateway/plugin/upstream';
 import { CallController } from '#src/plugin/internal.js';
 
 describe('the native signal of a call', () => {

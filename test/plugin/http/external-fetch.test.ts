@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
-import { externalFetch } from 'gw2api/plugin';
+import { externalFetch } from '@gw2api/gateway/plugin';
 import { openHttpClient } from '#src/transport/http-client.js';
 import { makeCertificate } from '../../gateway/certificates.js';
 import { TempFolders } from '../../gateway/temp-folders.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { answerHeaders, estimateTokens, forwardedHeaders } from 'gw2api/plugin';
+import { answerHeaders, estimateTokens, forwardedHeaders } from '@gw2api/gateway/plugin';
 
 describe('forwardedHeaders', () => {
   it('lets anthropic-* through unchanged and nothing else', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isLoopback } from 'gw2api/plugin';
+import { isLoopback } from '@gw2api/gateway/plugin';
 
 describe('isLoopback', () => {
   for (const host of [

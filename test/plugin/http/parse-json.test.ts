@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, integer, jsonValue, property, string } from 'fast-check';
-import { parseJson } from 'gw2api/plugin';
+import { parseJson } from '@gw2api/gateway/plugin';
 
 describe('parseJson', () => {
   const broken: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Deadline } from '#src/plugin/limits/deadline.js';
 import { later } from '../../transport/upstream-kit.js';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 
 describe('Deadline', () => {
   it('runs out after its limit, put off by what is heard', async () => {

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { withKnownUse } from '#src/live/known-use.js';
 import { LimitMeters, limitWindow, type LedgerRow, type Meters, type Store } from '#src/plugin/internal.js';
-import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from 'gw2api/testing';
+import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from '@gw2api/gateway/testing';
 
 const key = (id: string) => ({ kind: 'key', id }) as const;
 

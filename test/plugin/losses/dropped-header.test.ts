@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { reportDropped } from 'gw2api/plugin';
+import { reportDropped } from '@gw2api/gateway/plugin';
 import { droppedHeader } from '#src/plugin/losses/dropped-header.js';
 
 describe('droppedHeader', () => {

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { GatewayError, lossReport, reportDropped, reportLosses, type MessagesRequest } from 'gw2api/plugin';
+import {
+  GatewayError,
+  lossReport,
+  reportDropped,
+  reportLosses,
+  type MessagesRequest,
+} from '@gw2api/gateway/plugin';
 
 const request: MessagesRequest = { model: 'm', messages: [], tools: [{ name: 'look' }] };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { originalPath } from '#src/plugin/losses/original-path.js';
 
 describe('originalPath', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { withExtras, type MessagesRequest } from 'gw2api/plugin';
-import { narrowedForMessages, refusedThinking } from 'gw2api/plugin/upstream';
+import { withExtras, type MessagesRequest } from '@gw2api/gateway/plugin';
+import { narrowedForMessages, refusedThinking } from '@gw2api/gateway/plugin/upstream';
 import { callOf, narrowed } from './narrowed.js';
 
 const hello: MessagesRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,5 +1,5 @@
-import { narrowedForMessages, type ModelProfile } from 'gw2api/plugin/upstream';
-import type { Loss, MessagesRequest, SlotCall } from 'gw2api/plugin';
+import { narrowedForMessages, type ModelProfile } from '@gw2api/gateway/plugin/upstream';
+import type { Loss, MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
 
 /** Call of a translated request. */
 export function callOf(request: MessagesRequest): SlotCall {

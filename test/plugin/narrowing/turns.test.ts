@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock, Message } from 'gw2api/plugin';
+import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
 import { narrowed } from './narrowed.js';
 
 const text = (text: string) => ({ type: 'text', text }) as const;

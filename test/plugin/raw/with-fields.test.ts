@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { withFields } from 'gw2api/plugin';
+import { withFields } from '@gw2api/gateway/plugin';
 
 describe('withFields', () => {
   const key = fc.constantFrom('a', 'b', 'system', '__proto__', 'constructor', '0');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { excessOf, hasMoreValues } from 'gw2api/plugin';
+import { excessOf, hasMoreValues } from '@gw2api/gateway/plugin';
 
 /** As a parser counts them. */
 function valuesIn(value: unknown): number {

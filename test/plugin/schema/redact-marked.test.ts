@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { redactMarked } from '#src/plugin/internal.js';
-import { compileCheck } from 'gw2api/plugin/format';
+import { compileCheck } from '@gw2api/gateway/plugin/format';
 
 describe('redactMarked', () => {
   const pin = { type: 'string', secret: true };

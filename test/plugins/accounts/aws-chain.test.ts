@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { accountHost } from 'gw2api/testing';
+import { accountHost } from '@gw2api/gateway/testing';
 import { openAwsAccount } from '#plugins/accounts/aws-sigv4.js';
 import type { AwsProvider } from '#plugins/accounts/shared/aws-credentials.js';
 import { vendorSdk, withSdks } from '../../support/vendor-sdks.js';

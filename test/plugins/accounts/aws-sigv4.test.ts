@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { OutgoingRequest } from 'gw2api/plugin/upstream';
-import { accountHost, fakeHost, ManualClock } from 'gw2api/testing';
+import type { OutgoingRequest } from '@gw2api/gateway/plugin/upstream';
+import { accountHost, fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import awsSigv4, { openAwsAccount } from '#plugins/accounts/aws-sigv4.js';
 import { loadAwsProvider, type AwsProvider } from '#plugins/accounts/shared/aws-credentials.js';
 import { signed, timeOf } from '#plugins/accounts/shared/sigv4.js';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
-import { accountChecks, type AccountSubject } from 'gw2api/testing';
+import { accountChecks, type AccountSubject } from '@gw2api/gateway/testing';
 import apiKey from '#plugins/accounts/api-key.js';
 import awsSigv4 from '#plugins/accounts/aws-sigv4.js';
 import azureEntra from '#plugins/accounts/azure-entra.js';

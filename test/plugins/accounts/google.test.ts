@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { accountHost } from 'gw2api/testing';
+import { accountHost } from '@gw2api/gateway/testing';
 import { filledOptions } from '#src/testing/filled-options.js';
 import google from '#plugins/accounts/google.js';
 import { serviceAccountKey } from '../../slots/service-account.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock, Message } from 'gw2api/plugin';
+import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
 import { CallIds, withUniqueCalls } from '#plugins/formats/shared/call-ids.js';
 
 const call = (id: string): ContentBlock => ({ type: 'tool_use', id, name: 'look', input: {} });

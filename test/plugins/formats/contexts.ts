@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fakeHost, fakeModels } from 'gw2api/testing';
+import { fakeHost, fakeModels } from '@gw2api/gateway/testing';
 import { formatContext, type CatalogModel, type FormatContext } from '#src/plugin/internal.js';
 
 /** A context of the caller `k1` whose catalog holds the given models. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { ContentBlock, Message } from 'gw2api/plugin';
+import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { decodeResponses } from '#plugins/formats/responses/request.js';
 import { contextWith, frozen } from './contexts.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { ModelEvent, type Format, type MessagesStreamEvent } from 'gw2api/plugin';
-import { messageEvents } from 'gw2api/testing';
+import { ModelEvent, type Format, type MessagesStreamEvent } from '@gw2api/gateway/plugin';
+import { messageEvents } from '@gw2api/gateway/testing';
 import chat from '#plugins/formats/chat/index.js';
 import completions from '#plugins/formats/completions/index.js';
 import messages from '#plugins/formats/messages/index.js';

@@ -1,4 +1,4 @@
-import { type MessagesStreamEvent, ModelEvent } from 'gw2api/plugin';
+import { type MessagesStreamEvent, ModelEvent } from '@gw2api/gateway/plugin';
 
 /** Events made of values. */
 export function made(...events: readonly MessagesStreamEvent[]): readonly ModelEvent[] {

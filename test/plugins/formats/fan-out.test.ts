@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { ModelEvent, type ModelCall, type ModelEventBatch, type ModelEvents } from 'gw2api/plugin';
-import { replyOf } from 'gw2api/testing';
+import { ModelEvent, type ModelCall, type ModelEventBatch, type ModelEvents } from '@gw2api/gateway/plugin';
+import { replyOf } from '@gw2api/gateway/testing';
 import { fanOut, type Variant } from '#plugins/formats/shared/fan-out.js';
 
 const request = { model: 'm', messages: [] };

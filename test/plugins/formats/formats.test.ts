@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { formats } from '../../support/formats.js';
-import { EventStream, toGatewayError, type ModelEvent } from 'gw2api/plugin';
+import { EventStream, toGatewayError, type ModelEvent } from '@gw2api/gateway/plugin';
 import { foldChat, wholeChat } from './grammar/chat.js';
 import { foldCompletions } from './grammar/completions.js';
 import { foldMessages } from './grammar/messages.js';

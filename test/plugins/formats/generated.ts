@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { MessagesStreamEvent, ModelEvent } from 'gw2api/plugin';
+import type { MessagesStreamEvent, ModelEvent } from '@gw2api/gateway/plugin';
 import { made, messageStart } from './events.js';
 
 /** Random batch sizes. */

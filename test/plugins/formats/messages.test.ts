@@ -1,7 +1,7 @@
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import { expect } from 'chai';
 import messages from '#plugins/formats/messages/index.js';
-import { ModelEvent } from 'gw2api/plugin';
+import { ModelEvent } from '@gw2api/gateway/plugin';
 import { end, made, messageStart, text } from './events.js';
 import { fixture, fixtureNames, modelEvents, replyOf, sentEvents, streamed, whole } from './streams.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { extraLosses } from 'gw2api/plugin/upstream';
+import { extraLosses } from '@gw2api/gateway/plugin/upstream';
 import type { Decoded, FormatContext, MessagesRequest } from '#src/plugin/internal.js';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { decodeCompletions } from '#plugins/formats/completions/request.js';

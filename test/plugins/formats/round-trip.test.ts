@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { foldMessage, type ContentBlock, type FormatContext, type Message } from '#src/plugin/internal.js';
-import { recordedEvents, replyOf } from 'gw2api/testing';
+import { recordedEvents, replyOf } from '@gw2api/gateway/testing';
 import { formats } from '../../support/formats.js';
 import { contextWith } from './contexts.js';
 

@@ -11,7 +11,7 @@ import {
   type ModelReply,
   type StoredResponse,
 } from '#src/plugin/internal.js';
-import { fakeModels, MemoryStore } from 'gw2api/testing';
+import { fakeModels, MemoryStore } from '@gw2api/gateway/testing';
 
 /** Real recorded streams; absent where the project stands alone. */
 export const folder = join(process.cwd(), '../shared/fixtures/messages-streams');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CatalogModel, MessagesRequest } from 'gw2api/plugin';
+import type { CatalogModel, MessagesRequest } from '@gw2api/gateway/plugin';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { contextWith } from './contexts.js';
 import { narrowed } from '../../plugin/narrowing/narrowed.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fakeHost, MemoryHub, MemoryStore } from 'gw2api/testing';
+import { fakeHost, MemoryHub, MemoryStore } from '@gw2api/gateway/testing';
 import { systemClock, type Host, type LedgerRow, type Live } from '#src/plugin/internal.js';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
 import { otherLedgers } from '#src/gateway/other-ledgers.js';

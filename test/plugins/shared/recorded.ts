@@ -1,4 +1,4 @@
-import type { Host } from 'gw2api/plugin';
+import type { Host } from '@gw2api/gateway/plugin';
 import { readRecording, recordingsIn, type Recording } from '#plugins/shared/recordings.js';
 
 /** All recordings of a folder, the oldest first. */

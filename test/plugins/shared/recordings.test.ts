@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/prom
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { createCipher } from '#src/store/credential-cipher.js';
 import { clockAt } from '../../clock-at.js';
 import {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { UpstreamKind } from '#src/plugin/internal.js';
-import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from 'gw2api/testing';
+import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from '@gw2api/gateway/testing';
 import bedrock from '#plugins/upstreams/bedrock/index.js';
 import messages from '#plugins/upstreams/messages/index.js';
 import simulator from '#plugins/upstreams/simulator/index.js';

@@ -1,7 +1,7 @@
 /** An upstream from outside: newline-delimited JSON over `host.http`, its own errors; imports only the doors. */
 export const ndjsonUpstream = `
-import { ModelEvent } from 'gw2api/plugin';
-import { defineUpstream, interruptedError, refusal } from 'gw2api/plugin/upstream';
+import { ModelEvent } from '@gw2api/gateway/plugin';
+import { defineUpstream, interruptedError, refusal } from '@gw2api/gateway/plugin/upstream';
 
 export default defineUpstream({
   name: 'lines',
@@ -51,7 +51,7 @@ function delta(text) {
 
 /** An account from outside: a token in a header of its own, which a refusal changes. */
 export const tokenAccount = `
-import { defineAccount } from 'gw2api/plugin/upstream';
+import { defineAccount } from '@gw2api/gateway/plugin/upstream';
 export default defineAccount({
   name: 'token',
   options: { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] },

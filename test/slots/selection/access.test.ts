@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Caller, PickPolicy } from 'gw2api/plugin';
+import type { Caller, PickPolicy } from '@gw2api/gateway/plugin';
 import { openPool, leaseRequest, rejection, settled, slotConfig, sticky, type Kit } from '../kit.js';
 
 const laptop: Caller = { kind: 'key', keyId: 'k1', name: 'laptop' };

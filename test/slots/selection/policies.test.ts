@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Candidate } from 'gw2api/plugin';
+import type { Candidate } from '@gw2api/gateway/plugin';
 import { builtinPolicies } from '#src/slots/selection/policies.js';
 
 describe('picking policies', () => {

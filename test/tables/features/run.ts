@@ -1,4 +1,4 @@
-import { longContextBeta } from 'gw2api/plugin';
+import { longContextBeta } from '@gw2api/gateway/plugin';
 import { Kit } from '../../transport/upstream-kit.js';
 import { startGateway, type GatewayUnderTest } from '../../gateway/harness.js';
 import { routes, type Feature } from './feature.js';

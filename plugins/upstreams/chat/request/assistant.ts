@@ -1,6 +1,6 @@
-import { extrasOf, type BlockOf, type ContentBlock, type Message } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
-import { inputJson } from 'gw2api/plugin/upstream';
+import { extrasOf, type BlockOf, type ContentBlock, type Message } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
+import { inputJson } from '@gw2api/gateway/plugin/upstream';
 import { leftOutText } from '../../shared/left-out.js';
 import { callId } from './call-id.js';
 import type { AssistantMessage, ChatPart, ChatToolCall } from './chat-body.js';

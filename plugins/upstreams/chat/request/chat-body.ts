@@ -1,4 +1,4 @@
-import type { CacheControl } from 'gw2api/plugin/upstream';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 
 export interface TextPart {
   readonly type: 'text';

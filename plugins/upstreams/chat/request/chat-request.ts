@@ -1,5 +1,5 @@
-import type { Loss, MessagesRequest, Tool } from 'gw2api/plugin';
-import { LastResults } from 'gw2api/plugin/format';
+import type { Loss, MessagesRequest, Tool } from '@gw2api/gateway/plugin';
+import { LastResults } from '@gw2api/gateway/plugin/format';
 import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';

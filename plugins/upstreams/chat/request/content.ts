@@ -1,6 +1,6 @@
-import { extrasOf, withExtras, type ContentBlock } from 'gw2api/plugin';
-import type { LastResults } from 'gw2api/plugin/format';
-import { dispatch, extraPath, type CacheControl, type DispatchTable } from 'gw2api/plugin/upstream';
+import { extrasOf, withExtras, type ContentBlock } from '@gw2api/gateway/plugin';
+import type { LastResults } from '@gw2api/gateway/plugin/format';
+import { dispatch, extraPath, type CacheControl, type DispatchTable } from '@gw2api/gateway/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart } from './chat-body.js';
 import { withMarker, type Marking } from './markers.js';

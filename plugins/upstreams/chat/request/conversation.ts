@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock, Message, MessagesRequest } from 'gw2api/plugin';
+import type { BlockOf, ContentBlock, Message, MessagesRequest } from '@gw2api/gateway/plugin';
 import { answersInOrder } from '../../shared/answers-in-order.js';
 import { asError } from '../../shared/error-result.js';
 import { leftOutText } from '../../shared/left-out.js';

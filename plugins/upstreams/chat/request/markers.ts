@@ -1,5 +1,5 @@
-import { cacheMarkers, mapCacheMarkers, maxCacheMarkers, type MessagesRequest } from 'gw2api/plugin';
-import type { CacheControl } from 'gw2api/plugin/upstream';
+import { cacheMarkers, mapCacheMarkers, maxCacheMarkers, type MessagesRequest } from '@gw2api/gateway/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';
 

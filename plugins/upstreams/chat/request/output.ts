@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { sentFormat } from '../../shared/openai-schemas.js';
 import { schemaOf, withInstruction } from '../../shared/output-words.js';
 import type { Conversion } from './content.js';

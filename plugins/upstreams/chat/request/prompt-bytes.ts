@@ -1,4 +1,4 @@
-import { cacheMarkers, type MessagesRequest } from 'gw2api/plugin';
+import { cacheMarkers, type MessagesRequest } from '@gw2api/gateway/plugin';
 import { promptBytes, promptBytesOf } from '../../shared/prompt-bytes.js';
 import type { Capabilities } from '../capabilities.js';
 import type { ChatBody } from './chat-body.js';

@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { shortUser } from '../../shared/short-names.js';
 import type { Capabilities } from '../capabilities.js';
 import type { Conversion } from './content.js';

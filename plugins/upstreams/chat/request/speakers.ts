@@ -1,4 +1,4 @@
-import { extrasOf } from 'gw2api/plugin';
+import { extrasOf } from '@gw2api/gateway/plugin';
 import type { ChatPart } from './chat-body.js';
 
 /** Messages of parts: one for each who speaks, in turn, with the name. */

@@ -1,4 +1,4 @@
-import type { MessagesRequest } from 'gw2api/plugin';
+import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { reportThinking, sentEffort, thinkingWish, type ThinkingWish } from '../../shared/effort.js';
 import type { ServerCapabilities } from '../server-capabilities.js';
 import type { Conversion } from './content.js';

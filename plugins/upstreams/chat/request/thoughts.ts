@@ -1,5 +1,5 @@
-import type { BlockOf, ContentBlock } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import type { BlockOf, ContentBlock } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import { fieldsOf } from '../../shared/fields.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import type { Capabilities } from '../capabilities.js';

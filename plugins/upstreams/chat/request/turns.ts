@@ -1,5 +1,5 @@
 import type { CallReader } from '../../shared/answers-in-order.js';
-import { extrasOf, type MessagesRequest } from 'gw2api/plugin';
+import { extrasOf, type MessagesRequest } from '@gw2api/gateway/plugin';
 import { prefillPath } from '../../shared/prefill-path.js';
 import type { Capabilities } from '../capabilities.js';
 import type { AssistantMessage, ChatMessage } from './chat-body.js';

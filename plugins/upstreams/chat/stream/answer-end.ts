@@ -1,4 +1,4 @@
-import { GatewayError, type StopReason } from 'gw2api/plugin';
+import { GatewayError, type StopReason } from '@gw2api/gateway/plugin';
 import { finishKind } from '../../shared/finish-words.js';
 import type { Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';

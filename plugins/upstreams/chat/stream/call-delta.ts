@@ -1,4 +1,4 @@
-import { inputJson, isTooDeep, keepArguments } from 'gw2api/plugin/upstream';
+import { inputJson, isTooDeep, keepArguments } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, textOf } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';
 

@@ -1,5 +1,5 @@
-import { ModelEvent, type Usage } from 'gw2api/plugin';
-import { interruptedError, isErrorBody, type SseTranslator } from 'gw2api/plugin/upstream';
+import { ModelEvent, type Usage } from '@gw2api/gateway/plugin';
+import { interruptedError, isErrorBody, type SseTranslator } from '@gw2api/gateway/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
 import { AnswerEnd, undeclaredEnd } from './answer-end.js';

@@ -1,4 +1,4 @@
-import type { Citation } from 'gw2api/plugin/upstream';
+import type { Citation } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, listOf } from '../../shared/fields.js';
 import { pageCitation } from '../../shared/page-citation.js';
 

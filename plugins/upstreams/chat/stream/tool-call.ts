@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isCutInput } from 'gw2api/plugin/upstream';
+import { isCutInput } from '@gw2api/gateway/plugin/upstream';
 import { JsonEnd } from './json-end.js';
 import type { CallDelta } from './call-delta.js';
 

@@ -1,4 +1,4 @@
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import type { Blocks } from '../../shared/blocks.js';
 import { malformed } from '../../shared/malformed.js';
 import type { ToolNames } from '../../shared/tool-names.js';

@@ -1,5 +1,5 @@
-import type { ModelEvent } from 'gw2api/plugin';
-import { isErrorBody, jsonFields } from 'gw2api/plugin/upstream';
+import type { ModelEvent } from '@gw2api/gateway/plugin';
+import { isErrorBody, jsonFields } from '@gw2api/gateway/plugin/upstream';
 import type { ChatAnswer } from './chat-answer.js';
 
 /** Events of a whole answer; undefined for what is none. Throws the error of a 200 that holds one. */

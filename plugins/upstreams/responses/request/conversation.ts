@@ -1,4 +1,4 @@
-import type { Message, MessagesRequest } from 'gw2api/plugin';
+import type { Message, MessagesRequest } from '@gw2api/gateway/plugin';
 import { prefillPath } from '../../shared/prefill-path.js';
 import type { InputItem } from './input-items.js';
 import { inputItems } from './input.js';

@@ -1,5 +1,5 @@
-import type { BlockOf, ContentBlock, Message } from 'gw2api/plugin';
-import { inputJson } from 'gw2api/plugin/upstream';
+import type { BlockOf, ContentBlock, Message } from '@gw2api/gateway/plugin';
+import { inputJson } from '@gw2api/gateway/plugin/upstream';
 import { answersInOrder, type CallReader } from '../../shared/answers-in-order.js';
 import { asError, saysError } from '../../shared/error-result.js';
 import { asUserTurn } from '../../shared/late-system.js';

@@ -1,6 +1,6 @@
-import type { ContentBlock } from 'gw2api/plugin';
-import type { LastResults } from 'gw2api/plugin/format';
-import { dispatch, type DispatchTable } from 'gw2api/plugin/upstream';
+import type { ContentBlock } from '@gw2api/gateway/plugin';
+import type { LastResults } from '@gw2api/gateway/plugin/format';
+import { dispatch, type DispatchTable } from '@gw2api/gateway/plugin/upstream';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
 import { plainBlocks } from '../../shared/plain-blocks.js';

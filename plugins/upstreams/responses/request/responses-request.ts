@@ -1,6 +1,6 @@
-import { blockExtraLosses } from 'gw2api/plugin/upstream';
-import { extrasOf, withExtras, type Loss, type MessagesRequest, type Tool } from 'gw2api/plugin';
-import { LastResults } from 'gw2api/plugin/format';
+import { blockExtraLosses } from '@gw2api/gateway/plugin/upstream';
+import { extrasOf, withExtras, type Loss, type MessagesRequest, type Tool } from '@gw2api/gateway/plugin';
+import { LastResults } from '@gw2api/gateway/plugin/format';
 import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';

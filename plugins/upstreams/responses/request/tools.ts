@@ -1,5 +1,5 @@
-import type { MessagesRequest, Tool, ToolChoice } from 'gw2api/plugin';
-import { allowedTools, offeredTools } from 'gw2api/plugin/upstream';
+import type { MessagesRequest, Tool, ToolChoice } from '@gw2api/gateway/plugin';
+import { allowedTools, offeredTools } from '@gw2api/gateway/plugin/upstream';
 import { reportLostTool } from '../../shared/lost-tool.js';
 import { sentParameters } from '../../shared/openai-schemas.js';
 import { sentChoice } from '../../shared/sent-choice.js';

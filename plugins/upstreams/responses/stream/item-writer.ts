@@ -1,4 +1,4 @@
-import { inputJson, isCutInput } from 'gw2api/plugin/upstream';
+import { inputJson, isCutInput } from '@gw2api/gateway/plugin/upstream';
 import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { malformed } from '../../shared/malformed.js';

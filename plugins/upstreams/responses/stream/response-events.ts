@@ -1,4 +1,4 @@
-import { GatewayError, ModelEvent, type StopReason, type Usage } from 'gw2api/plugin';
+import { GatewayError, ModelEvent, type StopReason, type Usage } from '@gw2api/gateway/plugin';
 import {
   interruptedError,
   isErrorBody,
@@ -6,7 +6,7 @@ import {
   jsonFields,
   keepArguments,
   type SseTranslator,
-} from 'gw2api/plugin/upstream';
+} from '@gw2api/gateway/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
 import { estimate } from '../../shared/estimate.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';

@@ -1,4 +1,4 @@
-import type { Usage } from 'gw2api/plugin';
+import type { Usage } from '@gw2api/gateway/plugin';
 import { count, uncached } from '../../shared/counts.js';
 import { fieldsOf } from '../../shared/fields.js';
 

@@ -1,38 +1,70 @@
 import type { PanelContext } from '../route.js';
 
+/** Names of the cookies of a session; a browser that comes by https has them with a prefix. */
 export const sessionCookie = 'gw_session';
 export const csrfCookie = 'gw_csrf';
 
-interface SessionCookies {
-  readonly token: string;
-  readonly csrfToken: string;
-  readonly maxAgeSeconds: number;
+/** Where a browser sends a cookie. */
+interface CookiePlace {
+  /** `/`, or the path of the only routes that get it. */
+  readonly path: string;
   /** True for a console that browsers reach by https. */
   readonly isSecure: boolean;
 }
 
-/** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
-export function setSessionCookies(ctx: PanelContext, cookies: SessionCookies): void {
-  const { token, csrfToken, maxAgeSeconds, isSecure } = cookies;
-  const common = `Path=/; Max-Age=${maxAgeSeconds}; SameSite=Strict${isSecure ? '; Secure' : ''}`;
-  ctx.append('set-cookie', `${sessionCookie}=${token}; HttpOnly; ${common}`);
-  ctx.append('set-cookie', `${csrfCookie}=${csrfToken}; ${common}`);
+/** Name of a cookie; over https its prefix keeps pages without it, and at `/` neighbouring hosts, from setting it. */
+export function cookieName(name: string, { path, isSecure }: CookiePlace): string {
+  if (!isSecure) return name;
+  return `${path === '/' ? '__Host-' : '__Secure-'}${name}`;
 }
 
-interface PrivateCookie {
+/** Value of a cookie; undefined without one. A name without its prefix is taken only where https is not known of. */
+export function readCookie(ctx: PanelContext, name: string, place: CookiePlace): string | undefined {
+  const secured = ctx.cookies.get(cookieName(name, { ...place, isSecure: true }));
+  return secured || (place.isSecure ? undefined : ctx.cookies.get(name)) || undefined;
+}
+
+interface SessionCookies extends CookiePlace {
+  readonly token: string;
+  readonly csrfToken: string;
+  readonly maxAgeSeconds: number;
+}
+
+/** Sets the cookies of a session in place of those that the browser has; empty values take them away. */
+export function setSessionCookies(ctx: PanelContext, cookies: SessionCookies): void {
+  const { token, csrfToken, ...terms } = cookies;
+  const other = { ...cookies, isSecure: !cookies.isSecure };
+  for (const [name, value] of [
+    [sessionCookie, token],
+    [csrfCookie, csrfToken],
+  ] as const) {
+    const isHidden = name === sessionCookie;
+    setCookie(ctx, { ...terms, name, value, isHidden, sameSite: 'Strict' });
+    if (ctx.cookies.get(cookieName(name, other)) !== undefined)
+      setCookie(ctx, { ...other, name, value: '', isHidden, sameSite: 'Strict' });
+  }
+}
+
+interface PrivateCookie extends CookiePlace {
+  /** Without the prefix that https gives it. */
   readonly name: string;
   readonly value: string;
-  /** Path of the only routes that get it. */
-  readonly path: string;
   readonly sameSite: 'Lax' | 'Strict';
   readonly maxAgeSeconds: number;
-  readonly isSecure: boolean;
 }
 
 /** Sets a cookie that no script reads; an empty value takes it away. */
 export function setPrivateCookie(ctx: PanelContext, cookie: PrivateCookie): void {
-  const { name, value, path, sameSite, isSecure } = cookie;
+  setCookie(ctx, { ...cookie, isHidden: true });
+}
+
+/** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
+function setCookie(ctx: PanelContext, cookie: PrivateCookie & { readonly isHidden: boolean }): void {
+  const { value, path, sameSite, isSecure, isHidden } = cookie;
   const maxAge = value === '' ? 0 : cookie.maxAgeSeconds;
-  const terms = `HttpOnly; Path=${path}; Max-Age=${maxAge}; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`;
-  ctx.append('set-cookie', `${name}=${value}; ${terms}`);
+  const terms = `${isHidden ? 'HttpOnly; ' : ''}Path=${path}; Max-Age=${maxAge}; SameSite=${sameSite}`;
+  ctx.append(
+    'set-cookie',
+    `${cookieName(cookie.name, cookie)}=${value}; ${terms}${isSecure ? '; Secure' : ''}`,
+  );
 }

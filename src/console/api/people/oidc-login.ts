@@ -3,20 +3,23 @@ import { GatewayError } from '../../../plugin/internal.js';
 import type { Panel, PanelPeople } from '../panel.js';
 import type { PanelContext } from '../route.js';
 import type { Sessions } from '../sessions.js';
-import { setPrivateCookie } from './cookies.js';
+import { readCookie, setPrivateCookie } from './cookies.js';
 import { flowSeconds, FlowSeal, type Flow } from './flow.js';
 import { actorOf, subjectOf, whyNoRole } from './identity.js';
 import { sendHop, sendRefusal } from './pages.js';
 import { Provider } from './provider.js';
 import { LoginRefused, refusalOf } from './refusal.js';
 import { returnPath } from './return-path.js';
+import { basePathOf } from '../public-url.js';
 
 type Oidc = NonNullable<PanelPeople['oidc']>;
 
 /** Provider of the config in force, with what belongs to it. */
 interface Configured {
   readonly oidc: Oidc;
-  readonly origin: string;
+  readonly publicUrl: string;
+  /** Path that the gateway is below. */
+  readonly basePath: string;
   readonly isSecure: boolean;
   readonly provider: Provider;
   readonly seal: FlowSeal;
@@ -38,7 +41,7 @@ export class OidcLogin {
   async guarded(ctx: PanelContext, step: () => Promise<void>, audit?: AuditedAction): Promise<void> {
     if (this.#underWay >= maxUnderWay) {
       audit?.refuse('overloaded');
-      return sendRefusal(ctx, 503, 'Many are signing in; try again in a moment.');
+      return this.#refuse(ctx, 503, 'Many are signing in; try again in a moment.');
     }
     this.#underWay += 1;
     try {
@@ -54,18 +57,23 @@ export class OidcLogin {
         'A login to the console by OpenID Connect has failed.',
       );
       audit?.refuse(refusal.isOutage ? 'provider_unavailable' : 'login_refused');
-      sendRefusal(ctx, status, message);
+      this.#refuse(ctx, status, message);
     } finally {
       this.#underWay -= 1;
     }
   }
 
+  #refuse(ctx: PanelContext, status: number, message: string): void {
+    sendRefusal(ctx, status, message, `${basePathOf(this.#panel.people.publicUrl)}/panel`);
+  }
+
   /** Sends the browser to the provider. */
   async begin(ctx: PanelContext, returnTo: string | undefined): Promise<void> {
-    const { provider, seal, origin, isSecure } = this.#configure();
+    const configured = this.#configure();
+    const { provider, seal, publicUrl } = configured;
     const { url, secrets } = await provider.begin();
-    const sealed = await seal.seal({ ...secrets, returnTo: returnPath(returnTo, origin) });
-    setFlowCookie(ctx, sealed, isSecure);
+    const sealed = await seal.seal({ ...secrets, returnTo: returnPath(returnTo, publicUrl) });
+    setFlowCookie(ctx, sealed, configured);
     ctx.redirect(url);
   }
 
@@ -73,7 +81,7 @@ export class OidcLogin {
   async finish(ctx: PanelContext, audit: AuditedAction): Promise<void> {
     const configured = this.#configure();
     const { oidc, provider, isSecure } = configured;
-    setFlowCookie(ctx, '', isSecure);
+    setFlowCookie(ctx, '', configured);
     const takeBack = await this.#sessions.attempt(ctx);
     const flow = await openFlow(ctx, configured);
     const { sources, idToken } = await provider
@@ -101,10 +109,12 @@ export class OidcLogin {
    */
   async endSessionUrl(ctx: PanelContext): Promise<string | undefined> {
     if (!this.#panel.people.oidc) return undefined;
-    const { provider, origin, isSecure } = this.#configure();
-    const idToken = ctx.cookies.get(tokenCookie.name) || undefined;
-    setPrivateCookie(ctx, { ...tokenCookie, value: '', maxAgeSeconds: 0, isSecure });
-    return provider.endSessionUrl(`${origin}/panel`, idToken).catch((error: unknown) => {
+    const configured = this.#configure();
+    const { provider, publicUrl } = configured;
+    const cookie = tokenCookie(configured);
+    const idToken = readCookie(ctx, cookie.name, cookie);
+    setPrivateCookie(ctx, { ...cookie, value: '', maxAgeSeconds: 0 });
+    return provider.endSessionUrl(`${publicUrl}/panel`, idToken).catch((error: unknown) => {
       const { reason } = refusalOf(error) ?? { reason: 'unknown' };
       ctx.state.log.warn({ reason }, 'The OpenID provider could not be asked for its logout.');
       return undefined;
@@ -113,20 +123,21 @@ export class OidcLogin {
 
   /** Throws `not_found` where no provider is configured. */
   #configure(): Configured {
-    const { oidc, publicUrl: origin } = this.#panel.people;
-    if (!oidc || origin === undefined)
+    const { oidc, publicUrl } = this.#panel.people;
+    if (!oidc || publicUrl === undefined)
       throw new GatewayError(
         'not_found',
         'This console has no OpenID provider: panel.oidc is not configured.',
       );
-    if (this.#configured?.oidc === oidc && this.#configured.origin === origin) return this.#configured;
+    if (this.#configured?.oidc === oidc && this.#configured.publicUrl === publicUrl) return this.#configured;
     const { now, password } = this.#panel;
-    const redirectUri = `${origin}/api/panel/oidc/callback`;
+    const redirectUri = `${publicUrl}/api/panel/oidc/callback`;
     const context = JSON.stringify([oidc.issuer, oidc.clientId, redirectUri]);
     return (this.#configured = {
       oidc,
-      origin,
-      isSecure: origin.startsWith('https:'),
+      publicUrl,
+      basePath: basePathOf(publicUrl),
+      isSecure: publicUrl.startsWith('https:'),
       provider: new Provider(oidc, redirectUri, now),
       seal: new FlowSeal([oidc.clientSecret, password], context, now),
     });
@@ -137,8 +148,9 @@ export class OidcLogin {
 const maxUnderWay = 50;
 
 /** Throws where the browser has begun no login, or not within ten minutes. */
-async function openFlow(ctx: PanelContext, { seal }: Configured): Promise<Flow> {
-  const flow = await seal.open(ctx.cookies.get(flowCookie) ?? '');
+async function openFlow(ctx: PanelContext, configured: Configured): Promise<Flow> {
+  const cookie = flowCookie(configured);
+  const flow = await configured.seal.open(readCookie(ctx, cookie.name, cookie) ?? '');
   if (flow) return flow;
   const message = 'This login was not begun in this browser within the last ten minutes; sign in again.';
   throw new LoginRefused(400, message, 'no flow, or an expired one');
@@ -151,31 +163,25 @@ function noRole(subject: string, why: string): LoginRefused {
   return new LoginRefused(403, message, `no group with a role, subject ${person}: ${why}`);
 }
 
-const flowCookie = 'gw_oidc';
-
 /** Lax, since the provider's page sends the browser back, and no page of ours. */
-function setFlowCookie(ctx: PanelContext, value: string, isSecure: boolean): void {
-  setPrivateCookie(ctx, {
-    name: flowCookie,
-    value,
-    path: '/api/panel/oidc',
-    sameSite: 'Lax',
-    maxAgeSeconds: flowSeconds,
-    isSecure,
-  });
+function flowCookie({ basePath, isSecure }: Configured) {
+  return { name: 'gw_oidc', path: `${basePath}/api/panel/oidc`, sameSite: 'Lax', isSecure } as const;
 }
 
-const tokenCookie = { name: 'gw_id_token', path: '/api/panel/logout', sameSite: 'Strict' } as const;
+function setFlowCookie(ctx: PanelContext, value: string, configured: Configured): void {
+  setPrivateCookie(ctx, { ...flowCookie(configured), value, maxAgeSeconds: flowSeconds });
+}
+
+function tokenCookie({ basePath, isSecure }: Configured) {
+  const path = `${basePath}/api/panel/logout`;
+  return { name: 'gw_id_token', path, sameSite: 'Strict', isSecure } as const;
+}
 
 /** Keeps the ID token in the browser, for its logout at the provider; no browser keeps one that is too long. */
-function setTokenCookie(
-  ctx: PanelContext,
-  idToken: string | undefined,
-  { oidc, isSecure }: Configured,
-): void {
+function setTokenCookie(ctx: PanelContext, idToken: string | undefined, configured: Configured): void {
   if (idToken === undefined || idToken.length > maxTokenLength) return;
-  const maxAgeSeconds = Math.ceil(oidc.sessionMs / 1000);
-  setPrivateCookie(ctx, { ...tokenCookie, value: idToken, maxAgeSeconds, isSecure });
+  const maxAgeSeconds = Math.ceil(configured.oidc.sessionMs / 1000);
+  setPrivateCookie(ctx, { ...tokenCookie(configured), value: idToken, maxAgeSeconds });
 }
 
 const maxTokenLength = 3500;

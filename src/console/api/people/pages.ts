@@ -14,12 +14,12 @@ export function sendHop(ctx: PanelContext, to: string): void {
   });
 }
 
-/** Page of a login that has failed. */
-export function sendRefusal(ctx: PanelContext, status: number, message: string): void {
+/** Page of a login that has failed, with a link to the login at `home`. */
+export function sendRefusal(ctx: PanelContext, status: number, message: string, home: string): void {
   send(ctx, status, {
     title: 'You are not signed in',
     head: '',
-    body: `<p>${escaped(message)}</p><p><a href="/panel">Back to the login</a></p>`,
+    body: `<p>${escaped(message)}</p><p><a href="${escaped(home)}">Back to the login</a></p>`,
   });
 }
 

@@ -1,4 +1,6 @@
 import { createParser } from 'eventsource-parser';
+import { isAttended } from '../state/attended.js';
+import { basePath } from '../state/base-path.js';
 import { signedOut } from '../state/session.js';
 import { PanelError, errorOf } from './panel-error.js';
 
@@ -56,6 +58,7 @@ async function send(
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (method !== 'GET') headers['x-csrf-token'] = csrfToken();
+  if (!isAttended()) headers['x-gw-unattended'] = '1';
   try {
     return await fetch(panelUrl(path, query), {
       method,
@@ -79,10 +82,15 @@ export function panelUrl(path: string, query: Query = {}): string {
     ([, value]) => value !== null && value !== undefined && value !== '',
   );
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return `/api/panel${path}${search && `?${search}`}`;
+  return `${basePath}/api/panel${path}${search && `?${search}`}`;
 }
 
 function csrfToken(): string {
-  const cookie = document.cookie.split('; ').find((part) => part.startsWith('gw_csrf='));
-  return cookie ? decodeURIComponent(cookie.slice('gw_csrf='.length)) : '';
+  const cookies = document.cookie.split('; ');
+  const secured = `${basePath === '' ? '__Host-' : '__Secure-'}gw_csrf=`;
+  for (const name of [secured, 'gw_csrf=']) {
+    const cookie = cookies.find((part) => part.startsWith(name));
+    if (cookie) return decodeURIComponent(cookie.slice(name.length));
+  }
+  return '';
 }

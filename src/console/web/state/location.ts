@@ -1,3 +1,4 @@
+import { basePath } from './base-path.js';
 import { createStore, useStore } from './store.js';
 
 /** Current location of the page, below `/panel`. */
@@ -7,7 +8,7 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
-const base = '/panel';
+const base = `${basePath}/panel`;
 const place = createStore(readPlace());
 
 window.addEventListener('popstate', () => place.set(readPlace()));
@@ -59,6 +60,8 @@ function enter(to: string, replace: boolean): void {
 
 function readPlace(): Place {
   const { pathname, search } = window.location;
-  const path = pathname.slice(base.length).replace(/\/+$/, '');
+  // Without the path where the browser has come past the proxy.
+  const start = pathname.startsWith(base) ? base.length : '/panel'.length;
+  const path = pathname.slice(start).replace(/\/+$/, '');
   return { path: path || '/', query: new URLSearchParams(search) };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { extrasOf } from 'gw2api/plugin';
-import { reasoningEnvelope } from 'gw2api/plugin/format';
+import { extrasOf } from '@gw2api/gateway/plugin';
+import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import chat from '#plugins/formats/chat/index.js';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { sealReasoning } from '#plugins/formats/shared/reasoning.js';

@@ -5,8 +5,8 @@ import {
   type MessagesRequest,
   type ModelCall,
   type TextBlock,
-} from 'gw2api/plugin';
-import { replyOf } from 'gw2api/testing';
+} from '@gw2api/gateway/plugin';
+import { replyOf } from '@gw2api/gateway/testing';
 import { decodeCompletions, promptsOf } from '#plugins/formats/completions/request.js';
 import { frozen } from '../contexts.js';
 import { refusal } from '../refusals.js';

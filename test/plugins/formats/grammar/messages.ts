@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foldMessage, type MessagesResponse } from 'gw2api/plugin';
+import { foldMessage, type MessagesResponse } from '@gw2api/gateway/plugin';
 import { modelEvents, replyOf, sentEvents } from '../streams.js';
 
 interface Event {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isGatewayError } from 'gw2api/plugin';
+import { isGatewayError } from '@gw2api/gateway/plugin';
 import { decodeMessages } from '#plugins/formats/messages/index.js';
 import { frozen, recordedRequests } from '../contexts.js';
 

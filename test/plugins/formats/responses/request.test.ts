@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { extrasOf } from 'gw2api/plugin';
+import { extrasOf } from '@gw2api/gateway/plugin';
 import {
   isGatewayError,
   type CatalogModel,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { formatContext, requestBytes, type FormatContext, type Store } from '#src/plugin/internal.js';
-import { fakeHost } from 'gw2api/testing';
+import { fakeHost } from '@gw2api/gateway/testing';
 import { formats } from '../../../support/formats.js';
 import { refusal } from '../refusals.js';
 

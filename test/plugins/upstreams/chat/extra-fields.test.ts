@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withExtras, type Extras, type Message, type MessagesRequest } from 'gw2api/plugin';
+import { withExtras, type Extras, type Message, type MessagesRequest } from '@gw2api/gateway/plugin';
 import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 

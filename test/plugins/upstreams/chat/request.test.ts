@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withExtras } from 'gw2api/plugin';
+import { withExtras } from '@gw2api/gateway/plugin';
 import { GatewayError, type Message, type Tool } from '#src/plugin/internal.js';
 import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';

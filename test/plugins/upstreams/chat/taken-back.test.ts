@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withExtras } from 'gw2api/plugin';
+import { withExtras } from '@gw2api/gateway/plugin';
 import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/internal.js';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import type { PresetName } from '#plugins/upstreams/chat/presets.js';

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { foldMessage, isGatewayError, type GatewayError } from 'gw2api/plugin';
-import { ManualClock, upstreamChecks, type PlayedScenario, type UpstreamScenario } from 'gw2api/testing';
+import { foldMessage, isGatewayError, type GatewayError } from '@gw2api/gateway/plugin';
+import {
+  ManualClock,
+  upstreamChecks,
+  type PlayedScenario,
+  type UpstreamScenario,
+} from '@gw2api/gateway/testing';
 import chat from '#plugins/upstreams/chat/index.js';
 import { collect, eventStream, Kit, later, rejection, turn } from '../../../transport/upstream-kit.js';
 import { keyedCall, openChat, serveChat, sseOf, type Asked, type OpenOptions } from './server.js';

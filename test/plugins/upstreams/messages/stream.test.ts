@@ -11,7 +11,7 @@ import {
 } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { isGatewayError, type ModelEventBatch } from 'gw2api/plugin';
+import { isGatewayError, type ModelEventBatch } from '@gw2api/gateway/plugin';
 import {
   Kit,
   type Listener,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withExtras } from 'gw2api/plugin';
+import { withExtras } from '@gw2api/gateway/plugin';
 import {
   GatewayError,
   type ContentBlock,

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { foldMessage } from 'gw2api/plugin';
-import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from 'gw2api/testing';
+import { foldMessage } from '@gw2api/gateway/plugin';
+import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from '@gw2api/gateway/testing';
 import responses from '#plugins/upstreams/responses/index.js';
 import { eventStream, Kit, later, rejection } from '../../../transport/upstream-kit.js';
 import { keyedCall, openKind, serveChat, type Asked } from '../chat/server.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest, TextBlock } from 'gw2api/plugin';
+import type { MessagesRequest, TextBlock } from '@gw2api/gateway/plugin';
 import { withoutAttribution } from '#plugins/upstreams/shared/attribution.js';
 import { Dropped } from '#plugins/upstreams/shared/dropped.js';
 

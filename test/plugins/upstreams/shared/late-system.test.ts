@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Message } from 'gw2api/plugin';
+import type { Message } from '@gw2api/gateway/plugin';
 import { withoutLateSystem } from '#plugins/upstreams/shared/late-system.js';
 
 const text = (text: string) => ({ type: 'text', text }) as const;

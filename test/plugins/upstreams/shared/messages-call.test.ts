@@ -6,8 +6,8 @@ import {
   type TextBlock,
   type Tool,
 } from '#src/plugin/internal.js';
-import type { CacheControl } from 'gw2api/plugin/upstream';
-import { asForcedTool } from 'gw2api/plugin';
+import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
+import { asForcedTool } from '@gw2api/gateway/plugin';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
 import { messagesParts } from '#plugins/upstreams/shared/messages-refused.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';

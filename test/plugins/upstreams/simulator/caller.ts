@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { request, type Dispatcher } from 'undici';
-import type { MessagesResponse, MessagesStreamEvent } from 'gw2api/plugin';
+import type { MessagesResponse, MessagesStreamEvent } from '@gw2api/gateway/plugin';
 import type { Simulator } from '#plugins/upstreams/simulator/simulator.js';
 
 export const headers = {

@@ -48,7 +48,7 @@ function Snippets({ baseUrl, keys, models }: Targets) {
   const [pasted, setPasted] = useState('');
   const chosen = keys.find(({ id }) => id === query.get('key'));
   const model = models.find(({ id }) => id === query.get('model')) ?? models[0];
-  const target = { baseUrl, key: pasted.trim() || keyText(chosen, issued), model: model?.id ?? 'sonnet-5' };
+  const target = { baseUrl, key: pasted.trim() || keyText(chosen, issued), model: model?.id ?? 'MODEL' };
   const group = snippetGroups.find(({ id }) => id === query.get('tab')) ?? curlGroup;
   return (
     <>

@@ -1,3 +1,4 @@
+import { basePath } from '../../state/base-path.js';
 import { usePluginPages } from '../../state/plugin-pages.js';
 import { Empty } from '../../ui/empty.js';
 import { Link } from '../../ui/link.js';
@@ -24,7 +25,12 @@ interface FramedProps {
 function Framed({ title, stage, url }: FramedProps) {
   return (
     <Page title={title} lead={`A page of the stage ${stage}.`}>
-      <iframe class="card plugin-frame" title={title} src={url} sandbox="allow-scripts allow-forms" />
+      <iframe
+        class="card plugin-frame"
+        title={title}
+        src={basePath + url}
+        sandbox="allow-scripts allow-forms"
+      />
     </Page>
   );
 }

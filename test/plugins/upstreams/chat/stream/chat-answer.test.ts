@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isGatewayError, type ModelEvent } from 'gw2api/plugin';
+import { isGatewayError, type ModelEvent } from '@gw2api/gateway/plugin';
 import { ChatAnswer } from '#plugins/upstreams/chat/stream/chat-answer.js';
 import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';

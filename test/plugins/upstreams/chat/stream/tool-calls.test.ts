@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { BlockOf } from 'gw2api/plugin';
+import type { BlockOf } from '@gw2api/gateway/plugin';
 import { chunk, eventsOf, translate } from './answers.js';
 
 interface CallPart {

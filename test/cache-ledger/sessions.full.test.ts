@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualClock } from 'gw2api/testing';
+import { ManualClock } from '@gw2api/gateway/testing';
 import { lostCost } from '#src/ledger/lost-cost.js';
 import type { LedgerRow } from '#src/plugin/internal.js';
 import { seeded } from '../bench/soak/traffic.js';

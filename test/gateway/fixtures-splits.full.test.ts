@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { ModelEventBatch, ModelEvents } from 'gw2api/plugin';
+import type { ModelEventBatch, ModelEvents } from '@gw2api/gateway/plugin';
 import { formats } from '../support/formats.js';
 import { broken, contextOf, fixtureNames, folder, replyOf, streamed } from '../plugins/formats/streams.js';
 import { aCall, eventStream, Kit } from '../transport/upstream-kit.js';

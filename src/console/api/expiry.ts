@@ -1,0 +1,15 @@
+import { invalid } from './check.js';
+
+/**
+ * Refuses a time of expiry, unix milliseconds, that is not in the future, unless it stays as it was. Throws
+ * `invalid_request`, which says so where the time looks like seconds.
+ */
+export function refusePast(expiresAtMs: number | null | undefined, nowMs: number, before?: number): void {
+  if (typeof expiresAtMs !== 'number' || expiresAtMs > nowMs || expiresAtMs === before) return;
+  const isSeconds = expiresAtMs < maxSeconds && expiresAtMs * 1000 > nowMs;
+  const cure = `: in milliseconds, ${expiresAtMs * 1000}, or as a time such as ${new Date(expiresAtMs * 1000).toISOString()}`;
+  throw invalid([`expires_at: must be in the future${isSeconds ? cure : ''}`]);
+}
+
+/** Seconds of the year 5138, and milliseconds of 1973. */
+const maxSeconds = 1e11;

@@ -1,0 +1,49 @@
+import {
+  accountFields,
+  checkDefinition,
+  formatFields,
+  normalizeAccount,
+  normalizeFormat,
+  normalizePlugin,
+  normalizeUpstream,
+  stageFields,
+  upstreamFields,
+  type AccountKind,
+  type Format,
+  type Plugin,
+  type UpstreamKind,
+} from '../plugin/internal.js';
+
+/** A stage as a module exports it: from `definePlugin`, or a plain object, which the loader takes too. */
+export type StageLike = Pick<Plugin, 'name' | 'setup'> & Partial<Plugin>;
+/** A kind of account from `defineAccount`, or a plain object. */
+export type AccountLike = Pick<AccountKind, 'name' | 'open'> & Partial<AccountKind>;
+/** A kind of upstream from `defineUpstream`, or a plain object. */
+export type UpstreamLike = Pick<UpstreamKind, 'name' | 'open'> & Partial<UpstreamKind>;
+/** A format from `defineFormat`, or a plain object. */
+export type FormatLike = Parameters<typeof normalizeFormat>[0];
+
+/** The stage with the defaults of its definition. Throws a TypeError for an unknown field. */
+export function toStage(given: StageLike): Plugin {
+  if (given.isPlain) return given as Plugin; // middleware that the loader has read
+  checkDefinition('stage', given, stageFields);
+  return normalizePlugin(given);
+}
+
+/** The account with the defaults of its definition. Throws a TypeError for an unknown field. */
+export function toAccount(given: AccountLike): AccountKind {
+  checkDefinition('account', given, accountFields);
+  return normalizeAccount(given);
+}
+
+/** The upstream with the defaults of its definition. Throws a TypeError for an unknown field. */
+export function toUpstream(given: UpstreamLike): UpstreamKind {
+  checkDefinition('upstream', given, upstreamFields);
+  return normalizeUpstream(given);
+}
+
+/** The format with the defaults of its definition. Throws a TypeError for an unknown field. */
+export function toFormat(given: FormatLike): Format {
+  checkDefinition('format', given, formatFields);
+  return normalizeFormat(given);
+}

@@ -1,0 +1,55 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+/**
+ * `npm run test:file -- PATH … [OPTIONS OF MOCHA]`: runs the built tests of these files and folders of `test/` alone.
+ * With `--watch` (`npm run test:watch`) builds and runs them again at each change, until a signal.
+ */
+const given = process.argv.slice(2).filter((word) => word !== '--watch');
+const args = given.map((word) => builtOf(word) ?? word);
+if (!args.some((word) => word.startsWith('dist/'))) {
+  process.stderr.write('Write a file or a folder of test/: npm run test:file -- test/http/routes.test.ts\n');
+  process.exitCode = 2;
+} else if (process.argv.includes('--watch')) await watch();
+else process.exitCode = await ended(mocha());
+
+/** Where the build puts a file or a folder of `test/`; undefined for what is none. */
+function builtOf(word: string): string | undefined {
+  const source = path.relative('.', word);
+  if (!existsSync(source)) return undefined;
+  if (source.startsWith('dist/')) return source;
+  const built = path.join('dist', source);
+  return source.endsWith('.ts') ? built.replace(/\.ts$/, '.js') : `${built}/**/*.test.js`;
+}
+
+function mocha(): ChildProcess {
+  const options = ['--no-config', '--timeout', '30000', '--enable-source-maps', '--exit'];
+  const program = path.resolve('node_modules/mocha/bin/mocha.js');
+  return spawn(process.execPath, [program, ...options, ...args], { stdio: 'inherit' });
+}
+
+/** Exit code of a program; 1 where a signal has ended it. */
+async function ended(child: ChildProcess): Promise<number> {
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+/** Runs the tests after each build without errors; a build during a run begins it anew. */
+async function watch(): Promise<void> {
+  const program = path.resolve('node_modules/typescript/bin/tsc');
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const compiler = spawn(process.execPath, [program, '-b', '-w', '--preserveWatchOutput'], {
+    stdio: [...stdio],
+  });
+  let running: ChildProcess | undefined;
+  for await (const line of createInterface({ input: compiler.stdout })) {
+    process.stdout.write(`${line}\n`);
+    if (!line.includes('Found 0 errors')) continue;
+    running?.kill();
+    running = mocha();
+  }
+  running?.kill();
+}
