@@ -115,6 +115,9 @@ interface Settled {
   isLost: boolean;
 }
 
+/** Never settles: a process that was killed does nothing more, neither at the store nor in its spool nor for others. */
+const never = new Promise<never>(() => undefined);
+
 /** Process of a gateway. */
 class Instance {
   readonly place: number;
@@ -125,11 +128,17 @@ class Instance {
   /** Dies once the store has its next rows, before it hears of that. */
   isDying = false;
   isDead = false;
+  /** Resolves at its death. */
+  readonly died: Promise<void>;
+  #die = (): void => undefined;
   readonly #live: Live;
 
   constructor(world: World, place: number, owner: SpoolOwner, live: Live) {
     this.place = place;
     this.owner = owner;
+    this.died = new Promise((resolve) => {
+      this.#die = resolve;
+    });
     const folder = world.folderOf(place);
     this.#live = live;
     const stateOf = (other: SpoolOwner) =>
@@ -144,11 +153,14 @@ class Instance {
       spool,
       onRecovered: (found) => {
         const refreshing = refreshLimits(found, { live, store, log, now, clock });
-        world.refreshing = refreshing.catch(() => world.isNotRefreshed(this));
+        world.refreshing = Promise.race([refreshing, this.died.then(() => Promise.reject())]).catch(() =>
+          world.isNotRefreshed(this),
+        );
         return refreshing;
       },
     });
     const usage: Ledger['usage'] = async (query) => {
+      if (this.isDead) return never;
       if (world.isAwayFor(this.place)) throw new Error('the store is away');
       return world.store.ledger.usage(query);
     };
@@ -164,18 +176,29 @@ class Instance {
   readonly others: ReturnType<typeof otherLedgers>;
 
   async #append(world: World, rows: readonly AppendedRow[]): Promise<void> {
-    if (world.isAwayFor(this.place) || this.isDead) throw new Error('the store is away');
+    if (this.isDead) return never;
+    if (world.isAwayFor(this.place)) throw new Error('the store is away');
     await world.store.ledger.append(rows);
     for (const { id } of rows) world.inStore.add(id);
     if (!this.isDying) return;
     await this.kill(world);
-    throw new Error('killed');
+    return never;
   }
 
   async kill(world: World): Promise<void> {
     this.isDead = true;
     await this.#live.close();
     world.killed(this);
+    this.#die();
+  }
+
+  recover(): Promise<void> {
+    return this.lives(this.ledger.recover(() => this.others.spools()));
+  }
+
+  /** Does work until it dies. */
+  async lives(work: Promise<unknown>): Promise<void> {
+    await Promise.race([work, this.died]);
   }
 }
 
@@ -231,17 +254,15 @@ class World {
   async do(each: Step): Promise<void> {
     const place = each.at % this.#places.length;
     const instance = this.#instances[place]!;
-    await this.#act(each, place, instance).catch((error: unknown) => {
-      if (!instance.isDead) throw error;
-    });
+    await this.#act(each, place, instance);
     await this.refreshing;
     for (const [other, { isDead }] of this.#instances.entries()) if (isDead) await this.#start(other);
   }
 
   async #act(each: Step, place: number, instance: Instance): Promise<void> {
-    if (each.do === 'call') await this.#call(instance, 'cost' in each ? each.cost : 1);
-    else if (each.do === 'flush') await instance.ledger.flush();
-    else if (each.do === 'drain') await instance.ledger.recover(() => instance.others.spools());
+    if (each.do === 'call') await instance.lives(this.#call(instance, 'cost' in each ? each.cost : 1));
+    else if (each.do === 'flush') await instance.lives(instance.ledger.flush());
+    else if (each.do === 'drain') await instance.recover();
     else if (each.do === 'kill') await instance.kill(this);
     else if (each.do === 'kill after append') instance.isDying = true;
     else if (each.do === 'cut off') this.#cutOff.add(place);
@@ -279,7 +300,7 @@ class World {
   }
 
   async #recover(): Promise<void> {
-    for (const { ledger, others } of this.#instances) await ledger.recover(() => others.spools());
+    for (const instance of this.#instances) await instance.recover();
     await this.refreshing;
     this.#isBlind = false;
   }
@@ -298,7 +319,7 @@ class World {
     const live = this.#hub.connect();
     const meters = new Proxy(live.meters, {
       get: (_, name: 'read') => {
-        if (!this.#alive.has(owner)) throw new Error('killed');
+        if (!this.#alive.has(owner)) return () => never;
         return this.#meters[name].bind(this.#meters);
       },
     });
@@ -314,7 +335,7 @@ class World {
     this.#instances[at] = instance;
     const spooled = await idsIn(this.folderOf(at));
     for (const each of before?.rows ?? []) each.isLost = !spooled.has(each.id);
-    await instance.ledger.recover(() => instance.others.spools());
+    await instance.recover();
     await this.refreshing;
   }
 
