@@ -125,7 +125,6 @@ export class Spool {
   async #empty(file: Claimed, take: TakeRows, size: () => number): Promise<number> {
     let count = 0;
     for await (const batch of batchesIn(this.#pathOf(file.name), file.taken, size)) {
-      file.waiting.offer(batch, this.#nextVersion());
       this.#offered = batch;
       this.#taking = take(batch, file.isOwn).then(() => this.#hasTaken(file, batch));
       await this.#taking.finally(() => {
@@ -139,7 +138,7 @@ export class Spool {
 
   /** Notes what the store has taken, also for a process that finds the file after a crash. */
   async #hasTaken(file: Claimed, batch: readonly AppendedRow[]): Promise<void> {
-    file.waiting.remove(batch);
+    file.waiting.remove(batch, this.#nextVersion());
     file.taken += batch.length;
     const name = claimedName(this.name, file.id, file.taken);
     if (await this.#renamed(file.name, name)) file.name = name;

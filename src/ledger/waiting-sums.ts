@@ -13,7 +13,7 @@ export interface WaitingQuery {
 export interface WaitingUse {
   /** Null: none wait. */
   readonly sum: UsageSum | null;
-  /** Another number once the store has been given one of them; null: it is given some at the moment. */
+  /** Another number once the store has taken one of them; null: it is given some at the moment. */
   readonly version: number | null;
 }
 
@@ -45,20 +45,11 @@ export class WaitingSums {
     }
   }
 
-  /** Notes that the store is given these rows, which it may have taken even where it fails. */
-  offer(rows: readonly LedgerRow[], version: number): void {
-    for (const row of rows)
-      for (const holder of holdersOf(row)) {
-        const day = this.#days.get(holder)?.get(dayOf(row.atMs));
-        if (day) day.version = version;
-      }
-  }
-
   /** Takes away rows that the store has taken. */
-  remove(rows: readonly LedgerRow[]): void {
+  remove(rows: readonly LedgerRow[], version: number): void {
     for (const row of rows) {
       this.#rows -= 1;
-      for (const holder of holdersOf(row)) this.#subtract(holder, row);
+      for (const holder of holdersOf(row)) this.#subtract(holder, row, version);
     }
   }
 
@@ -72,11 +63,12 @@ export class WaitingSums {
     };
   }
 
-  #subtract(holder: string, row: LedgerRow): void {
+  #subtract(holder: string, row: LedgerRow, version: number): void {
     const days = this.#days.get(holder);
     const day = days?.get(dayOf(row.atMs));
     if (!days || !day) return;
     day.sum = addSums(day.sum, sumOf(row), -1);
+    day.version = version;
     if (day.sum.requests === 0) days.delete(day.atMs);
     if (days.size === 0) this.#days.delete(holder);
   }

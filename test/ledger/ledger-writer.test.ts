@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { appendFile, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
@@ -8,6 +10,7 @@ import { fakeHost } from '@gw2api/gateway/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/ledger/ledger-writer.js';
 import { MemoryLedger } from '#src/store/memory/ledger.js';
 import { Spool, type SpoolOptions, type TakeRows } from '#src/ledger/spool.js';
+import { systemProcesses, type SpoolOwner } from '#src/ledger/spool-owner.js';
 import { money, row } from '../store/ledger-conformance.js';
 import { ownFolder, type Place } from '../store/stores.js';
 
@@ -221,6 +224,71 @@ describe('the spool', () => {
     expect(await readdir(folder.where)).to.deep.equal([]);
   });
 });
+
+describe('the spool of another process', () => {
+  let folder: Place<string>;
+  beforeEach(async () => {
+    folder = await ownFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const system = systemProcesses();
+  const spoolOf = (own: SpoolOwner) => new Spool({ folder: folder.where, processes: { ...system, own } });
+
+  it('is taken over at once where that has ended, and not while it runs', async () => {
+    const child = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
+    await once(child, 'spawn');
+    await spoolOf({ ...system.own, pid: child.pid!, start: startOf(child.pid!) }).add([row('1', 1)]);
+    const spool = new Spool({ folder: folder.where });
+    const ids: string[] = [];
+    const take: TakeRows = async (rows) => void ids.push(...rows.map(({ id }) => id));
+    await spool.drain(take);
+    if (process.platform === 'linux') expect(ids).to.deep.equal([]); // elsewhere its start is not known
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await spool.drain(take);
+    expect(ids).to.deep.equal(['1']);
+  });
+
+  it('is taken over where its pid is that of a later process, not where it says nothing', async () => {
+    const { own } = system;
+    for (const owner of [
+      { ...own, start: own.start - 1 },
+      { ...own, pid: 1 },
+      { ...own, host: 'other_host' },
+    ])
+      await spoolOf(owner).add([row(`${owner.pid} ${owner.start} ${owner.host}`, 1)]);
+    const ids: string[] = [];
+    await new Spool({ folder: folder.where }).drain(
+      async (rows) => void ids.push(...rows.map(({ id }) => id)),
+    );
+    expect(ids).to.deep.equal([`${own.pid} ${own.start - 1} ${own.host}`]);
+  });
+
+  it('is drained from where that has stopped', async () => {
+    const killed = spoolOf({ ...system.own, start: system.own.start - 1 });
+    await killed.add(Array.from({ length: 30 }, (_, at) => row(String(at), at)));
+    let steps = 0;
+    const dying: TakeRows = async () => {
+      steps += 1;
+      if (steps === 3) throw new Error('killed');
+    };
+    expect(await killed.drain(dying, () => 10).catch(String)).to.equal('Error: killed');
+    const ids: string[] = [];
+    await new Spool({ folder: folder.where }).drain(
+      async (rows) => void ids.push(...rows.map(({ id }) => id)),
+    );
+    expect(ids).to.deep.equal(Array.from({ length: 10 }, (_, at) => String(at + 20)));
+    expect(await readdir(folder.where)).to.deep.equal([]);
+  });
+});
+
+/** Start of a process as its owner says it, on Linux. */
+function startOf(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(text.slice(text.lastIndexOf(') ') + 2).split(' ')[19]);
+}
 
 /** A spool that is looked into for the second time until `release`. */
 class HeldSpool extends Spool {
