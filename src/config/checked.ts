@@ -16,11 +16,27 @@ export interface Checked {
  * is skipped.
  */
 export function checkSource(source: Source, schema: object): Checked {
-  return checkSourceBy(source.isYaml ? compileCheck(schema, { useDefaults: true }) : () => [], source);
+  return checkSourceBy(source.isYaml ? checkOf(schema) : () => [], source);
+}
+
+type Check = (value: unknown) => readonly SchemaError[];
+
+/**
+ * Compiled checks by their schemas. Compiling that of the config takes 100 ms, which a reload would cost all requests; a
+ * process that reads no config for long gets its memory back.
+ */
+const checks = new WeakMap<object, WeakRef<Check>>();
+
+function checkOf(schema: object): Check {
+  const known = checks.get(schema)?.deref();
+  if (known) return known;
+  const check = compileCheck(schema, { useDefaults: true });
+  checks.set(schema, new WeakRef(check));
+  return check;
 }
 
 /** Checks a source like `checkSource`, with a compiled check that fills in defaults. */
-export function checkSourceBy(check: (value: unknown) => readonly SchemaError[], source: Source): Checked {
+export function checkSourceBy(check: Check, source: Source): Checked {
   const value = structuredClone(source.value);
   const reported = new Set(source.errors.map(({ path }) => JSON.stringify(path)));
   const errors = check(value)
