@@ -31,7 +31,7 @@ export function readTools({ tools, functions }: ChatBody, dropped: UnsupportedFi
 function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: UnsupportedFields): void {
   const type = tool.type ?? 'function';
   toolbox.reportUnsupported(tool, path);
-  const { cache_control: marker } = tool;
+  const marker = tool.cache_control ?? undefined;
   if (isFlat(tool)) addFlatTool(tool, path, toolbox);
   else if (type === 'function') {
     const definition = required(tool.function, `${path}.function`);
