@@ -2,31 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
-import { writeIn, type Files } from '../gateway/temp-folders.js';
-
-const config = `pipeline:
-  - use: auth
-  - use: body-limit
-  - use: format-decode
-  - use: persona-inject
-    with: { text: '\${PERSONA:-Be brief.}' }
-  - use: slot-pick
-  - use: upstream-call
-  - use: format-encode
-slots:
-  - { id: team-a, upstream: messages, baseUrl: https://upstream.example, account: { kind: api-key, key: '\${TEAM_A_KEY}' } }
-store: sqlite:./data/gateway.db
-`;
-
-const body = '{ model: sonnet-5, max_tokens: 50, messages: [{ role: user, content: Hello! }] }';
-
-/** A file of tests, each of one request with these keys. */
-function testsOf(...requests: readonly string[]): string {
-  const tests = requests.map(
-    (keys, at) => `  - { name: test ${at}, requests: [{ post: /v1/messages, body: ${body}, ${keys} }] }\n`,
-  );
-  return `tests:\n${tests.join('')}`;
-}
+import type { Files } from '../gateway/temp-folders.js';
+import { body, config, testsOf } from './command-kit.js';
 
 /** A report as if no test had taken a millisecond; a test says so of those that it has taken. */
 function withoutTimes(report: string): string {
@@ -332,61 +309,5 @@ tests:
       .and.not.include(told);
     const off = recording.replace('use: record', 'use: record\n    enabled: false');
     expect((await run({ ...files, 'config/gateway.yaml': off })).stdout).to.not.include(told);
-  });
-
-  it('runs again with --watch where files of other folders change that it depends on', async () => {
-    const cwd = await workshop.folder({
-      'config/gateway.yaml': `${config.replace('pipeline:', 'pipeline:\n  - use: ../plugins/mine.mjs')}models: ../catalog/models.yaml\n`,
-      'plugins/mine.mjs': `export { default } from './lib/real.mjs';`,
-      'plugins/lib/real.mjs': `export default { name: 'mine', setup: () => (ctx, next) => next() };`,
-      'catalog/models.yaml': 'models: [{ id: sonnet-5, maxTokens: 100 }]',
-      'fixtures/request.json':
-        '{ "model": "sonnet-5", "max_tokens": 50, "messages": [{ "role": "user", "content": "Hi" }] }',
-      'config/a.test.yaml':
-        'tests: [{ name: one, requests: [{ post: /v1/messages, bodyFile: ../fixtures/request.json, expect: { status: 200, upstream.max_tokens: 50 } }] }]',
-    });
-    const watcher = await workshop.start({ cwd, args: ['test', '--watch'] });
-    await watcher.output('1 passed in');
-    await watcher.output('Waiting for a change', 1);
-    await writeIn(cwd, 'fixtures/request.json', '{ "model": "sonnet-5"');
-    await watcher.output('Waiting for a change', 2);
-    await writeIn(cwd, 'fixtures/request.json', '{ "model": "sonnet-5", "max_tokens": 50, "messages": [] }');
-    await watcher.output('0 passed, 1 failed');
-    await watcher.output('Waiting for a change', 3);
-    await writeIn(cwd, 'catalog/models.yaml', 'models: [');
-    await watcher.output('Waiting for a change', 4);
-    await writeIn(cwd, 'catalog/models.yaml', 'models: [{ id: sonnet-5, maxTokens: 100 }]');
-    await watcher.output('0 passed, 1 failed', 2);
-    await watcher.output('Waiting for a change', 5);
-    await writeIn(
-      cwd,
-      'plugins/lib/real.mjs',
-      `export default { name: 'mine', setup: () => (ctx) => ctx.throw(418) };`,
-    );
-    await watcher.output('0 passed, 1 failed', 3);
-    watcher.signal('SIGINT');
-    expect(await watcher.ended).to.include({ code: 0 });
-  });
-
-  it('runs again with --watch where a test or a plugin changes, until a signal', async () => {
-    const cwd = await workshop.folder({
-      'config/gateway.yaml': config.replace('pipeline:', 'pipeline:\n  - use: ./plugins/mine.mjs'),
-      'config/plugins/mine.mjs': `export default { name: 'mine', setup: () => (ctx, next) => next() };`,
-      'config/a.test.yaml': testsOf('expect: { status: 201 }'),
-    });
-    const watcher = await workshop.start({ cwd, args: ['test', '--watch'] });
-    await watcher.output('0 passed, 1 failed');
-    await watcher.output('Waiting for a change');
-    await writeIn(cwd, 'config/a.test.yaml', testsOf('expect: { status: 200 }'));
-    await watcher.output('1 passed in');
-    await watcher.output('Waiting for a change', 2);
-    await writeIn(
-      cwd,
-      'config/plugins/mine.mjs',
-      `export default { name: 'mine', setup: () => (ctx) => ctx.throw(418) };`,
-    );
-    await watcher.output('0 passed, 1 failed', 2);
-    watcher.signal('SIGINT');
-    expect(await watcher.ended).to.deep.include({ code: 0, stderr: '' });
   });
 });
