@@ -83,7 +83,7 @@ async function digestOf(files: readonly string[]): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What tells a content from another one; a file that cannot be read, or is none, has the same always. */
+/** Digest of a file's content; always the same one for a file that cannot be read. */
 async function contentOf(file: string): Promise<string> {
   try {
     const stats = await stat(file);

@@ -18,7 +18,7 @@ export interface CallerLimits {
   readonly onIdleCaller: () => void;
 }
 
-/** Where an answer stood when its caller was last seen to read. */
+/** Position of an answer when its caller was last seen to read. */
 interface Progress {
   sinceMs: number;
   takenBytes: number;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SpoolOwner } from './spool-owner.js';
 
-/** What the name of a spool file says. */
+/** Parts of the name of a spool file. */
 export interface SpoolName {
   readonly name: string;
   /** Undefined in names of former versions. */

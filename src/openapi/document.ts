@@ -15,7 +15,7 @@ import { describeStageRoutes, v1Routes } from './v1.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Where callers find a gateway, and the cookie of the console's sessions there. */
+/** Address of a gateway for its callers, and the cookie of the console's sessions there. */
 export interface ServedPlace {
   /** Path that it is below: `/llm`; empty for none. */
   readonly basePath: string;

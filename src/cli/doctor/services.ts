@@ -62,7 +62,7 @@ export async function store(patient: Patient, clocks: Clocks): Promise<readonly 
   }
 }
 
-/** What keeps a start from using the database; nothing where it can. */
+/** Finding about what keeps a start from using the database; none where nothing does. */
 async function database(
   server: ServerState,
   opened: MaintainedStore,

@@ -2,7 +2,7 @@
 export interface Blank {
   /** Its name for `--set NAME=VALUE`. */
   readonly name: string;
-  /** What stands in its place in the slot. */
+  /** Text in its place in the slot. */
   readonly text: string;
   /** Asked at a terminal. */
   readonly question: string;

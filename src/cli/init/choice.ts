@@ -30,7 +30,7 @@ export type Terminal =
   | { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream }
   | undefined;
 
-/** What is to be written, and where. */
+/** Texts to write, with their places. */
 export interface Choice {
   readonly provider: Provider;
   readonly slot: FilledSlot;

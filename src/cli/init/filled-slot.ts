@@ -2,7 +2,7 @@ import { isScalar, parseDocument, visit, type Document } from 'yaml';
 import type { Blank } from './blanks.js';
 import { idOf, variablesOf, type Provider } from './providers.js';
 
-/** What the owner of a slot says about it. */
+/** Answers of the owner of a slot. */
 export interface SlotAnswers {
   /** Values of blanks by their names, and `baseUrl` in place of the provider's own. */
   readonly set: Readonly<Record<string, string>>;

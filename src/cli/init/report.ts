@@ -17,7 +17,7 @@ export interface Written {
   readonly call: FirstCall | undefined;
 }
 
-/** What was written, whether it works, and what to do next. */
+/** Report of the files written, of the first call, and of the next steps. */
 export function report(choice: Choice, { files, staying, model, call }: Written): string {
   const { provider, slot, present } = choice;
   const kept =

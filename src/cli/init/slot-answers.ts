@@ -15,7 +15,7 @@ export interface SlotArguments {
   readonly 'base-url'?: string | undefined;
 }
 
-/** What the options, the environment and a person say about a slot. Throws a UsageError. */
+/** Answers about a slot from the options, the environment and a person. Throws a UsageError. */
 export async function slotAnswers(
   provider: Provider,
   given: SlotArguments,

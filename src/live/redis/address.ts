@@ -7,7 +7,7 @@ export interface RedisAddress {
   readonly prefix: string;
   /** With a directory, all of it but host and port, which come from there. */
   readonly access: RedisAccess;
-  /** Those who know the server; absent: it is that of `access`. */
+  /** Nodes that know the server; absent: it is that of `access`. */
   readonly directory?: RedisDirectory;
 }
 
@@ -17,7 +17,7 @@ export interface RedisNode {
   readonly port: number;
 }
 
-/** How a server is spoken to, wherever it is. */
+/** Terms of a connection to a server, wherever that is. */
 interface RedisTerms {
   readonly db: number;
   readonly username?: string;

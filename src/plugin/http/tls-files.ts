@@ -21,7 +21,7 @@ export interface TlsProblem {
   readonly message: string;
 }
 
-/** What `tls:` says, with the texts of its files; undefined if there is any problem. */
+/** Settings of `tls:` with the texts of its files; undefined if there is any problem. */
 export interface TlsFilesReading {
   readonly settings: TlsSettings | undefined;
   readonly problems: readonly TlsProblem[];

@@ -3,7 +3,7 @@ import { StoreBusyError } from '../store-error.js';
 /** Max connections of a process where the config has no `store.pool`. */
 export const defaultConnections = 10;
 
-/** Who asks for a place: a search of the console waits for all requests, and leaves them one place. */
+/** Kind of call that needs a connection: a search of the console waits for all requests, and leaves them one place. */
 export type Asker = 'request' | 'search';
 
 /** Gives a place back. */

@@ -40,7 +40,7 @@ export async function serverState(db: Kysely<Tables>): Promise<ServerState> {
   return state;
 }
 
-/** What keeps a start from using the database, and what an operator should change. */
+/** Findings that keep a start from using the database, or that an operator should mend. */
 export interface ServerFindings {
   readonly problem: string | undefined;
   readonly warning: string | undefined;

@@ -4,7 +4,7 @@ import type { PanelContext } from '../route.js';
 export const sessionCookie = 'gw_session';
 export const csrfCookie = 'gw_csrf';
 
-/** Where a browser sends a cookie. */
+/** Scope of a cookie in a browser. */
 interface CookiePlace {
   /** `/`, or the path of the only routes that get it. */
   readonly path: string;
