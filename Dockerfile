@@ -7,7 +7,7 @@ COPY src src
 COPY plugins plugins
 # The commit that the version carries: docker build --build-arg GW_COMMIT=$(git rev-parse HEAD) …
 ARG GW_COMMIT=
-RUN npx tsc -b src src/console/web plugins && node dist/build-commit.js && node dist/console/build-page.js && npm prune --omit=dev
+RUN npx tsc -b src src/console/web plugins && node dist/build/commit.js && node dist/console/build-page.js && npm prune --omit=dev
 
 FROM node:24-slim
 ENV NODE_ENV=production

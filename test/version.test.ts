@@ -14,10 +14,10 @@ describe('the version', () => {
   /** What a build with this environment makes of it. */
   async function built(...builds: readonly Readonly<Record<string, string>>[]): Promise<unknown> {
     const folder = await folders.make({ 'package.json': '{ "type": "module", "version": "1.2.3" }' });
-    for (const file of ['version.js', 'build-commit.js'])
+    for (const file of ['version.js', 'build/commit.js'])
       await cp(path.resolve('dist', file), path.join(folder, 'dist', file));
     for (const env of builds)
-      await run(process.execPath, ['dist/build-commit.js'], { cwd: folder, env: { ...env } });
+      await run(process.execPath, ['dist/build/commit.js'], { cwd: folder, env: { ...env } });
     const print = "console.log(JSON.stringify(await import('./dist/version.js')))";
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', print], { cwd: folder });
     return JSON.parse(stdout);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  * Step of a build: removes outputs whose source has moved or gone, which `tsc -b` leaves, so that no test of theirs
  * runs.
  */
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Folders of outputs with those of their sources; the more special ones first. */
 const places = [

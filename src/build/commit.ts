@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
  * Step of a build: keeps the commit that GW_COMMIT names, 7 to 40 hexadecimal digits, beside the program, whose version then
  * carries it; without GW_COMMIT none.
  */
-const file = new URL('./commit', import.meta.url);
+const file = new URL('../commit', import.meta.url);
 const commit = process.env['GW_COMMIT'] ?? '';
 if (commit === '') rmSync(file, { force: true });
 else if (/^[0-9a-f]{7,40}$/i.test(commit)) writeFileSync(file, commit.toLowerCase());
