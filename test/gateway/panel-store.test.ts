@@ -26,7 +26,7 @@ describe('a panel whose store is in trouble', () => {
   });
 
   it('says within two seconds that another program has locked the file, and goes on when that is over', async () => {
-    const other = new Database(file);
+    const other = new Database(file, { timeout: 10_000 });
     other.exec('begin immediate');
     let response: Response | undefined;
     const issue = async () => void (response = await panel.fetch('POST', '/keys', { name: 'k' }));
@@ -40,7 +40,7 @@ describe('a panel whose store is in trouble', () => {
   });
 
   it('answers every route that needs it with 503 and a time to come again', async () => {
-    const other = new Database(file);
+    const other = new Database(file, { timeout: 10_000 });
     for (const table of ['ledger', 'ledger_sums', 'keys', 'slots', 'sessions', 'responses'])
       other.exec(`drop table ${table}`);
     other.close();
