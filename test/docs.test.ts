@@ -6,7 +6,7 @@ import { scenarioHelp } from '#plugins/upstreams/simulator/scenarios.js';
 import { matcherNames } from '#src/config-tests/matchers.js';
 import { outcomeFields } from '#src/config-tests/outcome-shape.js';
 import { errorCodes } from '#src/plugin/internal.js';
-import { packageName } from '#src/version.js';
+import { packageName } from '#src/kit/version.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { ProcessWorkshop } from './gateway/gateway-process.js';
 import { ask, configOf, masterKey, stages, startPair, type Pair } from './gateway/harness.js';

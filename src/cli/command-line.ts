@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { commands, configFile, options, type Values } from './commands.js';
-import { name, version } from '../version.js';
+import { name, version } from '../kit/version.js';
 import { failureOf, startFailure, UsageError } from '../gateway/start-failure.js';
 
 const configUsage = `  --config FILE   the config file; else GW_CONFIG, else config/gateway.yaml of the working directory, else the one

@@ -6,7 +6,7 @@ import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../pipeline/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../pipeline/resolve.js';
 import { didYouMean, makeFolder } from '../plugin/internal.js';
-import { packageName, release } from '../version.js';
+import { packageName, release } from '../kit/version.js';
 import { account } from './templates/account.js';
 import { format } from './templates/format.js';
 import { stage } from './templates/stage.js';

@@ -1,6 +1,6 @@
 import { compileCheck, Type, type SchemaError } from '../plugin/internal.js';
 import { checkSourceBy } from './checked.js';
-import { isLinkLocal, whyRefused } from '../transport/addresses.js';
+import { isLinkLocal, whyRefused } from '../kit/addresses.js';
 import type { Config, SlotConfig, SlotPluginsConfig } from './config.js';
 import { writePath, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './schema.js';

@@ -18,7 +18,7 @@ import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';
 import { isUp } from './services.js';
 import { answerUnrouted } from '../http/unrouted.js';
 import { trustedHops, type TrustedHops } from '../http/trusted-hops.js';
-import { name, version } from '../version.js';
+import { name, version } from '../kit/version.js';
 import type { Config } from '../config/config.js';
 import type { GatewayOptions } from './options.js';
 

@@ -23,7 +23,7 @@ import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueAdminToken } from '../keys/admin-tokens.js';
 import { issueKey, makeKeySecret } from '../keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
-import { name, version } from '../version.js';
+import { name, version } from '../kit/version.js';
 import { patchSchema } from '../openapi/schema.js';
 
 /** Panel API of a gateway. */

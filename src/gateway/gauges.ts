@@ -4,7 +4,7 @@ import { measureLog } from '../telemetry/log-metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureRefusedRows, measureResponses, measureState } from '../telemetry/state-gauges.js';
 import type { PrometheusMetrics } from '../telemetry/metrics.js';
-import { version } from '../version.js';
+import { version } from '../kit/version.js';
 import { isUp, type Services } from './services.js';
 
 /** Parts of a gateway that its gauges read. */

@@ -1,6 +1,6 @@
 import { panelPrefix, type PanelRoute } from '../console/api/index.js';
 import type { Format, ServedRoute } from '../plugin/internal.js';
-import { name, version } from '../version.js';
+import { name, version } from '../kit/version.js';
 import {
   type DescribedRoute,
   namedSchemas,

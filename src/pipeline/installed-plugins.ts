@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { formerPackageName, packageName } from '../version.js';
+import { formerPackageName, packageName } from '../kit/version.js';
 import { readPackage } from './listed-plugins.js';
 
 /** An npm package that brings plugins. */

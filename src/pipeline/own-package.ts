@@ -1,4 +1,4 @@
-import { formerPackageName, packageName } from '../version.js';
+import { formerPackageName, packageName } from '../kit/version.js';
 
 /** Specifier of a door of this package, for one under its name or its former one; undefined for all others. */
 export function ownSpecifier(specifier: string): string | undefined {

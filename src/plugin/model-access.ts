@@ -1,5 +1,5 @@
 import { GatewayError } from './error.js';
-import { globMatcher } from './glob.js';
+import { globMatcher } from '../kit/glob.js';
 import type { MessagesRequest } from './contract/messages.js';
 import type { CatalogModel, Models } from './contract/models.js';
 import type { Caller } from './contract/caller.js';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { stackPlaces } from './stack-places.js';
+import { stackPlaces } from '../kit/stack-places.js';
 
 /** Folder of the gateway's own modules. */
 const ours = fileURLToPath(new URL('../', import.meta.url));

@@ -16,7 +16,7 @@ import {
   type TracedCall,
 } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
-import type { Writable } from './writable.js';
+import type { Writable } from '../kit/writable.js';
 
 /** Trace of one request, with what only the core reports to it. */
 export class RequestTrace implements Trace {

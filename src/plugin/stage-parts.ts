@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import type { Plugin } from './contract/define.js';
 import type { Intercept, Interceptor } from './contract/state.js';
-import { didYouMean } from './schema/did-you-mean.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
 
 /** Parts of a stage that has been set up. */
 export interface ReadyParts {

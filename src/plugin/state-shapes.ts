@@ -1,4 +1,4 @@
-import { isRecord } from './schema/record.js';
+import { isRecord } from '../kit/schema/record.js';
 import { checkReply } from './check-reply.js';
 
 type Check = (value: unknown) => string | undefined;

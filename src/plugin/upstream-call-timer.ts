@@ -6,7 +6,7 @@ import type { GatewayError } from './error.js';
 import { addUsage } from './events/usage.js';
 import type { ModelEvent } from './events/events.js';
 import type { TracedStage } from './traced-stage.js';
-import type { Writable } from './writable.js';
+import type { Writable } from '../kit/writable.js';
 
 /** Upstream call with its start, milliseconds of `performance.now()`, and the stage that made it. */
 export interface TracedCall extends TimedCall {

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { isLinkLocal, whyRefused } from './addresses.js';
+import { isLinkLocal, whyRefused } from '../kit/addresses.js';
 
 /** Name resolution and connector of a guard; tests inject their own. */
 export interface AddressGuardOptions {

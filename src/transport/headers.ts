@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isRequestHeader, type HttpRequest } from '../plugin/internal.js';
-import { release } from '../version.js';
+import { release } from '../kit/version.js';
 
 export type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { version } from '#src/version.js';
+import { version } from '#src/kit/version.js';
 import { ask, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { clockAt } from '../clock-at.js';
 

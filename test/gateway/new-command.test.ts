@@ -3,7 +3,7 @@ import { access, mkdir, readdir, readFile, rename, symlink } from 'node:fs/promi
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { packageName } from '#src/version.js';
+import { packageName } from '#src/kit/version.js';
 import { stages } from './harness.js';
 import { ProcessWorkshop } from './gateway-process.js';
 import { TempFolders, writeIn } from './temp-folders.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect } from 'chai';
-import { formerPackageName, packageName } from '#src/version.js';
+import { formerPackageName, packageName } from '#src/kit/version.js';
 import { stages } from './harness.js';
 import { ProcessWorkshop } from './gateway-process.js';
 

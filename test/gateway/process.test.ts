@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
-import { name, version } from '#src/version.js';
+import { name, version } from '#src/kit/version.js';
 import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';

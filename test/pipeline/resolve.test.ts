@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Pipeline } from '#src/pipeline/pipeline.js';
 import { RequestTrace } from '#src/plugin/internal.js';
-import { formerPackageName, packageName } from '#src/version.js';
+import { formerPackageName, packageName } from '#src/kit/version.js';
 import { Workshop, list, moduleText, whole } from './workshop.js';
 
 /** `use` as the first stage of a pipeline that works otherwise; line 2. */

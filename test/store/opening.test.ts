@@ -15,7 +15,7 @@ import { openSqlite } from '#src/store/sql/sqlite.js';
 import { cannotOpen } from '#src/store/sql/sqlite-errors.js';
 import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
 import { StoreError } from '#src/store/store-error.js';
-import { version } from '#src/version.js';
+import { version } from '#src/kit/version.js';
 import { key } from './conformance.js';
 import { row } from './ledger-conformance.js';
 import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { expect } from 'chai';
 import { AddressGuard, type AddressGuardOptions } from '#src/transport/address-guard.js';
-import { isLinkLocal } from '#src/transport/addresses.js';
+import { isLinkLocal } from '#src/kit/addresses.js';
 import { requestToken } from '#plugins/accounts/shared/token-endpoint.js';
 import { openEgress } from '#src/transport/connections.js';
 import { openHttpClient } from '#src/transport/http-client.js';

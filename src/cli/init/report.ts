@@ -4,7 +4,7 @@ import type { FirstCall } from '../first-call.js';
 import { configFile } from './add.js';
 import type { Choice } from './choice.js';
 import { simulator } from './providers.js';
-import { packageName } from '../../version.js';
+import { packageName } from '../../kit/version.js';
 
 /** Result of an `init`. */
 export interface Written {

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
-import type { Clock } from '../clock.js';
-import type { CallSignal } from '../http/call-signal.js';
-import type { SchemaError } from '../schema/schema-error.js';
+import type { Clock } from '../../kit/clock.js';
+import type { CallSignal } from '../../kit/call-signal.js';
+import type { SchemaError } from '../../kit/schema/schema-error.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from './http-client.js';
 import type { Logger } from './logger.js';

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
-import { closeObjects } from '../schema/closed.js';
+import { closeObjects } from '../../kit/schema/closed.js';
 import type { Intercept, StageContext, StateKey } from './state.js';
 import type { Operation } from './operation.js';
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../schema/did-you-mean.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
 
 /** Level of the plugin contract; a plugin may name the one that it was written for. */
 export type ApiLevel = 1;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Connection } from '../connection.js';
 import type { GatewayError } from '../error.js';
-import { closeObjects } from '../schema/closed.js';
+import { closeObjects } from '../../kit/schema/closed.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Caller } from './caller.js';
 import type { Intercept, ModelReply, StageContext } from './state.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../kit/clock.js';
 import type { Logger } from './logger.js';
 import type { Models } from './models.js';
 import type { Metrics } from './metrics.js';

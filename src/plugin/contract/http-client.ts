@@ -1,6 +1,6 @@
 import type { EventStream } from '../events/event-stream.js';
 import type { ModelEvent, ModelEventBatch } from '../events/events.js';
-import type { CallSignal } from '../http/call-signal.js';
+import type { CallSignal } from '../../kit/call-signal.js';
 import type { DiagnosisStep, ProgressReceiver } from './slot.js';
 
 /** Headers by name, lower case; several of one name joined by `, `. */

@@ -1,4 +1,4 @@
-import type { CallSignal } from '../http/call-signal.js';
+import type { CallSignal } from '../../kit/call-signal.js';
 import type { EventStream } from '../events/event-stream.js';
 import type { GatewayError } from '../error.js';
 import type { ReportLosses } from './loss.js';

@@ -1,4 +1,4 @@
-import type { CallSignal } from '../http/call-signal.js';
+import type { CallSignal } from '../../kit/call-signal.js';
 import type { GatewayError } from '../error.js';
 import type { Caller } from './caller.js';
 import type { MessagesRequest } from './messages.js';

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
-import type { Clock } from '../clock.js';
-import { closeObjects } from '../schema/closed.js';
-import type { SchemaError } from '../schema/schema-error.js';
+import type { Clock } from '../../kit/clock.js';
+import { closeObjects } from '../../kit/schema/closed.js';
+import type { SchemaError } from '../../kit/schema/schema-error.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from './logger.js';

@@ -1,4 +1,4 @@
-import { dispatch, type DispatchTable } from '../dispatch.js';
+import { dispatch, type DispatchTable } from '../../kit/dispatch.js';
 import { GatewayError, isGatewayError } from '../error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../schema/record.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

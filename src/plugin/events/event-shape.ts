@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
-import { Type } from '../schema/type.js';
-import { compileCheck } from '../schema/check.js';
-import { isRecord } from '../schema/record.js';
+import { Type } from '../../kit/schema/type.js';
+import { compileCheck } from '../../kit/schema/check.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /**
  * Validates an upstream's event: the path of the part with a wrong type, or undefined if its handlers can

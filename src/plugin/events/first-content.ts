@@ -1,7 +1,7 @@
-import { systemClock, type Clock } from '../clock.js';
+import { systemClock, type Clock } from '../../kit/clock.js';
 import { CallController } from '../http/call-controller.js';
-import type { CallSignal } from '../http/call-signal.js';
-import { Deadline } from '../limits/deadline.js';
+import type { CallSignal } from '../../kit/call-signal.js';
+import { Deadline } from '../../kit/deadline.js';
 import { GatewayError } from '../error.js';
 
 interface FirstContentOptions {

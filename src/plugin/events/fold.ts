@@ -1,4 +1,4 @@
-import { dispatch, type DispatchTable } from '../dispatch.js';
+import { dispatch, type DispatchTable } from '../../kit/dispatch.js';
 import type { ModelEvent, ModelEvents } from './events.js';
 import type {
   ContentBlock,

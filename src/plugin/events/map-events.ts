@@ -1,4 +1,4 @@
-import { dispatch, type DispatchTable } from '../dispatch.js';
+import { dispatch, type DispatchTable } from '../../kit/dispatch.js';
 import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';
 import type { Transform } from './stream-step.js';

@@ -1,6 +1,6 @@
 import type { ContentBlock, EventOf } from '../contract/messages.js';
 import { inputJson, keepInput } from '../inputs/kept-inputs.js';
-import { isRecord } from '../schema/record.js';
+import { isRecord } from '../../kit/schema/record.js';
 import { TextWindow, type TextKind, type TextMap, type TextMatch } from './text-window.js';
 
 /** Text of one kind in a whole block. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../error.js';
-import { isErrorCode } from '../error-code.js';
+import { isErrorCode } from '../../kit/error-code.js';
 import { errorFields } from './error-shapes.js';
 import { withNamedWait } from '../http/named-wait.js';
 

@@ -5,8 +5,8 @@ export type { Decoded, FailedRequest, FormatContext, FormatRoute } from '../cont
 export type { CacheControl, Citation, StopDetails, Thinking } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';
 export type { StoredResponse } from '../contract/store.js';
-export { dispatch } from '../dispatch.js';
-export type { DispatchTable } from '../dispatch.js';
+export { dispatch } from '../../kit/dispatch.js';
+export type { DispatchTable } from '../../kit/dispatch.js';
 export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
 export { cutStopReason, finishedMembers, isCutInput } from '../events/tool-input.js';
 export { extraPath } from '../extras.js';
@@ -18,6 +18,6 @@ export type { ReasoningEnvelope } from '../reasoning-envelope.js';
 export { LastResults } from '../last-results.js';
 export { conformingName } from '../narrowing/conforming-name.js';
 export { samplingOf } from '../sampling.js';
-export { compileCheck, formatPath } from '../schema/check.js';
+export { compileCheck, formatPath } from '../../kit/schema/check.js';
 export { fitSchema } from '../schema/fit/fit-schema.js';
 export type { FittedSchema } from '../schema/fit/fit-schema.js';

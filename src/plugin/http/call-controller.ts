@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { CallSignal } from './call-signal.js';
+import type { CallSignal } from '../../kit/call-signal.js';
 
 /**
  * Abort controller with its signal, kept in a plain array of listeners: cheaper for each call than an

@@ -1,4 +1,4 @@
-import { isRecord } from '../schema/record.js';
+import { isRecord } from '../../kit/schema/record.js';
 import { secondsIn, usedUpSeconds } from './rate-limit-headers.js';
 
 type Headers = Readonly<Record<string, string>>;

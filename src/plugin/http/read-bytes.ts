@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { CallSignal } from './call-signal.js';
+import type { CallSignal } from '../../kit/call-signal.js';
 import { GatewayError, isGatewayError } from '../error.js';
 import { CollectedBytes } from './collected-bytes.js';
 

@@ -2,9 +2,9 @@ import type { Host } from '../contract/host.js';
 import type { UsageQuery, UsageSum } from '../contract/ledger.js';
 import type { MeterReading } from '../contract/live.js';
 import { totalTokens } from '../events/ledger-tokens.js';
-import { growingCache } from './growing-cache.js';
+import { growingCache } from '../../kit/growing-cache.js';
 import { fromMeter, toMeter, type LimitHolder, type LimitUnit, type LimitWindow } from './limit-window.js';
-import { within } from './within.js';
+import { within } from '../../kit/within.js';
 
 /**
  * Use of the limits of keys and teams by window, over all instances. Days and months outlast the shared live

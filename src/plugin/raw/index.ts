@@ -1,6 +1,6 @@
 /** `@gw2api/gateway/plugin/raw`: byte tools. They may change in a minor version. */
-export { callSignal } from '../http/call-signal.js';
-export type { CallSignal } from '../http/call-signal.js';
+export { callSignal } from '../../kit/call-signal.js';
+export type { CallSignal } from '../../kit/call-signal.js';
 export { sendTo } from '../http/sse-body.js';
 export type { DirectBody } from '../http/sse-body.js';
 export { fromBinaryString, toBinaryString } from '../raw/binary-string.js';

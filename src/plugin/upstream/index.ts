@@ -22,13 +22,13 @@ export type {
   UpstreamHost,
   UpstreamQuery,
 } from '../contract/upstream.js';
-export { dispatch } from '../dispatch.js';
-export type { DispatchTable } from '../dispatch.js';
+export { dispatch } from '../../kit/dispatch.js';
+export type { DispatchTable } from '../../kit/dispatch.js';
 export { MessageFold } from '../events/fold.js';
 export { mendedMessage } from '../events/mend/mended-message.js';
 export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';
 export { blockExtraLosses, extraKind, extraLosses, extraPath } from '../extras.js';
-export { abortSignal } from '../http/call-signal.js';
+export { abortSignal } from '../../kit/call-signal.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';
 export { errorFields, isErrorBody } from '../events/error-shapes.js';
@@ -40,7 +40,7 @@ export { KeyScanner } from '../schema/fit/key-scanner.js';
 export { withinStrictLimits } from '../schema/fit/strict-limits.js';
 export { narrowedForMessages } from '../narrowing/narrowed-call.js';
 export { refusedThinking } from '../narrowing/refused-thinking.js';
-export type { SchemaError } from '../schema/schema-error.js';
+export type { SchemaError } from '../../kit/schema/schema-error.js';
 export { keepArguments } from '../inputs/argument-objects.js';
 export { inputJson, keepInput } from '../inputs/kept-inputs.js';
-export { untilAborted } from '../limits/within.js';
+export { untilAborted } from '../../kit/within.js';

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { version } from '../../version.js';
+import { version } from '../../kit/version.js';
 import { StoreError } from '../store-error.js';
 import type { Migration } from './migrations.js';
 import type { Tables } from './tables.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ContentBlock, MessagesResponse, Usage } from '../../contract/messages.js';
-import { isRecord } from '../../schema/record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { ModelEvent } from '../events.js';
 
 /** Tokens of a text of this length, where nobody counts them. */

@@ -1,6 +1,6 @@
 import type { Changes } from './changes.js';
 import { annotations, ObjectMerge } from './merge-objects.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { isType, maxDepth, SchemaSizes, without, type Schema } from './schema-parts.js';
 import { StrictCheck } from './strict-check.js';
 import {

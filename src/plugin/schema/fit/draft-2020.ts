@@ -1,5 +1,5 @@
 import type { Changes } from './changes.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { mapParts, maxDepth, type Schema } from './schema-parts.js';
 
 /**

@@ -1,6 +1,6 @@
 import { joinSchemas } from './join-schemas.js';
 import { targetOf } from './pointers.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { isType, maxDepth, SchemaSizes, without, type Schema } from './schema-parts.js';
 import { describesObject } from './strict-keywords.js';
 

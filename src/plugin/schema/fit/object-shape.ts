@@ -1,4 +1,4 @@
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { joinSchemas } from './join-schemas.js';
 import { targetOf } from './pointers.js';
 import { isType, type Schema } from './schema-parts.js';

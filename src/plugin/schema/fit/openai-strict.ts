@@ -1,5 +1,5 @@
 import { targetOf } from './pointers.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { isType, maxDepth, partsOf, type Schema } from './schema-parts.js';
 
 const maxProperties = 5000;

@@ -1,4 +1,4 @@
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import type { Schema } from './schema-parts.js';
 
 /** Target of a reference within a document; undefined if it leads nowhere, or to another document. */

@@ -1,6 +1,6 @@
 import type { Changes } from './changes.js';
 import { joined, ObjectShapes, ownShape, type ObjectShape } from './object-shape.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { without, type Schema } from './schema-parts.js';
 
 const combining = ['anyOf', 'oneOf', 'allOf'] as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Changes } from './changes.js';
 import { decoded } from './pointers.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { mapParts, maxDepth, without, type Schema } from './schema-parts.js';
 
 /** Names that a schema's root properties have upstream, by the caller's; only those that differ. */

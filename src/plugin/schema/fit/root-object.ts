@@ -1,7 +1,7 @@
 import type { Changes } from './changes.js';
 import { joinSchemas } from './join-schemas.js';
 import { targetOf } from './pointers.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { without, type Schema } from './schema-parts.js';
 
 /** Puts what the root refers to in its place; a reference to nothing, or to itself, goes into words. */

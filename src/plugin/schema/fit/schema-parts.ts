@@ -1,4 +1,4 @@
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

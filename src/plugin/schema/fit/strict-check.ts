@@ -1,4 +1,4 @@
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { isType, maxDepth, partsOf, type Schema } from './schema-parts.js';
 import { hasLiterals, refusedIn } from './strict-keywords.js';
 

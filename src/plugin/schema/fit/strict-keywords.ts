@@ -1,4 +1,4 @@
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { isType, type Schema } from './schema-parts.js';
 
 /** Keywords that Anthropic's strict subset refuses; keywords that JSON Schema does not define constrain nothing and stay. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { partsOf, type Schema } from './schema-parts.js';
 
 /** Strict schema of one request. */

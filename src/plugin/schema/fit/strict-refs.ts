@@ -1,6 +1,6 @@
 import type { Changes } from './changes.js';
 import { targetOf } from './pointers.js';
-import { isRecord } from '../record.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { mapParts, maxDepth, partsOf, type Schema } from './schema-parts.js';
 
 /** Max nesting depth, references included. */

@@ -1,4 +1,4 @@
-import type { CallSignal } from './http/call-signal.js';
+import type { CallSignal } from './call-signal.js';
 
 /** Time and timers of a gateway: every limit on a request uses them. The functions need no `this`. */
 export interface Clock {

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../clock.js';
+import { systemClock, type Clock } from './clock.js';
 
 /**
  * Idle timeout that is extended by reading the clock, without re-arming the timer; a timer that fires too

@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { TempFolders } from './gateway/temp-folders.js';
+import { TempFolders } from '../gateway/temp-folders.js';
 
 const run = promisify(execFile);
 
@@ -14,11 +14,11 @@ describe('the version', () => {
   /** What a build with this environment makes of it. */
   async function built(...builds: readonly Readonly<Record<string, string>>[]): Promise<unknown> {
     const folder = await folders.make({ 'package.json': '{ "type": "module", "version": "1.2.3" }' });
-    for (const file of ['version.js', 'build/commit.js'])
+    for (const file of ['kit/version.js', 'build/commit.js'])
       await cp(path.resolve('dist', file), path.join(folder, 'dist', file));
     for (const env of builds)
       await run(process.execPath, ['dist/build/commit.js'], { cwd: folder, env: { ...env } });
-    const print = "console.log(JSON.stringify(await import('./dist/version.js')))";
+    const print = "console.log(JSON.stringify(await import('./dist/kit/version.js')))";
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', print], { cwd: folder });
     return JSON.parse(stdout);
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isLinkLocal } from '#src/transport/addresses.js';
+import { isLinkLocal } from '#src/kit/addresses.js';
 
 describe('a link-local or metadata address', () => {
   for (const host of [

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { CallSignal } from '../http/call-signal.js';
+import type { Clock } from './clock.js';
+import type { CallSignal } from './call-signal.js';
 
 /** Timeout error of `within`. */
 export class LateError extends Error {
