@@ -8,12 +8,12 @@ import {
   shortName,
   type CatalogModel,
 } from '../plugin/internal.js';
-import type { Probe } from '../pipeline/pipeline.js';
-import type { DiscoveredModels } from '../slots/discovered-models.js';
-import { isNamed, ModelNames } from '../slots/model-names.js';
-import type { SlotPool } from '../slots/pool.js';
+import type { Probe } from '../engine/pipeline/run/pipeline.js';
+import type { DiscoveredModels } from '../engine/slots/discovered-models.js';
+import { isNamed, ModelNames } from '../engine/slots/model-names.js';
+import type { SlotPool } from '../engine/slots/pool.js';
 import { messageWithout, runProbes, secretsOf, slotProbes } from './probes.js';
-import type { UpstreamSlot } from '../slots/upstream-slot.js';
+import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
 
 interface OnlineReport {
   readonly text: string;

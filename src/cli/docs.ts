@@ -3,9 +3,9 @@ import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { referenceComments } from '../config/reference.js';
 import { otherFile } from '../gateway/load-config.js';
-import { configSchema } from '../pipeline/config-schema.js';
-import { builtinPlugins, listPlugins, type ListedPlugin } from '../pipeline/listed-plugins.js';
-import { builtinFolder } from '../pipeline/resolve.js';
+import { configSchema } from '../engine/pipeline/load/config-schema.js';
+import { builtinPlugins, listPlugins, type ListedPlugin } from '../engine/pipeline/load/listed-plugins.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 import { pluginsMarkdown } from './plugins-markdown.js';
 
 export interface Docs {

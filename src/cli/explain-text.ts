@@ -1,7 +1,11 @@
 import { styleText } from 'node:util';
 import { isModelCall, isTokenCount } from '../dry/outcome.js';
 import type { ExplainedStage, Explanation } from '../explain/explanation.js';
-import type { ObservedChoice, ObservedCooldown, ObservedSlot } from '../slots/selection/observed-choice.js';
+import type {
+  ObservedChoice,
+  ObservedCooldown,
+  ObservedSlot,
+} from '../engine/slots/selection/observed-choice.js';
 import { causeText, choiceWords, notTakenWords, skipWords } from '../explain/words.js';
 import { callLines, changeLines, eventLines } from './explain-changes.js';
 import { valueText, type Paint } from './explain-values.js';

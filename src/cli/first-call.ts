@@ -2,11 +2,11 @@ import type { Config, SlotConfig } from '../config/config.js';
 import { jsonOrText, send } from '../dry/caller.js';
 import { openGateway } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
-import { MemorySocket } from '../http/memory-socket.js';
+import { MemorySocket } from '../engine/http/memory-socket.js';
 import { issueKey } from '../keys/keys.js';
 import { globMatcher, isRecord, systemClock, untilAborted } from '../plugin/internal.js';
-import { isNamed } from '../slots/model-names.js';
-import type { UpstreamSlot } from '../slots/upstream-slot.js';
+import { isNamed } from '../engine/slots/model-names.js';
+import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
 import { createLogger } from '../telemetry/logs.js';
 import { messageWithout, secretsOf } from './probes.js';
 

@@ -1,5 +1,5 @@
-import type { ListedPlugin } from '../pipeline/listed-plugins.js';
-import { optionFields, type OptionField } from '../pipeline/option-fields.js';
+import type { ListedPlugin } from '../engine/pipeline/load/listed-plugins.js';
+import { optionFields, type OptionField } from '../engine/pipeline/load/option-fields.js';
 
 /** The options of plugins as Markdown, a table for each. */
 export function pluginsMarkdown(

@@ -2,10 +2,10 @@ import path from 'node:path';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { otherFile } from '../gateway/load-config.js';
-import { align } from '../pipeline/describe.js';
-import { installedPlugins } from '../pipeline/installed-plugins.js';
-import { listPlugins } from '../pipeline/listed-plugins.js';
-import { builtinFolder } from '../pipeline/resolve.js';
+import { align } from '../engine/pipeline/run/describe.js';
+import { installedPlugins } from '../engine/pipeline/load/installed-plugins.js';
+import { listPlugins } from '../engine/pipeline/load/listed-plugins.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 
 export interface PluginsReport {
   readonly text: string;

@@ -1,7 +1,7 @@
 import type { SlotConfig } from '../config/config.js';
-import type { Probe } from '../pipeline/pipeline.js';
+import type { Probe } from '../engine/pipeline/run/pipeline.js';
 import { printable, untilAborted } from '../plugin/internal.js';
-import type { SlotPool } from '../slots/pool.js';
+import type { SlotPool } from '../engine/slots/pool.js';
 
 /** Runs probes, all at once and each within `ms`; a line for each. */
 export async function runProbes(

@@ -15,7 +15,7 @@ import { writeSnapshots } from '../config-tests/update.js';
 import { changeIn, foldersOf, maxFolders } from '../config-tests/watched-folders.js';
 import { DryGateway } from '../dry/dry-gateway.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { PluginFiles } from '../pipeline/plugin-files.js';
+import { PluginFiles } from '../engine/pipeline/load/plugin-files.js';
 
 export interface TestFlags {
   readonly isCi: boolean;

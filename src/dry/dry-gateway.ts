@@ -5,7 +5,7 @@ import type { Gateway } from '../gateway/gateway.js';
 import { didYouMean } from '../plugin/internal.js';
 import { send, type Received } from './caller.js';
 import { DryKeys } from './keys.js';
-import { MemorySocket } from '../http/memory-socket.js';
+import { MemorySocket } from '../engine/http/memory-socket.js';
 import type { DryOutcome, DryRequest } from './outcome.js';
 import { outcomeOf, type Settled, type Surroundings } from './outcome-of.js';
 import { secretsOf } from './secrets.js';

@@ -1,5 +1,5 @@
 import type { Gateway } from '../gateway/gateway.js';
-import { configuredSecrets } from '../slots/slot-secrets.js';
+import { configuredSecrets } from '../engine/slots/slot-secrets.js';
 
 /** Texts of a gateway's config that no report may have: options that plugins mark as secret, headers, proxies. */
 export function secretsOf({ runtime, services }: Pick<Gateway, 'runtime' | 'services'>): readonly string[] {

@@ -1,7 +1,7 @@
-import type { PipelineWatch } from '../pipeline/watch.js';
+import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { KeyLimits, MeterReading, ProtocolKey, WindowLimit } from '../plugin/internal.js';
-import type { OnChoice } from '../slots/selection/observed-choice.js';
-import type { SlotsState } from '../slots/snapshot.js';
+import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
+import type { SlotsState } from '../engine/slots/snapshot.js';
 
 /** Settings of the made-up world of a dry gateway. */
 export interface DrySettings {

@@ -1,6 +1,6 @@
 import { MemoryHub } from '../live/memory/hub.js';
 import type { Live, WholeStore } from '../plugin/internal.js';
-import type { SlotsState } from '../slots/snapshot.js';
+import type { SlotsState } from '../engine/slots/snapshot.js';
 
 /** Live state in memory, in which the slots are as given: what is in use is in use by another instance. */
 export function liveWith({ shared, inFlight }: SlotsState, now: () => number): Live {

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '../plugin/internal.js';
-import { builtinFolder } from '../pipeline/resolve.js';
-import { openHttpClient, type OpenHttpClient, type SentRequest } from '../transport/http-client.js';
-import { MemorySocket } from '../http/memory-socket.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import { openHttpClient, type OpenHttpClient, type SentRequest } from '../engine/transport/http-client.js';
+import { MemorySocket } from '../engine/http/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
 import { standInServer } from './stand-in.js';
 

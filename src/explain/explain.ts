@@ -3,7 +3,7 @@ import { DryGateway } from '../dry/dry-gateway.js';
 import type { DryOutcome } from '../dry/outcome.js';
 import type { DrySettings } from '../dry/settings.js';
 import { estimateTokens, type Additions, type LedgerTokens } from '../plugin/internal.js';
-import type { ObservedChoice } from '../slots/selection/observed-choice.js';
+import type { ObservedChoice } from '../engine/slots/selection/observed-choice.js';
 import type {
   ExplainRequest,
   ExplainedAnswer,
@@ -11,7 +11,7 @@ import type {
   ExplainedTokens,
   Explanation,
 } from './explanation.js';
-import { callerSecrets } from '../masking/caller-secrets.js';
+import { callerSecrets } from '../engine/masking/caller-secrets.js';
 import { mapTexts, maskedHeaders, withoutSecrets } from './masks.js';
 import { PipelineRecorder } from './pipeline-recorder.js';
 import { isBase64, shown, shownText } from './shown.js';

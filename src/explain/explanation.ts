@@ -1,6 +1,6 @@
 import type { DryRequest } from '../dry/outcome.js';
-import type { PassedBy } from '../pipeline/watch.js';
-import type { ObservedChoice } from '../slots/selection/observed-choice.js';
+import type { PassedBy } from '../engine/pipeline/run/watch.js';
+import type { ObservedChoice } from '../engine/slots/selection/observed-choice.js';
 import type { LedgerTokens } from '../plugin/internal.js';
 
 /** Request to explain, and who sends it. */

@@ -1,6 +1,6 @@
 import type { OutgoingCall } from '../dry/outcome.js';
-import { credentialNames } from '../masking/caller-secrets.js';
-import { formsOf } from '../masking/secret-forms.js';
+import { credentialNames } from '../engine/masking/caller-secrets.js';
+import { formsOf } from '../engine/masking/secret-forms.js';
 import { cutMark } from './shown.js';
 
 const blank = '***';

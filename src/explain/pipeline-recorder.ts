@@ -1,6 +1,6 @@
 import type { Additions, Caller, Interceptor } from '../plugin/internal.js';
-import type { StageInfo } from '../pipeline/stage-info.js';
-import type { PipelineWatch, WatchedParts } from '../pipeline/watch.js';
+import type { StageInfo } from '../engine/pipeline/run/stage-info.js';
+import type { PipelineWatch, WatchedParts } from '../engine/pipeline/run/watch.js';
 import { errorOf } from './explained-error.js';
 import type { ExplainedStage, SkipReason } from './explanation.js';
 import { eventsOf, StageRecord } from './recording.js';

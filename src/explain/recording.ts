@@ -1,5 +1,5 @@
 import type { StagePlace } from '../plugin/internal.js';
-import type { PassedBy } from '../pipeline/watch.js';
+import type { PassedBy } from '../engine/pipeline/run/watch.js';
 import { eventChanges } from './event-changes.js';
 import { EventTally } from './event-tally.js';
 import type {

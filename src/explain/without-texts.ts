@@ -1,4 +1,4 @@
-import type { ObservedSlot } from '../slots/selection/observed-choice.js';
+import type { ObservedSlot } from '../engine/slots/selection/observed-choice.js';
 import type { ExplainedError, ExplainedStage, Explanation, RequestChanges } from './explanation.js';
 
 /** The explanation without texts of the request, the answer and the config: stages, slots, times and causes. */

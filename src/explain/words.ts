@@ -1,5 +1,5 @@
 import type { SlotFailure } from '../plugin/internal.js';
-import type { NotTaken, ObservedChoice } from '../slots/selection/observed-choice.js';
+import type { NotTaken, ObservedChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SkipReason } from './explanation.js';
 
 /** Why a slot was not taken, in words that follow its name. */

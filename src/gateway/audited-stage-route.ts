@@ -1,5 +1,5 @@
 import { isRead, requireRole } from '../console/api/actor.js';
-import type { RouteContext } from '../http/route-context.js';
+import type { RouteContext } from '../engine/http/route-context.js';
 import type { LoadPanel } from './console-api.js';
 import type { Services } from './services.js';
 

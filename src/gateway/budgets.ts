@@ -1,6 +1,6 @@
 import type { Config, ConfigProblem } from '../config/config.js';
 import { priceGaps } from '../ledger/price-gaps.js';
-import type { Pipeline } from '../pipeline/pipeline.js';
+import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import {
   globMatcher,
   hasBudget,
@@ -9,7 +9,7 @@ import {
   type Logger,
   type Store,
 } from '../plugin/internal.js';
-import { isNamed } from '../slots/model-names.js';
+import { isNamed } from '../engine/slots/model-names.js';
 
 /** True where a stage of the pipeline counts the budgets of keys and teams. */
 export function countsBudgets({ stages }: Pick<Pipeline, 'stages'>): boolean {

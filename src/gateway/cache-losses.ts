@@ -1,5 +1,5 @@
 import type { AnsweredRequest } from '../cache-ledger/index.js';
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange } from '../engine/http/exchange.js';
 import type { CacheLoss, LedgerRow, Price, RequestTrace } from '../plugin/internal.js';
 import { CacheMetrics } from '../telemetry/cache-metrics.js';
 import type { RequestRecord } from '../telemetry/request-record.js';

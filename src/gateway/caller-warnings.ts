@@ -1,6 +1,6 @@
 import { formatProblem, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { isGood } from '../keys/keys.js';
-import type { Pipeline } from '../pipeline/pipeline.js';
+import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import {
   globMatcher,
   isForeign,

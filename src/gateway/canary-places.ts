@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Canary, CanaryPlace } from '../canary/index.js';
-import type { CoreContext } from '../http/exchange.js';
+import type { CoreContext } from '../engine/http/exchange.js';
 import { connectionOf, defaultStickyFrom, sentKey, stickyKey, within } from '../plugin/internal.js';
 import type { Services } from './services.js';
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { CatalogModels } from '../models/models.js';
+import { CatalogModels } from '../engine/models/models.js';
 import { warnOfKeyNames } from './caller-warnings.js';
 import { loadedNext, loadedRuntime } from './loaded-config.js';
 import type { GatewayOptions } from './options.js';

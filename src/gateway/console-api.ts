@@ -8,8 +8,8 @@ import { basePathOf } from '../console/api/public-url.js';
 import type { PanelContext } from '../console/api/route.js';
 import type { Gateway } from './gateway.js';
 import { perRuntime } from './per-runtime.js';
-import type { CoreContext, CoreMiddleware } from '../http/exchange.js';
-import { allowedMethods, refuseUnrouted } from '../http/unrouted.js';
+import type { CoreContext, CoreMiddleware } from '../engine/http/exchange.js';
+import { allowedMethods, refuseUnrouted } from '../engine/http/unrouted.js';
 import { StoreError } from '../store/store-error.js';
 
 /** Opens the panel API at the first call. */

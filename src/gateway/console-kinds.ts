@@ -1,11 +1,11 @@
 import { SlotSchema } from '../config/schema.js';
 import { referenceComments } from '../config/reference.js';
 import type { PanelSlotField, PanelSlotKind, PanelSlotKinds } from '../console/api/index.js';
-import { loadPlugin, type Loading } from '../pipeline/load-plugin.js';
-import { builtinKinds } from '../pipeline/load-slots.js';
-import { optionFields } from '../pipeline/option-fields.js';
-import { builtinFolder } from '../pipeline/resolve.js';
-import { accountKind, upstreamKind } from '../pipeline/slot-kinds.js';
+import { loadPlugin, type Loading } from '../engine/pipeline/load/load-plugin.js';
+import { builtinKinds } from '../engine/pipeline/load/load-slots.js';
+import { optionFields } from '../engine/pipeline/load/option-fields.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import { accountKind, upstreamKind } from '../engine/pipeline/load/slot-kinds.js';
 import type { AccountKind, UpstreamKind } from '../plugin/internal.js';
 import type { ConsoleTerms } from './console-slots.js';
 

@@ -1,8 +1,8 @@
 import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../config/config.js';
 import { writePath } from '../config/document.js';
 import { readSlot } from '../config/one-slot.js';
-import { builtinKinds, loadSlots, type LoadedSlot } from '../pipeline/load-slots.js';
-import { builtinFolder } from '../pipeline/resolve.js';
+import { builtinKinds, loadSlots, type LoadedSlot } from '../engine/pipeline/load/load-slots.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 import { didYouMean, localPaths } from '../plugin/internal.js';
 
 /** Parts of the config that a slot of the console depends on. */

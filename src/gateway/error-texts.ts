@@ -1,4 +1,4 @@
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange } from '../engine/http/exchange.js';
 import { readProperty, type ErrorTexts, type GatewayError } from '../plugin/internal.js';
 import { requestMask, type KnownSecrets } from './request-mask.js';
 

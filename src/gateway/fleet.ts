@@ -1,5 +1,5 @@
 import { ClusterQuery } from '../live/cluster-query.js';
-import type { Exchanges } from '../http/exchanges.js';
+import type { Exchanges } from '../engine/http/exchanges.js';
 import type { Services } from './services.js';
 
 type Parts = Pick<Services, 'live' | 'ledger' | 'flushOthers'> & { readonly exchanges: Exchanges };

@@ -1,5 +1,5 @@
-import type { Exchanges } from '../http/exchanges.js';
-import type { WrongKeys } from '../http/wrong-keys.js';
+import type { Exchanges } from '../engine/http/exchanges.js';
+import type { WrongKeys } from '../engine/http/wrong-keys.js';
 import { measureLog } from '../telemetry/log-metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureRefusedRows, measureResponses, measureState } from '../telemetry/state-gauges.js';

@@ -1,5 +1,5 @@
-import type { Exchange } from '../http/exchange.js';
-import { timeOrderedId } from '../http/request-id.js';
+import type { Exchange } from '../engine/http/exchange.js';
+import { timeOrderedId } from '../engine/http/request-id.js';
 import type { LedgerRow, LedgerTrace, TimedCall, Trace, Writable } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 import type { RequestMoney } from './request-money.js';

@@ -1,10 +1,10 @@
 import { ConfigError, type Config } from '../config/config.js';
 import { readConfig, readConfigFile, type ConfigInput } from '../config/load.js';
 import type { Environment } from '../config/environment.js';
-import { loadFormats } from '../pipeline/load-formats.js';
-import { loadSlots } from '../pipeline/load-slots.js';
-import { loadStages } from '../pipeline/load-stages.js';
-import { builtinFolder } from '../pipeline/resolve.js';
+import { loadFormats } from '../engine/pipeline/load/load-formats.js';
+import { loadSlots } from '../engine/pipeline/load/load-slots.js';
+import { loadStages } from '../engine/pipeline/load/load-stages.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 
 /** The fix that messages suggest if the config file cannot be read. */
 export const otherFile = 'name another by --config FILE or GW_CONFIG';

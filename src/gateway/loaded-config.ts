@@ -1,10 +1,10 @@
 import type { LoadedConfig, LoadedPlugin, LoadedSlotPlugins } from '../config-diff/index.js';
 import { ConfigError, type Config, type SlotConfig, type StageConfig } from '../config/config.js';
-import { loadFormats } from '../pipeline/load-formats.js';
-import { defaultsOf, type Loadable } from '../pipeline/load-plugin.js';
-import { loadSlots, type LoadedSlot } from '../pipeline/load-slots.js';
-import { loadStages, type LoadedStage } from '../pipeline/load-stages.js';
-import { builtinFolder } from '../pipeline/resolve.js';
+import { loadFormats } from '../engine/pipeline/load/load-formats.js';
+import { defaultsOf, type Loadable } from '../engine/pipeline/load/load-plugin.js';
+import { loadSlots, type LoadedSlot } from '../engine/pipeline/load/load-slots.js';
+import { loadStages, type LoadedStage } from '../engine/pipeline/load/load-stages.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 import type { Format } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 

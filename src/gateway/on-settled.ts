@@ -1,5 +1,5 @@
 import type { RequestFeed } from '../console/api/request-feed.js';
-import type { ExchangesOptions } from '../http/exchanges.js';
+import type { ExchangesOptions } from '../engine/http/exchanges.js';
 import { cacheLosses } from './cache-losses.js';
 import { errorTextsOf } from './error-texts.js';
 import { ledgerRowOf } from './ledger-row.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { percentOf, type Clock, type Live, type Logger } from '../plugin/internal.js';
-import type { SlotPool } from '../slots/pool.js';
+import type { SlotPool } from '../engine/slots/pool.js';
 import { openOtlpSink, Tracing } from '../telemetry/otel/index.js';
 import { version } from '../kit/version.js';
 import { RequestTracing } from './request-tracing.js';

@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config-diff/index.js';
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange } from '../engine/http/exchange.js';
 import type { Clock, LedgerRow, Live, Logger } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
-import type { OpenHttpClient } from '../transport/http-client.js';
-import type { PipelineWatch } from '../pipeline/watch.js';
-import type { OnChoice } from '../slots/selection/observed-choice.js';
+import type { OpenHttpClient } from '../engine/transport/http-client.js';
+import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
+import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SecretKey } from '../store/index.js';
 import type { TestVerdict } from './test-config.js';
 import type { Measurement } from '../telemetry/metrics.js';

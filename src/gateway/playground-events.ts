@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { PlaygroundEvent } from '../console/api/playground-run.js';
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange } from '../engine/http/exchange.js';
 import type { LedgerRow } from '../plugin/internal.js';
 
 /** Queue of what happens to one request; the answer waits while nobody takes from it. */

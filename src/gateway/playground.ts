@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { PlaygroundCall, RunPlayground } from '../console/api/playground-run.js';
-import { sendWithin } from '../http/websockets/inner-client.js';
+import { sendWithin } from '../engine/http/inner-client.js';
 import { every, GatewayError, type Format, type LedgerRow } from '../plugin/internal.js';
 import type { Gateway } from './gateway.js';
 import { PlaygroundEvents } from './playground-events.js';

@@ -1,7 +1,7 @@
-import type { Exchange } from '../http/exchange.js';
-import { callerSecrets } from '../masking/caller-secrets.js';
-import { shownCode } from '../masking/shown-code.js';
-import { textMask, type TextMask } from '../masking/text-mask.js';
+import type { Exchange } from '../engine/http/exchange.js';
+import { callerSecrets } from '../engine/masking/caller-secrets.js';
+import { shownCode } from '../engine/masking/shown-code.js';
+import { textMask, type TextMask } from '../engine/masking/text-mask.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
 

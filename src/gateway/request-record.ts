@@ -1,4 +1,4 @@
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange } from '../engine/http/exchange.js';
 import type { Outcome } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
 

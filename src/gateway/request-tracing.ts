@@ -1,8 +1,8 @@
-import type { CoreContext, Exchange } from '../http/exchange.js';
+import type { CoreContext, Exchange } from '../engine/http/exchange.js';
 import type { LedgerRow } from '../plugin/internal.js';
 import { RequestSpan, type Tracing, type TracedSlot } from '../telemetry/otel/index.js';
 import type { RequestRecord } from '../telemetry/request-record.js';
-import type { SlotPool } from '../slots/pool.js';
+import type { SlotPool } from '../engine/slots/pool.js';
 
 /** Traces of requests to the formats and about models, for a collector. */
 export class RequestTracing {

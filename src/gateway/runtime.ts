@@ -3,14 +3,14 @@ import { ConfigError, formatProblem, type Config } from '../config/config.js';
 import { budgetProblems, budgetWarnings } from './budgets.js';
 import { callerWarnings } from './caller-warnings.js';
 import { warningsOf } from '../config/rules.js';
-import { loadFormats } from '../pipeline/load-formats.js';
-import { Pipeline, type BuildOptions } from '../pipeline/pipeline.js';
-import { builtinFolder } from '../pipeline/resolve.js';
-import type { HostServices } from '../pipeline/stage-host.js';
+import { loadFormats } from '../engine/pipeline/load/load-formats.js';
+import { Pipeline, type BuildOptions } from '../engine/pipeline/run/pipeline.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import type { HostServices } from '../engine/pipeline/run/stage-host.js';
 import { formatContext, type Format, type FormatContext, type Models } from '../plugin/internal.js';
 import type { GatewayOptions } from './options.js';
 import { isLocal, type Services } from './services.js';
-import { builtinPolicies } from '../slots/selection/policies.js';
+import { builtinPolicies } from '../engine/slots/selection/policies.js';
 
 /** The config, catalog and pipeline in force; swapped by a reload. */
 export interface Runtime {

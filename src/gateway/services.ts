@@ -7,9 +7,9 @@ import { priceGaps } from '../ledger/price-gaps.js';
 import type { RefusedRows } from '../ledger/refused-rows.js';
 import { openLive } from '../live/index.js';
 import { withKnownUse } from '../live/known-use.js';
-import { KnownModels } from '../models/known-models.js';
-import { ModelLists } from '../models/model-lists.js';
-import { CatalogModels } from '../models/models.js';
+import { KnownModels } from '../engine/models/known-models.js';
+import { ModelLists } from '../engine/models/model-lists.js';
+import { CatalogModels } from '../engine/models/models.js';
 import {
   KeptState,
   isLoopback,
@@ -24,8 +24,8 @@ import {
 } from '../plugin/internal.js';
 import { Forecasts } from '../slot-history/forecasts.js';
 import { SlotWatch } from '../slot-history/slot-watch.js';
-import type { SlotPoolOptions } from '../slots/pool-options.js';
-import { SlotPool } from '../slots/pool.js';
+import type { SlotPoolOptions } from '../engine/slots/pool-options.js';
+import { SlotPool } from '../engine/slots/pool.js';
 import { Housekeeper } from '../store/housekeeper.js';
 import { createCipher } from '../store/credential-cipher.js';
 import { openStore } from '../store/index.js';

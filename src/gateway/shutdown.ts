@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
-import type { Exchanges } from '../http/exchanges.js';
-import type { Listener } from '../http/listener.js';
+import type { Exchanges } from '../engine/http/exchanges.js';
+import type { Listener } from '../engine/http/listener.js';
 import { GatewayError, type Logger } from '../plugin/internal.js';
 
 interface ShutdownOptions {

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { ConfigError, type Config } from '../config/config.js';
-import { loadSlots, loadUpstream } from '../pipeline/load-slots.js';
-import { builtinFolder } from '../pipeline/resolve.js';
-import type { SlotLoader } from '../slots/open-slot.js';
+import { loadSlots, loadUpstream } from '../engine/pipeline/load/load-slots.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import type { SlotLoader } from '../engine/slots/open-slot.js';
 
 /** Loader of the plugins that the slots of a config, and those of the console, name. */
 export function slotLoader({ baseDir }: Pick<Config, 'baseDir'>): SlotLoader {

@@ -2,8 +2,8 @@ import { ConfigError, type SlotConfig } from '../config/config.js';
 import { readConsoleSlot, type ConsoleTerms } from './console-slots.js';
 import { slotLoader } from './slot-loader.js';
 import type { Logger, Store, StoredSlot } from '../plugin/internal.js';
-import type { Replacements } from '../slots/pool-options.js';
-import type { SlotPool } from '../slots/pool.js';
+import type { Replacements } from '../engine/slots/pool-options.js';
+import type { SlotPool } from '../engine/slots/pool.js';
 
 /** Slot of the console as stored, with the problem that keeps it from serving. */
 export interface ConsoleSlot {

@@ -1,8 +1,8 @@
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
-import type { CallerLimits } from '../http/caller-watch.js';
+import type { CallerLimits } from '../engine/http/caller-watch.js';
 import type { WebSocketOptions } from '../http/websockets/upgrades.js';
-import { trustedHops } from '../http/trusted-hops.js';
+import { trustedHops } from '../engine/http/trusted-hops.js';
 import { defaultMaxBodyBytes } from '../plugin/internal.js';
 
 /** Parts of a gateway that its WebSockets need. */

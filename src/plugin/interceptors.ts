@@ -11,7 +11,7 @@ import { checkReply } from './check-reply.js';
 import { committed } from './events/commit.js';
 import { WatchedTransform } from './events/watched-transform.js';
 import { withFields } from './raw/with-fields.js';
-import type { RequestTrace } from './request-trace.js';
+import type { RequestTrace } from '../engine/trace/request-trace.js';
 
 /** The list of a request that has passed no intercepting stage. */
 export const noInterceptors: readonly Interceptor[] = Object.freeze([]);

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';
-import { builtinFolder } from '../pipeline/resolve.js';
+import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 import type { Host } from '../plugin/index.js';
 import type { Recording } from './recording.js';
 

@@ -10,7 +10,7 @@ import {
   type OutgoingRequest,
   type TokenStore,
 } from '../plugin/internal.js';
-import { openHttpClient } from '../transport/http-client.js';
+import { openHttpClient } from '../engine/transport/http-client.js';
 import { toAccount, type AccountLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { filledOptions } from './filled-options.js';

@@ -13,7 +13,7 @@ import {
   type PickPolicy,
   type StageRoute,
 } from '../plugin/internal.js';
-import { CatalogModels } from '../models/models.js';
+import { CatalogModels } from '../engine/models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../live/memory/hub.js';
 import { createCipher } from '../store/credential-cipher.js';

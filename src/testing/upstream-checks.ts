@@ -8,7 +8,7 @@ import {
   type UpstreamCall,
   type UpstreamHost,
 } from '../plugin/internal.js';
-import { openHttpClient } from '../transport/http-client.js';
+import { openHttpClient } from '../engine/transport/http-client.js';
 import { toUpstream, type UpstreamLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { filledOptions } from './filled-options.js';

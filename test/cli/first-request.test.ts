@@ -9,8 +9,8 @@ import { ProcessWorkshop } from '../gateway/gateway-process.js';
 import { startGateway, type GatewayUnderTest } from '../gateway/harness.js';
 import { startOpenaiServer } from '../gateway/openai-server.js';
 import { scripted } from '../gateway/scripted-upstream.js';
-import { serviceAccountKey } from '../slots/service-account.js';
-import { TokenEndpoint } from '../slots/token-endpoint.js';
+import { serviceAccountKey } from '../engine/slots/service-account.js';
+import { TokenEndpoint } from '../engine/slots/token-endpoint.js';
 import { startBedrock, type BedrockAnswer, type BedrockRequest } from '../support/bedrock-server.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import type { ConfigError } from '#src/config/config.js';
 import { loadDotEnv } from '#src/config/environment.js';
 import { loadConfig, readConfig, readConfigFile } from '#src/config/load.js';
-import { CatalogModels } from '#src/models/models.js';
+import { CatalogModels } from '#src/engine/models/models.js';
 import { defaultCooldown } from '../default-cooldown.js';
 
 const tail = 'slots: [{ id: a, upstream: simulator }]\n';

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
-import { loadStages } from '#src/pipeline/load-stages.js';
-import { loadBuiltins, loadPlugin } from '#src/pipeline/load-plugin.js';
-import { builtinFolder, builtinNames } from '#src/pipeline/resolve.js';
-import { accountKind } from '#src/pipeline/slot-kinds.js';
-import { stageKind } from '#src/pipeline/stage-kind.js';
+import { loadStages } from '#src/engine/pipeline/load/load-stages.js';
+import { loadBuiltins, loadPlugin } from '#src/engine/pipeline/load/load-plugin.js';
+import { builtinFolder, builtinNames } from '#src/engine/pipeline/load/resolve.js';
+import { accountKind } from '#src/engine/pipeline/load/slot-kinds.js';
+import { stageKind } from '#src/engine/pipeline/load/stage-kind.js';
 
 describe('the config that ships', () => {
   for (const file of ['config/gateway.yaml', 'config/gateway.reference.yaml'])

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EventStream, GatewayError, noInterceptors, RequestTrace, wrapCall } from '#src/plugin/internal.js';
 import { PipelineRecorder } from '#src/explain/pipeline-recorder.js';
 import type { ExplainedStage } from '#src/explain/explanation.js';
-import { list, Workshop } from '../pipeline/workshop.js';
+import { list, Workshop } from '../engine/pipeline/workshop.js';
 import { textEvents } from './events.js';
 
 describe('the record of a request’s way', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { serviceAccountKey } from '../slots/service-account.js';
-import { TokenEndpoint } from '../slots/token-endpoint.js';
-import { Kit } from '../transport/upstream-kit.js';
+import { serviceAccountKey } from '../engine/slots/service-account.js';
+import { TokenEndpoint } from '../engine/slots/token-endpoint.js';
+import { Kit } from '../engine/transport/upstream-kit.js';
 import { ask, startGateway, type GatewayUnderTest } from './harness.js';
 import { startRecorder, type Recorded } from './recorder.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import { eventStream } from '../transport/upstream-kit.js';
+import { eventStream } from '../engine/transport/upstream-kit.js';
 import { checkFailed, checkResponses } from '../plugins/formats/grammar/responses.js';
 import {
   eventsIn,

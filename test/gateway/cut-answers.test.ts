@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { LedgerRow } from '#src/plugin/internal.js';
-import { Kit, sse as anEvent } from '../transport/upstream-kit.js';
+import { Kit, sse as anEvent } from '../engine/transport/upstream-kit.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 
 /** 10 USD per million tokens of every sort: each token is 10,000 nano-USD. */

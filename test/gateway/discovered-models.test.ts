@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { eventually } from '../eventually.js';
-import { Kit } from '../transport/upstream-kit.js';
+import { Kit } from '../engine/transport/upstream-kit.js';
 import { errorIn } from './kit.js';
 import { startGateway, type GatewayUnderTest } from './harness.js';
 

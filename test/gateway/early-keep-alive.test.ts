@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventStream, later } from '../transport/upstream-kit.js';
+import { eventStream, later } from '../engine/transport/upstream-kit.js';
 import { dialects, formatNames } from './dialects.js';
 import { eventsIn, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { errorIn } from './kit.js';

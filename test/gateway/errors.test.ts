@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { eventStream, later } from '../transport/upstream-kit.js';
+import { eventStream, later } from '../engine/transport/upstream-kit.js';
 import { ask, eventsIn, slotAt, stages, startGateway, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, issueKey, raw } from './kit.js';
 import { scripted } from './scripted-upstream.js';

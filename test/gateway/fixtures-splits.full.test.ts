@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import type { ModelEventBatch, ModelEvents } from '@gw2api/gateway/plugin';
 import { formats } from '../support/formats.js';
 import { broken, contextOf, fixtureNames, folder, replyOf, streamed } from '../plugins/formats/streams.js';
-import { aCall, eventStream, Kit } from '../transport/upstream-kit.js';
+import { aCall, eventStream, Kit } from '../engine/transport/upstream-kit.js';
 import { dialects, formatNames, timeless } from './dialects.js';
 import { each } from './each.js';
 import { slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { Kit } from '../transport/upstream-kit.js';
+import { Kit } from '../engine/transport/upstream-kit.js';
 import { recordedRequests } from '../plugins/formats/contexts.js';
 import { dialects } from './dialects.js';
 import { masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';

@@ -7,7 +7,7 @@ import { foldChat } from '../plugins/formats/grammar/chat.js';
 import { foldCompletions } from '../plugins/formats/grammar/completions.js';
 import { checkResponses } from '../plugins/formats/grammar/responses.js';
 import { sentEvents } from '../plugins/formats/streams.js';
-import { answer, sse } from '../transport/upstream-kit.js';
+import { answer, sse } from '../engine/transport/upstream-kit.js';
 import { dialects, formatNames } from './dialects.js';
 import {
   masterKey,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { closing, eventStream, Kit, later } from '../transport/upstream-kit.js';
+import { closing, eventStream, Kit, later } from '../engine/transport/upstream-kit.js';
 import { ask, masterKey, slotAt, stages, startGateway, startPair, type GatewayUnderTest } from './harness.js';
 import { callsTo, inFlight, requestLines } from './kit.js';
 import { livedMs } from '../lived-ms.js';

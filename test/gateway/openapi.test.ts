@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { createAdminRouter } from '#src/admin/router.js';
-import { createRoutes } from '#src/http/routes.js';
+import { createRoutes } from '#src/engine/http/routes.js';
 import { openPanel } from '#src/gateway/console-panel.js';
 import { ask, masterKey, startPair, type Pair } from './harness.js';
 import { checkAnswer, readDocument } from './panel-client.js';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { ConfigError } from '#src/config/config.js';
 import { ndjsonUpstream, tokenAccount } from '../plugins/upstreams/ndjson.js';
-import { Kit, later } from '../transport/upstream-kit.js';
+import { Kit, later } from '../engine/transport/upstream-kit.js';
 import { ask, configOf, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { TempFolders, writeIn } from './temp-folders.js';
 

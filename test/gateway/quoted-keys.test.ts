@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { formsOf } from '#src/masking/secret-forms.js';
+import { formsOf } from '#src/engine/masking/secret-forms.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { scripted, type Parts, type ScriptedUpstream } from './scripted-upstream.js';
-import { sse } from '../transport/upstream-kit.js';
+import { sse } from '../engine/transport/upstream-kit.js';
 
 const key = 'k7Qm2"xV9/pLw 4Rt8Zb1Nc'; // each form differs from the others
 const forms = formsOf(key);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Kit } from '../transport/upstream-kit.js';
+import type { Kit } from '../engine/transport/upstream-kit.js';
 
 /** A request as a recorder got it. */
 export interface Recorded {

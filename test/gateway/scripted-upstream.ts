@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Kit, sse } from '../transport/upstream-kit.js';
+import { Kit, sse } from '../engine/transport/upstream-kit.js';
 
 /** The parts of an answer as they stand on the wire. */
 export interface Parts {

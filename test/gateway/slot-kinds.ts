@@ -1,4 +1,4 @@
-import { Kit } from '../transport/upstream-kit.js';
+import { Kit } from '../engine/transport/upstream-kit.js';
 import { text } from 'node:stream/consumers';
 import { slotAt, stages, startGateway, type GatewayUnderTest, type StageOverrides } from './harness.js';
 

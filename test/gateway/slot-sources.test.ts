@@ -4,7 +4,7 @@ import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import type { SlotConfig } from '#src/config/config.js';
 import type { ConsoleTerms } from '#src/gateway/console-slots.js';
 import { SlotSources } from '#src/gateway/slot-sources.js';
-import { fakePlugins, openPool, silent, slotConfig } from '../slots/kit.js';
+import { fakePlugins, openPool, silent, slotConfig } from '../engine/slots/kit.js';
 
 /** Opens no upstream whose slot has a name that begins with "bad". */
 const picky = defineUpstream({

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { eventStream, later } from '../transport/upstream-kit.js';
+import { eventStream, later } from '../engine/transport/upstream-kit.js';
 import {
   ask,
   eventsIn,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Deadline } from '#src/kit/deadline.js';
-import { later } from '../transport/upstream-kit.js';
+import { later } from '../engine/transport/upstream-kit.js';
 import { ManualClock } from '@gw2api/gateway/testing';
 
 describe('Deadline', () => {

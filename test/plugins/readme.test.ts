@@ -3,8 +3,8 @@ import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { builtinPlugins } from '#src/pipeline/listed-plugins.js';
-import { builtinFolder } from '#src/pipeline/resolve.js';
+import { builtinPlugins } from '#src/engine/pipeline/load/listed-plugins.js';
+import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
 import { coreKeys, type Plugin } from '#src/plugin/internal.js';
 
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { checkFormat, fakeFormat, type FormatCheck } from '@gw2api/gateway/testing';
 import type { Format } from '@gw2api/gateway/plugin';
-import { formatKind } from '#src/pipeline/format-kind.js';
-import { loadPlugin } from '#src/pipeline/load-plugin.js';
-import { builtinFolder } from '#src/pipeline/resolve.js';
+import { formatKind } from '#src/engine/pipeline/load/format-kind.js';
+import { loadPlugin } from '#src/engine/pipeline/load/load-plugin.js';
+import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 import { checkBroken } from '../plugins/formats/grammar/broken.js';
 import { foldChat, wholeChat } from '../plugins/formats/grammar/chat.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CollectedBytes, GatewayError, type Clock } from '../../plugin/internal.js';
-import { sendWithin, type InnerRequest, type InnerRoute } from './inner-client.js';
+import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
 import type { SocketConnection } from './open-sockets.js';
 
 /** Answer by HTTP, in place of a WebSocket. */

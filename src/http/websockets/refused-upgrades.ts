@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../plugin/internal.js';
-import { protocolErrorOf, refuseOn } from '../refusals.js';
-import type { TrustedHops } from '../trusted-hops.js';
+import { protocolErrorOf, refuseOn } from '../../engine/http/refusals.js';
+import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 
 /** True for a request that asks for a WebSocket; others may be served without their upgrade (RFC 9110 §7.8). */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {

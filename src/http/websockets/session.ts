@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import { every, GatewayError, type Clock } from '../../plugin/internal.js';
-import type { Delivery } from '../caller-watch.js';
-import { sendWithin, type InnerRequest, type InnerRoute } from './inner-client.js';
+import type { Delivery } from '../../engine/http/caller-watch.js';
+import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
 import { Outbox } from './outbox.js';
 import { errorMessage, Turn } from './turn.js';
 

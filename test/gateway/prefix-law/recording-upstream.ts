@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { encodeFrame } from '#plugins/upstreams/bedrock/frames.js';
-import { Kit } from '../../transport/upstream-kit.js';
+import { Kit } from '../../engine/transport/upstream-kit.js';
 
 export type Body = Readonly<Record<string, unknown>>;
 

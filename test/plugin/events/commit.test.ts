@@ -9,9 +9,9 @@ import {
   type ModelEvents,
 } from '@gw2api/gateway/plugin';
 import { collectEvents, eventsOf, messageEvents, recordedEvents } from '@gw2api/gateway/testing';
-import { MessageReader } from '#src/transport/message-reader.js';
+import { MessageReader } from '#src/engine/transport/message-reader.js';
 import { sentEvents, withoutEarlyPings } from '../../plugins/formats/streams.js';
-import { rejection, sse } from '../../transport/upstream-kit.js';
+import { rejection, sse } from '../../engine/transport/upstream-kit.js';
 
 describe('committed', () => {
   const [start, open, delta, close, finish, stop] = messageEvents() as readonly [

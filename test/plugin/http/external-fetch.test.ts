@@ -6,7 +6,7 @@ import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import { externalFetch } from '@gw2api/gateway/plugin';
-import { openHttpClient } from '#src/transport/http-client.js';
+import { openHttpClient } from '#src/engine/transport/http-client.js';
 import { makeCertificate } from '../../gateway/certificates.js';
 import { TempFolders } from '../../gateway/temp-folders.js';
 import { createLogger } from '#src/telemetry/logs.js';

@@ -5,7 +5,7 @@ import { accountHost, fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import awsSigv4, { openAwsAccount } from '#plugins/accounts/aws-sigv4.js';
 import { loadAwsProvider, type AwsProvider } from '#plugins/accounts/shared/aws-credentials.js';
 import { signed, timeOf } from '#plugins/accounts/shared/sigv4.js';
-import { later } from '../../transport/upstream-kit.js';
+import { later } from '../../engine/transport/upstream-kit.js';
 import { vendorSignature } from '../../support/aws-signer.js';
 import { modelPath } from '#plugins/upstreams/bedrock/model-path.js';
 

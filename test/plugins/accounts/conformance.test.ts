@@ -8,8 +8,8 @@ import bearer from '#plugins/accounts/bearer.js';
 import google from '#plugins/accounts/google.js';
 import none from '#plugins/accounts/none.js';
 import oauth from '#plugins/accounts/oauth.js';
-import { serviceAccountKey } from '../../slots/service-account.js';
-import { TokenEndpoint } from '../../slots/token-endpoint.js';
+import { serviceAccountKey } from '../../engine/slots/service-account.js';
+import { TokenEndpoint } from '../../engine/slots/token-endpoint.js';
 
 const endpoints: TokenEndpoint[] = [];
 

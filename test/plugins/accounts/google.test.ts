@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { accountHost } from '@gw2api/gateway/testing';
 import { filledOptions } from '#src/testing/filled-options.js';
 import google from '#plugins/accounts/google.js';
-import { serviceAccountKey } from '../../slots/service-account.js';
-import { TokenEndpoint } from '../../slots/token-endpoint.js';
+import { serviceAccountKey } from '../../engine/slots/service-account.js';
+import { TokenEndpoint } from '../../engine/slots/token-endpoint.js';
 
 const sdks = process.env['GW_TEST_SDKS'];
 const library = path.resolve('dist/node_modules/google-auth-library');

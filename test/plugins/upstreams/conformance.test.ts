@@ -11,7 +11,7 @@ import simulator from '#plugins/upstreams/simulator/index.js';
 import vertex from '#plugins/upstreams/vertex/index.js';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
 import { startBedrock } from '../../support/bedrock-server.js';
-import { Kit, later } from '../../transport/upstream-kit.js';
+import { Kit, later } from '../../engine/transport/upstream-kit.js';
 import { ndjsonUpstream } from './ndjson.js';
 
 const markers: Readonly<Record<UpstreamScenario, string>> = {

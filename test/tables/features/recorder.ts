@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { encodeFrame } from '#plugins/upstreams/bedrock/frames.js';
 import { answerEvents } from '../../gateway/recorder.js';
-import type { Kit } from '../../transport/upstream-kit.js';
+import type { Kit } from '../../engine/transport/upstream-kit.js';
 
 /** Request as it reached an upstream. */
 export interface Sent {

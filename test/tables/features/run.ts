@@ -1,5 +1,5 @@
 import { longContextBeta } from '@gw2api/gateway/plugin';
-import { Kit } from '../../transport/upstream-kit.js';
+import { Kit } from '../../engine/transport/upstream-kit.js';
 import { startGateway, type GatewayUnderTest } from '../../gateway/harness.js';
 import { routes, type Feature } from './feature.js';
 import { partsOf } from './parts.js';

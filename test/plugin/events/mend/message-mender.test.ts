@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { foldMessage, EventStream, type ModelEvent } from '#src/plugin/internal.js';
-import { MessageReader } from '#src/transport/message-reader.js';
+import { MessageReader } from '#src/engine/transport/message-reader.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { betaNames, flagsOf, sortBetas } from '#plugins/upstreams/bedrock/betas.
 import { bedrockParts } from '#plugins/upstreams/bedrock/refused.js';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
 import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
-import { slotCall } from '../../../slots/kit.js';
+import { slotCall } from '../../../engine/slots/kit.js';
 
 const known = new Set(betaNames);
 const user = { role: 'user', content: 'Hi.' } as const;

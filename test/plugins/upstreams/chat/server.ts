@@ -6,10 +6,10 @@ import {
   type UpstreamCall,
   type UpstreamKind,
 } from '#src/plugin/internal.js';
-import { OpenUpstream } from '#src/slots/open-upstream.js';
+import { OpenUpstream } from '#src/engine/slots/open-upstream.js';
 import { filledOptions } from '#src/testing/filled-options.js';
 import chat from '#plugins/upstreams/chat/index.js';
-import { aCall, silent, type Kit } from '../../../transport/upstream-kit.js';
+import { aCall, silent, type Kit } from '../../../engine/transport/upstream-kit.js';
 
 export interface OpenOptions {
   /** Options of the upstream. */

@@ -9,7 +9,7 @@ import {
   type UpstreamScenario,
 } from '@gw2api/gateway/testing';
 import chat from '#plugins/upstreams/chat/index.js';
-import { collect, eventStream, Kit, later, rejection, turn } from '../../../transport/upstream-kit.js';
+import { collect, eventStream, Kit, later, rejection, turn } from '../../../engine/transport/upstream-kit.js';
 import { keyedCall, openChat, serveChat, sseOf, type Asked, type OpenOptions } from './server.js';
 import { chunk, counts } from './stream/answers.js';
 

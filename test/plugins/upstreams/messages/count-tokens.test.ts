@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { estimateTokens } from '@gw2api/gateway/plugin';
-import { Kit, type Listener, aCall, later, rejection } from '../../../transport/upstream-kit.js';
+import { Kit, type Listener, aCall, later, rejection } from '../../../engine/transport/upstream-kit.js';
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello, how are you?' }] };
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { MessagesRequest } from '#src/plugin/internal.js';
 import { messagesRequest } from '#plugins/upstreams/messages/messages-request.js';
-import { slotCall } from '../../../slots/kit.js';
+import { slotCall } from '../../../engine/slots/kit.js';
 
 const options = { cacheTtl: true, strictTools: true, structuredOutput: true };
 const scope = 'prompt-caching-scope-2026-01-05';

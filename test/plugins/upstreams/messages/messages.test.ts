@@ -15,7 +15,7 @@ import {
   later,
   openMessages,
   rejection,
-} from '../../../transport/upstream-kit.js';
+} from '../../../engine/transport/upstream-kit.js';
 
 const shared = join(process.cwd(), '../shared/fixtures');
 

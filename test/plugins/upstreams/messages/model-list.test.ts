@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ListedModel } from '#src/plugin/internal.js';
-import { Kit, rejection } from '../../../transport/upstream-kit.js';
+import { Kit, rejection } from '../../../engine/transport/upstream-kit.js';
 
 const json = { 'content-type': 'application/json' };
 

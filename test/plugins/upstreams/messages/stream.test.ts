@@ -23,7 +23,7 @@ import {
   rejection,
   sse,
   turn,
-} from '../../../transport/upstream-kit.js';
+} from '../../../engine/transport/upstream-kit.js';
 
 const whole = answer.start + answer.delta('Héllo 👋') + answer.stop;
 

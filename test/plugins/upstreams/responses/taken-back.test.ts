@@ -4,7 +4,7 @@ import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js'
 import { responsesParts } from '#plugins/upstreams/responses/refused.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
 import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
-import { slotCall } from '../../../slots/kit.js';
+import { slotCall } from '../../../engine/slots/kit.js';
 
 const user = { role: 'user', content: 'Hi.' } as const;
 const schema = {

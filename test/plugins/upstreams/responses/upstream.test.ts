@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { foldMessage } from '@gw2api/gateway/plugin';
 import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from '@gw2api/gateway/testing';
 import responses from '#plugins/upstreams/responses/index.js';
-import { eventStream, Kit, later, rejection } from '../../../transport/upstream-kit.js';
+import { eventStream, Kit, later, rejection } from '../../../engine/transport/upstream-kit.js';
 import { keyedCall, openKind, serveChat, type Asked } from '../chat/server.js';
 import { streamOf } from './answers.js';
 

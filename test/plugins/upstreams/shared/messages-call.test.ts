@@ -12,7 +12,7 @@ import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
 import { messagesParts } from '#plugins/upstreams/shared/messages-refused.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
-import { slotCall } from '../../../slots/kit.js';
+import { slotCall } from '../../../engine/slots/kit.js';
 
 const own: Tool = { type: 'web_search_20250305', name: 'web_search' };
 const look: Tool = { name: 'look', input_schema: { type: 'object' } };

@@ -11,7 +11,7 @@ import {
   type UpstreamCall,
   type UpstreamHost,
 } from '#src/plugin/internal.js';
-import { openHttpClient } from '#src/transport/http-client.js';
+import { openHttpClient } from '#src/engine/transport/http-client.js';
 import simulator from '#plugins/upstreams/simulator/index.js';
 import { parseEvents, saying } from './caller.js';
 

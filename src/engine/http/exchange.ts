@@ -1,0 +1,188 @@
+import type Koa from 'koa';
+import {
+  CallController,
+  noInterceptors,
+  ownSignal,
+  pluginPlace,
+  RequestTrace,
+  type Actor,
+  type Additions,
+  type CoreKey,
+  type Format,
+  type GatewayError,
+  type GatewayState,
+  type Logger,
+  type Operation,
+  type Outcome,
+  type TraceCost,
+} from '../../plugin/internal.js';
+import type { Delivery } from './caller-watch.js';
+import { MemorySocket } from './memory-socket.js';
+
+/** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
+export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayState[Key] } & {
+  readonly trace: RequestTrace;
+  /** Error bodies of the format whose path it is, where these are its own. */
+  formatError?: NonNullable<Format['error']> | undefined;
+  /** Authenticated operator of a request to the panel or `/admin/*`. */
+  actor?: Actor;
+} & Partial<Omit<GatewayState, CoreKey>>;
+
+export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
+export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;
+
+/** One request from its first byte to the close of its response. */
+export class Exchange implements Delivery {
+  readonly ctx: CoreContext;
+  /** State of the request: `ctx.state`, which stages can change but not replace. */
+  readonly state: CoreState;
+  readonly startedMs: number;
+  /** Address of the caller; with `listen.trustProxy` the one that the proxy names. Read at once: a closed socket has none. */
+  readonly client: string;
+  /** Index among the open exchanges. */
+  place = 0;
+  readonly #signal = new CallController();
+  readonly #listeners: SettledListener[] = [];
+  #outcome: Outcome | undefined;
+  #counted: Promise<unknown> | undefined;
+
+  /** `log`: the gateway's logger, of which the request gets a child on its first line. */
+  constructor(ctx: CoreContext, requestId: string, { log, now, costSoFar }: ExchangeParts) {
+    this.ctx = ctx;
+    this.startedMs = now();
+    this.client = ctx.ip;
+    this.state = new InitialState(requestId, this.#signal, { log, now, costSoFar }, (listener) =>
+      this.onSettled(listener),
+    );
+    Object.defineProperty(ctx, 'state', { value: this.state, writable: false });
+  }
+
+  /** Calls `listener` once the response has closed; at once where that has happened. */
+  onSettled(listener: SettledListener): void {
+    if (this.#outcome) this.#call(listener, this.#outcome);
+    else this.#listeners.push(listener);
+  }
+
+  /** Aborts the upstream work of this request; its caller receives `reason`. */
+  abort(reason: GatewayError): void {
+    this.#signal.abort(reason);
+  }
+
+  /** 0 on a connection within this process, whose other end is watched. */
+  get waitingBytes(): number {
+    const { req, res } = this.ctx;
+    return req.socket instanceof MemorySocket ? 0 : res.writableLength;
+  }
+
+  get takenBytes(): number {
+    const { bytesWritten, writableLength } = this.ctx.req.socket;
+    return bytesWritten - writableLength;
+  }
+
+  cut(): void {
+    this.ctx.req.socket.resetAndDestroy();
+  }
+
+  /** Ends the request, whose response has closed: sets the outcome and calls the listeners. */
+  settle(): void {
+    const { res } = this.ctx;
+    const hasFailed = this.state.trace.failure !== undefined || res.statusCode >= 500;
+    this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
+    this.state.trace.closeBills(this.#outcome === 'abandoned');
+    this.#signal.abort(responseClosed);
+    for (const listener of this.#listeners) this.#call(listener, this.#outcome);
+  }
+
+  /** Settles when the listeners have, as far as they are asynchronous; undefined if none is. */
+  get counted(): Promise<unknown> | undefined {
+    return this.#counted;
+  }
+
+  /** Calls a listener; logs its error, so that the others still run. */
+  #call(listener: SettledListener, outcome: Outcome): void {
+    try {
+      const work: unknown = listener(outcome); // plugins in JavaScript return anything
+      if (work instanceof Promise)
+        this.#counted = Promise.all([this.#counted, work.catch((error: unknown) => this.#report(error))]);
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #report(error: unknown): void {
+    this.state.log.error({ plugin: pluginPlace(error), err: error }, 'A listener of onSettled failed.');
+  }
+}
+
+type SettledListener = Parameters<GatewayState['onSettled']>[0];
+
+/** Shared abort reason: a stack trace for each request would be the main cost of its end. */
+const responseClosed = new DOMException('The response has closed.', 'AbortError');
+
+interface ExchangeParts {
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Cost of a request's upstream calls so far; absent: no prices are known. */
+  readonly costSoFar?: ((state: CostState) => TraceCost) | undefined;
+}
+
+/** State of a request that its cost is computed from. */
+export type CostState = Pick<CoreState, 'trace' | 'request'>;
+
+/** Initial state of a request; the signal and the child logger are created lazily. */
+class InitialState implements Pick<GatewayState, CoreKey> {
+  readonly requestId: string;
+  operation: Operation = 'other';
+  format = 'messages';
+  readonly [ownSignal]: CallController;
+  interceptors: GatewayState['interceptors'] = noInterceptors;
+  readonly onSettled: GatewayState['onSettled'];
+  #additions: Additions = { system: [], tools: [] };
+  readonly #trace: RequestTrace;
+  readonly #parentLog: Logger;
+  #log: Logger | undefined;
+  #formatError: CoreState['formatError'];
+
+  constructor(
+    requestId: string,
+    signal: CallController,
+    { log, now, costSoFar }: ExchangeParts,
+    onSettled: GatewayState['onSettled'],
+  ) {
+    this.requestId = requestId;
+    this[ownSignal] = signal;
+    this.onSettled = onSettled;
+    this.#trace = new RequestTrace(now, costSoFar && (() => costSoFar(this)));
+    this.#parentLog = log;
+  }
+
+  get signal(): AbortSignal {
+    return this[ownSignal].abortSignal;
+  }
+
+  get trace(): RequestTrace {
+    return this.#trace;
+  }
+
+  get additions(): Additions {
+    return this.#additions;
+  }
+
+  set additions(additions: Additions) {
+    this.#additions = additions;
+    this.#trace.addedParts(additions);
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#parentLog.child({ id: this.requestId });
+    return this.#log;
+  }
+
+  get formatError(): CoreState['formatError'] {
+    return this.#formatError;
+  }
+
+  set formatError(value: CoreState['formatError']) {
+    this.#formatError = value;
+  }
+}

@@ -1,0 +1,17 @@
+import { errorCodes, isErrorCode } from '../../plugin/internal.js';
+import type { TextMask } from './text-mask.js';
+
+/**
+ * Code of an error, which a plugin may have made, as it is stored and logged: `other` for one that is no identifier, or
+ * has a credential in it.
+ */
+export function shownCode(code: unknown, maskOf: () => TextMask): string {
+  if (typeof code !== 'string') return 'other';
+  if (wellKnown.has(code)) return code;
+  return isErrorCode(code) && maskOf()(code, code.length) === code ? code : 'other';
+}
+
+/** Our own codes and types of errors, which are most, and need no mask: a secret may be of small letters alone. */
+const wellKnown: ReadonlySet<string> = new Set(
+  Object.entries(errorCodes).flatMap(([code, { type }]) => [code, type]),
+);

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { didYouMean, isRecord } from '../../../plugin/internal.js';
+import { reloadEdited, markLoaded } from './common-js.js';
+import { importFault } from './import-fault.js';
+import { PluginUrls } from './plugin-urls.js';
+
+/**
+ * Imports a plugin by its path, as it stands on disk with all that it imports from its folder. Node keeps every
+ * version that it has loaded until the process ends.
+ */
+export async function importFile(file: string, baseDir: string): Promise<object> {
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats?.isFile()) throw new Error(`is not there${await hint(file)}`);
+  if (/\.[cm]?ts$/.test(file) && !stripsTypes()) throw new Error(typeScript(file));
+  await import('./install-hook.js');
+  const real = await realpath(file);
+  try {
+    return await importVersion(real);
+  } catch (error) {
+    throw new Error(`cannot be loaded: ${await importFault(error, real, baseDir)}`, { cause: error });
+  }
+}
+
+/** Imports a file in its present version; a failure that Node has kept is tried again. */
+async function importVersion(file: string): Promise<object> {
+  const urls = new PluginUrls();
+  reloadEdited(file);
+  try {
+    return (await import(urls.entry(file))) as object; // a module namespace
+  } catch (error) {
+    if (!isKept(error)) throw error;
+    return (await import(urls.entry(file, randomUUID()))) as object;
+  } finally {
+    markLoaded(file);
+  }
+}
+
+const failures = new WeakSet();
+
+/** True for an error that was thrown before: Node keeps modules that have failed, with their error. */
+function isKept(error: unknown): boolean {
+  if (!isRecord(error)) return false;
+  const isKnown = failures.has(error);
+  failures.add(error);
+  return isKnown;
+}
+
+/** True where Node loads TypeScript by stripping its types: 22.18 and later. */
+function stripsTypes(): boolean {
+  return 'typescript' in process.features && Boolean(process.features.typescript);
+}
+
+function typeScript(file: string): string {
+  const name = path.basename(file);
+  const compiled = name.replace(/ts$/, 'js');
+  const compile = `npx tsc --ignoreConfig --module nodenext --target es2023 --skipLibCheck ${name}`;
+  return `is TypeScript, which Node ${process.versions.node} does not load: compile it by \`${compile}\` and list ${compiled}, or run Node 22.18 or later`;
+}
+
+async function hint(file: string): Promise<string> {
+  const there = await readdir(path.dirname(file)).catch(() => []);
+  const siblings = there.filter((name) => stripsTypes() || !/\.[cm]?ts$/.test(name));
+  const meant =
+    siblings.find((name) => name === `${path.basename(file)}.js`) ??
+    didYouMean(path.basename(file), siblings);
+  return meant ? `; did you mean "${meant}"?` : '; paths start at the folder of the config file';
+}

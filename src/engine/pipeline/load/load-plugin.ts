@@ -1,0 +1,188 @@
+import type { Position, ConfigProblem } from '../../../config/config.js';
+import { explain } from '../../../config/checked.js';
+import { writePath, type Path } from '../../../config/document.js';
+import {
+  compileCheck,
+  definitionFault,
+  within,
+  type ApiLevel,
+  type Fields,
+} from '../../../plugin/internal.js';
+import { misspeltKeyword } from './schema-keywords.js';
+import { pluginTimeoutMs } from './plugin-timeout.js';
+import { builtinNames, importModule, type ResolveOptions } from './resolve.js';
+
+/** The part of a definition that all kinds of plugins share. */
+export interface Loadable {
+  readonly name: string;
+  /** JSON Schema of the options. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Level of the plugin API that it was written for. */
+  readonly api?: ApiLevel;
+}
+
+/** A kind of plugin: stage, format, upstream or account. */
+export interface PluginKind<Definition extends Loadable> {
+  /** Folder of the built-ins within `dist/plugins`; empty for stages. */
+  readonly folder: string;
+  /** A valid default export, in messages: `a plugin or a function that makes a Koa middleware`. */
+  readonly expected: string;
+  /** The fields that make an object one, in messages: `name and setup`. */
+  readonly fields: string;
+  /**
+   * Definition from a default export; undefined for a value that is not of this kind. Throws an Error whose
+   * message continues its name.
+   */
+  define(exported: unknown, use: string): Definition | undefined;
+}
+
+export interface Loading extends ResolveOptions {
+  /** Time limit for a module to load; default 10 s. */
+  readonly timeoutMs?: number;
+}
+
+/** A place in the config that names a plugin and has its options. */
+export interface PluginEntry {
+  /** A built-in name, a path relative to the config file, or an npm package. */
+  readonly use: string;
+  readonly with: Readonly<Record<string, unknown>>;
+  /** Paths of the name and of the options within the entry; default `['use']` and `['with']`. */
+  readonly usePath?: Path;
+  readonly withPath?: Path;
+  /** Path of the entry: `pipeline[3]`. */
+  readonly path: string;
+  readonly positionOf: (path: Path) => Position;
+  /** False for a value with a problem that is reported already; default true. */
+  readonly isSound?: (path: Path) => boolean;
+}
+
+/** A plugin with its options, defaults filled in. */
+export interface LoadedPlugin<Definition> {
+  /** Undefined where it could not be loaded. */
+  readonly plugin: Definition | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Loads the plugin of an entry and checks its options. Returns config errors, never throws them. */
+export async function loadEntry<Definition extends Loadable>(
+  kind: PluginKind<Definition>,
+  entry: PluginEntry,
+  where: Loading,
+): Promise<LoadedPlugin<Definition>> {
+  const options = structuredClone(entry.with);
+  try {
+    const plugin = await loadPlugin(kind, entry.use, where);
+    return { plugin, options, problems: checkOptions(entry, plugin, options) };
+  } catch (error) {
+    return { plugin: undefined, options, problems: [useProblem(entry, wordsOf(error))] };
+  }
+}
+
+/** Loads a plugin by its name in the config. Throws an Error whose message continues that name. */
+export async function loadPlugin<Definition extends Loadable>(
+  kind: PluginKind<Definition>,
+  use: string,
+  where: Loading,
+): Promise<Definition> {
+  const { timeoutMs = pluginTimeoutMs } = where;
+  const late = `has not loaded within ${timeoutMs / 1000} s: an await at the top level of its module does not end`;
+  const module = await within(importModule(use, where, kind.folder), timeoutMs, late);
+  const exported = 'default' in module ? module.default : undefined;
+  const definition = definedOnce(kind, exported, use) ?? definedOnce(kind, innerDefault(exported), use);
+  if (definition) return definition;
+  throw new Error(`must export default ${kind.expected}, but ${describe(module, kind.fields)}`);
+}
+
+/** Definitions by what a module exports, and by their names in the config. */
+const definitions = new WeakMap<object, Map<string, unknown>>();
+
+/** Reads an export once, so that the check of its options, which is kept by their schema, is compiled once. */
+function definedOnce<Definition extends Loadable>(
+  kind: PluginKind<Definition>,
+  exported: unknown,
+  use: string,
+): Definition | undefined {
+  if (typeof exported !== 'object' || exported === null) return kind.define(exported, use); // a factory makes a new one each time
+  const known = definitions.get(exported) ?? new Map<string, unknown>();
+  definitions.set(exported, known);
+  const name = `${kind.folder}:${use}`;
+  const definition = known.get(name) ?? kind.define(exported, use);
+  known.set(name, definition);
+  return definition as Definition | undefined; // of this kind, whose folder the name begins with
+}
+
+/** Throws the fault of a definition with an unknown field or a misspelt keyword, or for another level of the plugin API. */
+export function checkFields(definition: object & { readonly options?: unknown }, fields: Fields): void {
+  const fault = definitionFault(definition, fields) ?? misspeltKeyword(definition.options, 'options');
+  if (fault !== undefined) throw new Error(fault);
+}
+
+/** All built-ins of a kind that can be loaded. */
+export async function loadBuiltins<Definition extends Loadable>(
+  kind: PluginKind<Definition>,
+  where: Loading,
+): Promise<readonly Definition[]> {
+  const names = await builtinNames(where.builtins, kind.folder);
+  const loaded = await Promise.allSettled(names.map((name) => loadPlugin(kind, name, where)));
+  return loaded.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}
+
+/** CommonJS compiled from ES modules has its default within the default. */
+function innerDefault(exported: unknown): unknown {
+  return typeof exported === 'object' && exported !== null && 'default' in exported
+    ? exported.default
+    : undefined;
+}
+
+function describe(module: object, fields: string): string {
+  const names = Object.keys(module);
+  if (!('default' in module))
+    return names.length > 0 ? `it has no default, only ${names.join(', ')}` : 'it exports nothing';
+  const { default: exported } = module;
+  if (typeof exported === 'function') return 'its default is a function';
+  if (typeof exported !== 'object' || exported === null) return `its default is ${String(exported)}`;
+  return `its default is an object with ${Object.keys(exported).join(', ') || 'nothing'} and not with ${fields}`;
+}
+
+const checks = new WeakMap<object, ReturnType<typeof compileCheck>>();
+
+/** Compiled once for each schema: all slots of a kind have the same. */
+function checkOf(schema: object): ReturnType<typeof compileCheck> {
+  const known = checks.get(schema) ?? compileCheck(schema, { useDefaults: true });
+  checks.set(schema, known);
+  return known;
+}
+
+/** The options of an entry that gives none, as far as they have defaults. Throws for an invalid schema. */
+export function defaultsOf({ options: schema }: Loadable): LoadedPlugin<Loadable>['options'] {
+  const defaults: Record<string, unknown> = {};
+  checkOf(schema)(defaults);
+  return defaults;
+}
+
+/** Fills the schema's defaults into `options`. */
+function checkOptions(entry: PluginEntry, plugin: Loadable, options: unknown): readonly ConfigProblem[] {
+  const { withPath = ['with'] } = entry;
+  try {
+    const errors = checkOf(plugin.options)(options);
+    return errors
+      .filter(({ path, isUnknownKey }) => isUnknownKey || (entry.isSound?.([...withPath, ...path]) ?? true))
+      .map((error) => problemAt(entry, [...withPath, ...error.path], explain(error, entry.with)));
+  } catch (error) {
+    return [useProblem(entry, `has options that are no JSON Schema: ${wordsOf(error)}`)];
+  }
+}
+
+function useProblem(entry: PluginEntry, message: string): ConfigProblem {
+  return { ...problemAt(entry, entry.usePath ?? ['use'], message), subject: entry.use };
+}
+
+function problemAt(entry: PluginEntry, path: Path, message: string): ConfigProblem {
+  const place = path.length > 0 ? `${entry.path}.${writePath(path)}` : entry.path;
+  return { at: entry.positionOf(path), path: place, message };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,145 @@
+import type { ConfigProblem, SlotPluginsConfig } from '../../../config/config.js';
+import { writePath, type Path } from '../../../config/document.js';
+import type { AccountKind, SchemaError, UpstreamKind } from '../../../plugin/internal.js';
+import { loadEntry, type LoadedPlugin, type Loading } from './load-plugin.js';
+import { builtinNames } from './resolve.js';
+import { accountKind, upstreamKind } from './slot-kinds.js';
+import { vendorsUpstream } from './vendors-upstream.js';
+
+/** The plugins of a slot, with their options, defaults filled in. */
+export interface LoadedSlot {
+  readonly upstream: Chosen<UpstreamKind>;
+  readonly account: Chosen<AccountKind>;
+}
+
+interface Chosen<Kind> {
+  readonly plugin: Kind;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface LoadedSlots {
+  /** Undefined where there is a problem. */
+  readonly slots: readonly (LoadedSlot | undefined)[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Loads the plugins of slots and checks their options. Returns config errors, never throws them. */
+export async function loadSlots(configs: readonly SlotPluginsConfig[], where: Loading): Promise<LoadedSlots> {
+  const loaded = await Promise.all(configs.map((config) => loadSlot(config, where)));
+  return {
+    slots: loaded.map(({ slot }) => slot),
+    problems: loaded.flatMap(({ problems }) => problems),
+  };
+}
+
+/** Loads an upstream that another one opens. Throws an Error whose message names it. */
+export async function loadUpstream(
+  use: string,
+  options: Readonly<Record<string, unknown>>,
+  where: Loading,
+): Promise<Chosen<UpstreamKind>> {
+  const nowhere = { file: '', line: 1, column: 1 };
+  const entry = { use, with: options, path: use, positionOf: () => nowhere };
+  const { plugin, problems, options: filled } = await loadEntry(upstreamKind, entry, where);
+  const [problem] = problems;
+  if (plugin && !problem) return { plugin, options: filled };
+  throw new Error(`The upstream "${use}" ${problem?.message ?? 'cannot be loaded'}.`);
+}
+
+async function loadSlot(
+  config: SlotPluginsConfig,
+  where: Loading,
+): Promise<{ readonly slot: LoadedSlot | undefined; readonly problems: readonly ConfigProblem[] }> {
+  const { kind = 'none', ...rest } = config.account ?? {};
+  const entry = { ...config, usePath: ['upstream'], use: config.upstream };
+  const own = { ...config, usePath: ['account', 'kind'], withPath: ['account'], use: kind, with: rest };
+  const [upstream, account] = await Promise.all([
+    loadEntry(upstreamKind, entry, where),
+    loadEntry(accountKind, own, where),
+  ]);
+  const meant = upstream.plugin ? undefined : await vendorsUpstream(config.upstream, where);
+  const problems = [
+    ...upstream.problems.map((problem) => (meant === undefined ? problem : { ...problem, message: meant })),
+    ...ownFaults(config, ['with'], upstream),
+    ...(config.isSound(['account', 'kind']) ? account.problems : []),
+    ...ownFaults(config, ['account'], account),
+    ...(upstream.plugin ? needs(config, upstream.plugin, upstream) : []),
+    ...(upstream.plugin ? addedPaths(config, upstream.plugin) : []),
+  ];
+  if (problems.length > 0 || !upstream.plugin || !account.plugin) return { slot: undefined, problems };
+  const chosen = { plugin: upstream.plugin, options: upstream.options };
+  return {
+    slot: { upstream: chosen, account: { plugin: account.plugin, options: account.options } },
+    problems,
+  };
+}
+
+/** Problems that the plugin itself finds in valid options. */
+function ownFaults(
+  config: SlotPluginsConfig,
+  root: Path,
+  { plugin, options, problems }: LoadedPlugin<UpstreamKind | AccountKind>,
+): readonly ConfigProblem[] {
+  if (!plugin || problems.length > 0 || !config.isSound(root)) return [];
+  try {
+    return plugin
+      .check(options)
+      .map(({ path, message }: SchemaError) => problemAt(config, [...root, ...path], message));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [problemAt(config, root, `cannot be checked by "${plugin.name}": ${why}`)];
+  }
+}
+
+/** Problem of a base URL that ends in what every call adds to it, the most common mistake. */
+function addedPaths(config: SlotPluginsConfig, { adds }: UpstreamKind): readonly ConfigProblem[] {
+  const { baseUrl = '' } = config;
+  if (!config.isSound(['baseUrl'])) return [];
+  const [added] = adds.filter((path) => baseUrl.endsWith(path)).toSorted((a, b) => b.length - a.length);
+  if (added === undefined) return [];
+  return [problemAt(config, ['baseUrl'], `ends in ${added}, which every call adds; leave it out`)];
+}
+
+/** Problems of a slot that lacks what its upstream needs. */
+function needs(
+  config: SlotPluginsConfig,
+  plugin: UpstreamKind,
+  { options, problems }: LoadedPlugin<UpstreamKind>,
+): readonly ConfigProblem[] {
+  const { name, needs, accounts } = plugin;
+  const { kind = 'none' } = config.account ?? {};
+  const hasOwn = problems.length > 0 || plugin.baseUrl(options) !== undefined;
+  const missing = needs.filter(
+    (key) => config[key] === undefined && config.isSound([key]) && !(key === 'baseUrl' && hasOwn),
+  );
+  const unfit =
+    accounts && config.isSound(['account']) && !missing.includes('account') && !accounts.includes(kind);
+  return [
+    ...missing.map((key) => problemAt(config, [key], required[key])),
+    ...(unfit
+      ? [
+          problemAt(
+            config,
+            ['account'],
+            `is of a kind that "${name}" does not take; it takes ${accounts.join(', ')}`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+const required = {
+  baseUrl: 'is required: where the upstream is, `https://upstream.example`',
+  account:
+    'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
+};
+
+function problemAt(config: SlotPluginsConfig, path: Path, message: string): ConfigProblem {
+  return { at: config.positionOf(path), path: `${config.path}.${writePath(path)}`, message };
+}
+
+/** Names of the built-in kinds. */
+export function builtinKinds(of: 'upstream' | 'account', where: Loading): Promise<readonly string[]> {
+  const { folder } = of === 'upstream' ? upstreamKind : accountKind;
+  return builtinNames(where.builtins, folder);
+}

@@ -1,0 +1,75 @@
+import { isRecord } from '../../../plugin/internal.js';
+import { choicesOf, controlOf, type Control } from './option-control.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** An option in the words of its schema. */
+export interface OptionField {
+  /** Keys from the root of the options. */
+  readonly keys: readonly string[];
+  /** `duration`, `integer`, `string or array`. */
+  readonly type: string;
+  /** The only values that it may have; empty: any of its type. */
+  readonly values: readonly unknown[];
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  /** Undefined where the schema has none. */
+  readonly initial: unknown;
+  readonly isRequired: boolean;
+  readonly isSecret: boolean;
+  /** True for an option that only the config file may set, as it reads the gateway's own machine. */
+  readonly isLocal: boolean;
+  readonly control: Control;
+  /** True for an object whose keys follow as options of their own. */
+  readonly hasFields: boolean;
+}
+
+/** The options that a schema describes, nested ones after the object that they are in. */
+export function optionFields(
+  schema: unknown,
+  keys: readonly string[] = [],
+  parent: Schema = {},
+): readonly OptionField[] {
+  const required = isRecord(schema) && Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+    if (!isRecord(property)) return [];
+    const own = [...keys, name];
+    const {
+      title,
+      description,
+      default: initial,
+      secret = parent['secret'],
+      local = parent['local'],
+    } = property;
+    const inner = optionFields(property, own, { secret, local });
+    return [
+      {
+        keys: own,
+        type: typeOf(property),
+        values: choicesOf(property),
+        title: typeof title === 'string' ? title : undefined,
+        description: typeof description === 'string' ? description : undefined,
+        initial,
+        isRequired: required.includes(name) && initial === undefined,
+        isSecret: secret === true,
+        isLocal: local === true,
+        control: controlOf(property),
+        hasFields: inner.length > 0,
+      },
+      ...inner,
+    ];
+  });
+}
+
+/** Properties of a schema and of its alternatives; of two with one name, the first. */
+function propertiesOf(schema: unknown): Schema {
+  if (!isRecord(schema)) return {};
+  const alternatives = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? []);
+  const maps = [schema['properties'], ...alternatives.map(propertiesOf)];
+  const all = maps.flatMap((map) => Object.entries(isRecord(map) ? map : {}));
+  return Object.fromEntries(all.filter(([name], at) => all.findIndex(([other]) => other === name) === at));
+}
+
+function typeOf({ type, unit }: Schema): string {
+  return typeof unit === 'string' ? unit : [type].flat().filter(Boolean).join(' or ') || 'any';
+}

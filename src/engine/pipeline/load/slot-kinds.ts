@@ -1,0 +1,47 @@
+import {
+  accountFields,
+  normalizeAccount,
+  normalizeUpstream,
+  upstreamFields,
+  type AccountKind,
+  type Fields,
+  type UpstreamKind,
+} from '../../../plugin/internal.js';
+import { checkFields, type Loadable, type PluginKind } from './load-plugin.js';
+
+type Definition = object & { readonly name: string; readonly open: unknown };
+
+/** Upstreams: the result of `defineUpstream` or a similar object. */
+export const upstreamKind: PluginKind<UpstreamKind> = {
+  folder: 'upstreams',
+  expected: 'an upstream',
+  fields: 'name and open',
+  define: defining(normalizeUpstream, upstreamFields),
+};
+
+/** Accounts: the result of `defineAccount` or a similar object. */
+export const accountKind: PluginKind<AccountKind> = {
+  folder: 'accounts',
+  expected: 'an account',
+  fields: 'name and open',
+  define: defining(normalizeAccount, accountFields),
+};
+
+/** Gives one definition for one export: slots whose plugin is the same one go on over a reload. */
+function defining<Kind extends Loadable>(normalize: (definition: Definition) => Kind, fields: Fields) {
+  const known = new WeakMap<object, Kind>();
+  return (exported: unknown): Kind | undefined => {
+    if (!isDefinition(exported)) return undefined;
+    checkFields(exported, fields);
+    const kind = known.get(exported) ?? normalize(exported);
+    known.set(exported, kind);
+    return kind;
+  };
+}
+
+function isDefinition(value: unknown): value is Definition {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'name' in value && typeof value.name === 'string' && 'open' in value && typeof value.open === 'function'
+  );
+}

@@ -1,0 +1,77 @@
+import type { Config, SlotConfig } from '../../../config/config.js';
+import { stepsOf } from '../order/alternatives.js';
+import type { StageInfo } from './stage-info.js';
+
+/** Text of a config and its pipeline, as `check` prints it: the requests' way, top to bottom. */
+export function describePipeline(
+  { file, listen, slots, models }: Config,
+  { stages }: { readonly stages: readonly StageInfo[] },
+): string {
+  const rows = stepsOf(stages).flatMap(stepRows);
+  const head = `${file}: ${count(stages.length, 'stage')}, ${count(slots.length, 'slot')}, ${count(models.length, 'model')}`;
+  return [
+    `${head}, ${listen.host}:${listen.port}`,
+    '',
+    'pipeline',
+    ...align(rows),
+    '',
+    'slots',
+    ...align(
+      slots.map((slot) => [
+        slot.id,
+        slot.upstream,
+        slot.account?.kind ?? 'none',
+        modelsOf(slot),
+        slot.baseUrl ?? '',
+      ]),
+    ),
+    '',
+  ].join('\n');
+}
+
+function modelsOf({ models, upstreamModels, discovers, filter = [] }: SlotConfig): string {
+  if (discovers) return ['discover', ...filter].join(' ');
+  return models.map((model) => withName(model, upstreamModels?.[model])).join(' ');
+}
+
+function withName(model: string, name: string | undefined): string {
+  return name === undefined ? model : `${model}=${name}`;
+}
+
+/** Rows of a step; alternatives stand below a title, the first whose conditions hold before the others. */
+function stepRows(stages: readonly StageInfo[]): readonly (readonly string[])[] {
+  const rows = stages.map(stageRow);
+  if (!stages[0]?.group) return rows;
+  return [['one of'], ...rows.map(([title = '', ...cells]) => [`  ${title}`, ...cells])];
+}
+
+function stageRow(stage: StageInfo): readonly string[] {
+  const { name, use, enabled, requires, provides, seals, operations, conditions } = stage;
+  const { timeoutMs, onError, keepsPrefix } = stage;
+  const title = name === use ? name : `${name} (${use})`;
+  if (!enabled) return [title, 'off'];
+  const changes =
+    provides.length > 0 ? `${requires.join(' ')} -> ${provides.join(' ')}`.trim() : requires.join(' ');
+  const isDefault = operations.join() === 'generate';
+  const notes = [
+    seals.length > 0 ? `seals ${seals.join(' ')}` : '',
+    isDefault ? '' : `for ${operations.join(' ')}`,
+    timeoutMs === null ? '' : `timeout ${timeoutMs / 1000} s`,
+    onError === 'skip' ? 'skipped on error' : '',
+    keepsPrefix ? '' : 'may lose prompt caches',
+    conditions.length > 0 ? `when ${conditions.join(', ')}` : '',
+  ];
+  return [title, changes, notes.filter(Boolean).join('; ')];
+}
+
+/** Columns as wide as their widest cell, two spaces apart, indented by two. */
+export function align(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd());
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,170 @@
+import {
+  pluginStorage,
+  type Host,
+  type KeptState,
+  type Limits,
+  type Metrics,
+  type PickPolicy,
+  type StageMeter,
+  type StagePlace,
+  type Store,
+  type WholeStore,
+} from '../../../plugin/internal.js';
+import type { Disposers } from './disposers.js';
+import type { LoadedStage } from '../load/load-stages.js';
+import type { StageRoutes } from './stage-routes.js';
+import type { PipelineWatch } from './watch.js';
+
+/** Services that the gateway gives to every stage of a pipeline. */
+export interface HostServices extends Omit<
+  Host,
+  'policies' | 'announce' | 'notice' | 'limits' | 'route' | 'keep' | 'onDispose' | 'store' | 'storage'
+> {
+  readonly store: WholeStore;
+  /** Metrics of the stages themselves, by their names. */
+  readonly stageMetrics: { of(stage: string): StageMeter };
+  /** The policies that every pipeline starts with, by name. */
+  readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
+  readonly kept: KeptState;
+}
+
+/** Registrations of the stages of one pipeline. */
+export interface Registrations {
+  readonly policies: Host['policies'];
+  readonly disposers: Disposers;
+  /** Names of the stages that the gateway has itself, whose metrics may have names of its own. */
+  readonly builtins: ReadonlySet<string>;
+  readonly notices: string[];
+  readonly routes: StageRoutes;
+  limits: Limits;
+  /** Stages that have a host so far, by name. */
+  readonly counts: Map<string, number>;
+  /** Stages by the state keys that they provide, as far as set up; undefined: nobody's keys are checked. */
+  readonly providers: Map<string, StagePlace> | undefined;
+  /** Watches the requests of the pipeline; undefined: nobody does. */
+  readonly watch: PipelineWatch | undefined;
+}
+
+/** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
+export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
+  const { log, models, slots, formats, keys, store, live, secrets } = services;
+  const { disposers } = registrations;
+  return {
+    log: log.child({ stage: stage.plugin.name }),
+    models,
+    slots,
+    formats,
+    keys,
+    store: forStages(store),
+    storage: pluginStorage(store.spaces, spaceOf(stage), () => services.now()),
+    live,
+    secrets,
+    metrics: stageMetrics(
+      registrations.builtins.has(stage.config.use) ? services.metrics : foreignMetrics(services.metrics),
+      (stop) => disposers.add(stop, stage),
+    ),
+    policies: registrations.policies,
+    isLocal: services.isLocal,
+    dry: services.dry,
+    isOfficialClient: (userAgent) => services.isOfficialClient(userAgent),
+    pseudonym: (text) => services.pseudonym(text),
+    now: () => services.now(),
+    clock: services.clock,
+    announce: (limits) => {
+      registrations.limits = { ...registrations.limits, ...limits };
+    },
+    notice: (text) => void registrations.notices.push(text),
+    limits: () => registrations.limits,
+    route: (route) => registrations.routes.add(stage, route),
+    keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
+    resolvePath: (file) => services.resolvePath(file),
+    onDispose: (dispose) => disposers.add(dispose, stage),
+  };
+}
+
+/** Name of a stage's space: what it is listed by, as two plugins may have one name, and its entry's own name. */
+function spaceOf({ config: { use, name } }: LoadedStage): string {
+  return name === undefined ? use : JSON.stringify([use, name]);
+}
+
+/** The store as stages see it: none reads the audit log, admin tokens, or the space of another. */
+function forStages(store: WholeStore): Store {
+  const { spaces: _spaces, audit: _audit, adminTokens: _tokens, ...parts } = store;
+  return {
+    ...parts,
+    get isDown() {
+      return store.isDown;
+    },
+    close: () => store.close(),
+  };
+}
+
+/** Name of a stage that it has in the next pipeline too: `rate-limit`, and `rate-limit#2` for a second one. */
+function entryName({ config, plugin }: LoadedStage, { counts }: Registrations): string {
+  const name = config.name ?? plugin.name;
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return count === 1 ? name : `${name}#${count}`;
+}
+
+/** Metrics of a stage: counters continue in the next pipeline; cache gauges end with this one. */
+function stageMetrics(metrics: Metrics, onDispose: Host['onDispose']): Metrics {
+  return {
+    counter: (...args) => metrics.counter(...args),
+    histogram: (...args) => metrics.histogram(...args),
+    cache(name, read) {
+      const stop = metrics.cache(name, read);
+      onDispose(stop);
+      return stop;
+    },
+  };
+}
+
+/** Metrics for stages of others, which throw an Error for a name that may be one of the gateway's own. */
+function foreignMetrics(metrics: Metrics): Metrics {
+  return {
+    counter(name, ...rest) {
+      requireFree(name);
+      return metrics.counter(name, ...rest);
+    },
+    histogram(name, ...rest) {
+      requireFree(name);
+      return metrics.histogram(name, ...rest);
+    },
+    cache: (name, read) => metrics.cache(name, read),
+  };
+}
+
+function requireFree(metric: string): void {
+  const [prefix] = /^(?:gw2api|process|nodejs)_/.exec(metric) ?? [];
+  if (prefix === undefined) return;
+  throw new Error(
+    `"${metric}" is a name for metrics of the gateway; begin it with another word than ${prefix}`,
+  );
+}
+
+/**
+ * Registry of one pipeline's policies; a later one replaces one of its name, but for those of the gateway. `get`
+ * throws an Error with the known names.
+ */
+export function createPolicies(builtin: HostServices['builtinPolicies']): Host['policies'] {
+  const known = new Map(Object.entries(builtin));
+  return {
+    get(name) {
+      const make = known.get(name);
+      if (!make) throw new Error(`there is no policy "${name}"; there are ${[...known.keys()].join(', ')}`);
+      return named(name, make());
+    },
+    register(name, make) {
+      if (Object.hasOwn(builtin, name))
+        throw new Error(`"${name}" is a policy of the gateway; register yours under another name`);
+      known.set(name, make);
+    },
+  };
+}
+
+/** Policy whose function has the name that messages call it by. */
+function named(name: string, policy: PickPolicy): PickPolicy {
+  const pick: PickPolicy = (candidates, call) => policy(candidates, call);
+  return Object.defineProperty(pick, 'name', { value: name });
+}

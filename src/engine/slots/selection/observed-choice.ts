@@ -1,0 +1,131 @@
+import type { SlotFailure } from '../../../plugin/internal.js';
+import type { CoolDown } from '../health/cooldowns.js';
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { Sorted, Wanted } from './choose.js';
+
+/** Reason why a slot was not taken for a call. */
+export type NotTaken =
+  /** The option `slots` of the stage leaves it out. */
+  | 'not_of_stage'
+  /** The caller's key may not use it. */
+  | 'not_of_key'
+  /** It lacks a price of the model, and a budget counts the cost. */
+  | 'no_price'
+  /** The thinking of the session's tool loop is bound to another organisation. */
+  | 'other_organization'
+  | 'model_not_served'
+  | 'paused'
+  | 'draining'
+  | 'rejected'
+  | 'cooling'
+  /** It has failed this request. */
+  | 'has_failed'
+  /** No permit is free, or a request that waits for longer comes first. */
+  | 'full'
+  /** Connections by its proxy have failed, and others are asked first. */
+  | 'proxy_failed'
+  /** The session is bound to another one. */
+  | 'bound_elsewhere'
+  /** The policy has picked another one, or none. */
+  | 'policy';
+
+export interface ObservedCooldown {
+  readonly reason: string;
+  readonly untilMs: number;
+  /** Time from which one request at a time asks the slot all the same. */
+  readonly checkAtMs: number;
+  readonly cause?: SlotFailure;
+}
+
+/** A slot as one choice has seen it. */
+export interface ObservedSlot {
+  readonly slot: string;
+  /** Slot's own name of the model, where it is not that of the catalog. */
+  readonly upstreamModel?: string;
+  /** Absent: it was taken. */
+  readonly notTaken?: NotTaken;
+  /** Reason, end and cause of a cooldown; times in unix milliseconds. */
+  readonly cooldown?: ObservedCooldown;
+  /** Last failure of the slot. */
+  readonly lastError?: string;
+  readonly inFlight: number;
+  readonly maxConcurrent: number;
+}
+
+/** Choice of a slot for one call. */
+export interface ObservedChoice {
+  /** Catalog id of the model, or its name if the catalog has none. */
+  readonly model: string;
+  /** Catalog's name for upstreams. */
+  readonly upstreamModel: string;
+  /** `wait`: for a permit of those that are full. */
+  readonly result: 'taken' | 'wait' | 'declined' | 'none';
+  readonly slot?: string;
+  /** Slot that the session is bound to. */
+  readonly bound?: string;
+  readonly slots: readonly ObservedSlot[];
+}
+
+/** Is told each choice of a slot. */
+export type OnChoice = (choice: ObservedChoice) => void;
+
+/** Report on a choice, from what `choose` has found for it. */
+export function observedChoice(sorted: Sorted, wanted: Wanted, nowMs: number): ObservedChoice {
+  const { choice, entries } = sorted;
+  const taken = choice.kind === 'take' ? choice.entry : undefined;
+  return {
+    model: wanted.model.id,
+    upstreamModel: wanted.model.upstreamModel,
+    result: choice.kind === 'take' ? 'taken' : choice.kind,
+    ...(taken && { slot: taken.id }),
+    ...(wanted.bound && { bound: wanted.bound.id }),
+    slots: entries.map((entry) => {
+      const notTaken = entry === taken ? undefined : reasonOf(entry, sorted, wanted, nowMs);
+      return observedSlot(entry, wanted.model, nowMs, notTaken);
+    }),
+  };
+}
+
+/** A slot as a choice has seen it, with its cooldown for the model. */
+export function observedSlot(
+  entry: SlotEntry,
+  model: Pick<WantedModel, 'id' | 'upstreamModel'>,
+  nowMs: number,
+  notTaken: NotTaken | undefined,
+): ObservedSlot {
+  const coolDown = entry.coolDownFor(model, nowMs);
+  const upstreamModel = entry.upstreamModel(model);
+  return {
+    slot: entry.id,
+    ...(upstreamModel !== model.upstreamModel && { upstreamModel }),
+    ...(notTaken && { notTaken }),
+    ...(coolDown && { cooldown: observedCooldown(coolDown) }),
+    ...(entry.lastError && { lastError: entry.lastError.message }),
+    inFlight: entry.inFlight,
+    maxConcurrent: entry.config.maxConcurrent,
+  };
+}
+
+function observedCooldown({ reason, untilMs, checkAtMs, cause }: CoolDown): ObservedCooldown {
+  return { reason, untilMs, checkAtMs, ...(cause && { cause }) };
+}
+
+function reasonOf(
+  entry: SlotEntry,
+  { ready, fresh, choice }: Sorted,
+  wanted: Wanted,
+  nowMs: number,
+): NotTaken {
+  if (!ready.includes(entry)) return closedReason(entry, wanted.model, nowMs);
+  if (!fresh.includes(entry)) return 'has_failed';
+  if (!wanted.hasRoom(entry)) return 'full';
+  if (!wanted.waysOut.areSound && wanted.waysOut.isFailing(entry.config.proxy, nowMs)) return 'proxy_failed';
+  const isBound = choice.kind !== 'declined' && wanted.bound !== undefined && fresh.includes(wanted.bound);
+  return isBound ? 'bound_elsewhere' : 'policy';
+}
+
+function closedReason(entry: SlotEntry, model: WantedModel, nowMs: number): NotTaken {
+  if (!entry.serves(model)) return 'model_not_served';
+  const state = entry.state(nowMs);
+  return state === 'ready' ? 'cooling' : state; // ready as a whole: this model of it is cooling
+}

@@ -1,0 +1,104 @@
+import type { MessagesRequest, PickTerms, SessionMove } from '../../../plugin/internal.js';
+import type { PoolContext } from '../selection/pool-context.js';
+import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SessionBinding } from './session-binding.js';
+import type { Origin } from './session-origins.js';
+import { messagesOf, thinkingTurns } from './thinking-turns.js';
+
+/** Origin of the thinking in the requests of one session, as far as it is known; none without a session. */
+export class SessionOrigin {
+  readonly #context: PoolContext;
+  readonly #sticky: PickTerms['sticky'];
+  #origin: Origin | undefined;
+  #isLoaded = false;
+
+  constructor(context: PoolContext, { sticky }: Pick<PickTerms, 'sticky'>) {
+    this.#context = context;
+    this.#sticky = sticky;
+  }
+
+  /** Organisation that the session stays with. */
+  get organization(): string | undefined {
+    return this.#origin?.organization;
+  }
+
+  get slotId(): string | undefined {
+    return this.#origin?.slotId;
+  }
+
+  /** Finds the origin for the first call of a request: as kept for its model, else the slot that the session was bound to. */
+  load(model: WantedModel, binding: SessionBinding): void {
+    if (!this.#sticky || this.#isLoaded) return;
+    this.#isLoaded = true;
+    this.#origin = this.#context.origins.get(this.#sticky.key, model.id) ?? this.#bound(model, binding);
+    if (binding.isDropped) this.keep(model);
+  }
+
+  /** Keeps the origin, which the binding of the session no longer tells. */
+  keep({ id }: WantedModel): void {
+    if (this.#sticky && this.#origin)
+      this.#context.origins.keep(this.#sticky.key, id, this.#origin, this.#sticky.ttlMs);
+  }
+
+  /**
+   * Slots that a request may use: within a tool loop with thinking those of the organisation, as long as there are any
+   * that serve the model.
+   */
+  reachable(
+    entries: readonly SlotEntry[],
+    request: MessagesRequest,
+    model: WantedModel,
+  ): readonly SlotEntry[] {
+    const organization = this.#origin?.organization;
+    if (organization === undefined || entries.every((entry) => entry.organization === organization))
+      return entries;
+    const own = entries.filter((entry) => entry.organization === organization && entry.serves(model));
+    return own.length > 0 && thinkingTurns(request).isHeld ? own : entries;
+  }
+
+  /** Moves that concern the thinking in a request to a slot. */
+  movedTo(entry: SlotEntry, request: MessagesRequest): SessionMove | undefined {
+    const origin = this.#originIn(entry, request);
+    if (!origin?.isMoved) return undefined;
+    const { dispensable, isHeld } = thinkingTurns(request);
+    const isOther = origin.slotId !== this.slotId;
+    // A conversation that has not more messages than the one that was moved is another one of the session.
+    const isLonger = isOther || messagesOf(request).length > origin.foreign;
+    const foreign = isLonger ? Math.min(origin.foreign, dispensable) : 0;
+    return { foreign, doubtful: isHeld ? foreign : dispensable };
+  }
+
+  /** Takes a slot for the origin, which has answered a request. */
+  answered(entry: SlotEntry, request: MessagesRequest, model: WantedModel): void {
+    if (!this.#sticky) return;
+    const before = this.#origin;
+    this.#origin = this.#originIn(entry, request) ?? toOrigin(entry);
+    if (before && this.#origin.isMoved) this.keep(model);
+  }
+
+  /** Takes all that a request has sent until now for that of another organisation than the origin's. */
+  disowned(request: MessagesRequest, model: WantedModel): void {
+    if (this.#origin) this.#origin = { ...this.#origin, foreign: messagesOf(request).length };
+    this.keep(model);
+  }
+
+  /** Origin of a session whose request goes to a slot: what it has sent until now is older than a move there. */
+  #originIn(entry: SlotEntry, request: MessagesRequest): Origin | undefined {
+    const origin = this.#origin;
+    if (!origin || origin.slotId === entry.id) return origin;
+    const { organization } = entry;
+    const isForeign = origin.organization !== organization;
+    const foreign = isForeign ? messagesOf(request).length : origin.foreign;
+    return { slotId: entry.id, organization, isMoved: true, foreign };
+  }
+
+  #bound(model: WantedModel, { boundId }: SessionBinding): Origin | undefined {
+    const entry =
+      boundId === undefined ? undefined : this.#context.entries().find(({ id }) => id === boundId);
+    return entry?.serves(model) ? toOrigin(entry) : undefined;
+  }
+}
+
+function toOrigin({ id, organization }: SlotEntry): Origin {
+  return { slotId: id, organization, isMoved: false, foreign: 0 };
+}

@@ -1,0 +1,48 @@
+import { maxNameLength, type SharedMap } from '../../../plugin/internal.js';
+
+/** Slot that has answered a session last, and the moves before. */
+export interface Origin {
+  readonly slotId: string;
+  readonly organization: string;
+  /** True once the session was moved to another slot. */
+  readonly isMoved: boolean;
+  /** Messages of the request that was the first in another organisation; 0: none was. */
+  readonly foreign: number;
+}
+
+/**
+ * Origins of the thinking that sessions send back, by session and model; known to all instances. Only those are kept
+ * that the binding of the session does not tell.
+ */
+export class SessionOrigins {
+  readonly #shared: SharedMap;
+
+  constructor(shared: SharedMap) {
+    this.#shared = shared;
+  }
+
+  get(session: string, model: string): Origin | undefined {
+    const kept = this.#shared.get(keyOf(session, model));
+    if (!Array.isArray(kept)) return undefined;
+    const [slotId, organization, isMoved, foreign] = kept as unknown as Kept; // as `keep` wrote it
+    return { slotId, organization, isMoved, foreign };
+  }
+
+  /** Keeps an origin, or renews its lifetime once a part of that is over. */
+  keep(session: string, model: string, origin: Origin, ttlMs: number): void {
+    if (model.length > maxNameLength) return;
+    const key = keyOf(session, model);
+    const { slotId, organization, isMoved, foreign } = origin;
+    const kept: Kept = [slotId, organization, isMoved, foreign];
+    const isKept = JSON.stringify(this.#shared.get(key)) === JSON.stringify(kept);
+    const leftMs = isKept ? this.#shared.ttlMs(key) : undefined;
+    if (leftMs !== undefined && leftMs > ttlMs * 0.9) return;
+    this.#shared.set(key, kept, ttlMs);
+  }
+}
+
+type Kept = readonly [slotId: string, organization: string, isMoved: boolean, foreign: number];
+
+function keyOf(session: string, model: string): string {
+  return `origin/${JSON.stringify([model, session])}`;
+}

@@ -1,0 +1,114 @@
+import type { CallBill } from './call-bill.js';
+import type { Usage } from '../../plugin/contract/messages.js';
+import type { CallProgress } from '../../plugin/contract/slot.js';
+import type { CallTimer, TimedCall } from '../../plugin/contract/trace.js';
+import type { GatewayError } from '../../plugin/error.js';
+import { addUsage } from '../../plugin/events/usage.js';
+import type { ModelEvent } from '../../plugin/events/events.js';
+import type { TracedStage } from './traced-stage.js';
+import type { Writable } from '../../kit/writable.js';
+
+/** Upstream call with its start, milliseconds of `performance.now()`, and the stage that made it. */
+export interface TracedCall extends TimedCall {
+  readonly beganMs: number;
+  readonly by: TracedStage | undefined;
+  /** Id of its span, if it has one already. */
+  readonly spanId?: string;
+}
+
+/** Id of a call's span, and the headers that hand the trace on. */
+export interface CallIds {
+  readonly spanId: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** Source of the ids of a request's upstream calls. */
+export interface CallIdSource {
+  next(): CallIds;
+}
+
+interface TimerParts {
+  readonly report: CallReport;
+  readonly headers?: CallTimer['headers'];
+  /** Absent: the call is not billed where it is cut off. */
+  readonly bill?: CallBill | undefined;
+}
+
+/** Timer of one upstream call, and what that reports to the trace of its request. */
+export class UpstreamCallTimer implements CallTimer {
+  readonly headers: CallTimer['headers'];
+  readonly #timed: Writable<TracedCall>;
+  readonly #now: () => number;
+  readonly #report: CallReport;
+  readonly #bill: CallBill | undefined;
+  #isStopped = false;
+  #firstEventAtMs: number | undefined;
+  #firstTokenAtMs: number | undefined;
+
+  constructor(timed: Writable<TracedCall>, now: () => number, { report, headers, bill }: TimerParts) {
+    this.#timed = timed;
+    this.#now = now;
+    this.#report = report;
+    this.#bill = bill;
+    this.headers = headers;
+  }
+
+  firstEvent(): void {
+    if (this.#firstEventAtMs !== undefined) return;
+    this.#stop();
+    this.#firstEventAtMs = this.#now();
+  }
+
+  firstToken(): void {
+    this.#firstTokenAtMs ??= this.#now();
+  }
+
+  end(): void {
+    this.#stop();
+    this.#report.answered(this.#firstEventAtMs, this.#firstTokenAtMs);
+  }
+
+  lastEvent(): void {
+    this.#report.ended(this.#now());
+  }
+
+  reach(progress: CallProgress): void {
+    this.#bill?.reach(progress);
+  }
+
+  received(event: ModelEvent): void {
+    this.#bill?.receive(event);
+  }
+
+  bill(usage: Usage, isFinal = false): void {
+    this.#timed.billed = usage;
+    this.#bill?.bill(usage, isFinal);
+  }
+
+  /** Completes the bill of a call at the end of its request; returns what an estimate has added to it. */
+  close(hasCallerLeft: boolean): Usage | undefined {
+    const missing = this.#bill?.missing(hasCallerLeft);
+    const { billed, code } = this.#timed;
+    if (missing) this.#timed.billed = addUsage(billed ?? {}, missing);
+    else if (this.#bill?.isUnsent && code === undefined) this.#timed.billed = billed ?? {};
+    return missing;
+  }
+
+  fail(error: GatewayError): void {
+    this.#stop();
+    this.#timed.code = error.code;
+    this.#bill?.fail(error);
+    this.#report.failed(error);
+  }
+
+  #stop(): void {
+    if (!this.#isStopped) this.#timed.ms = performance.now() - this.#timed.beganMs;
+    this.#isStopped = true;
+  }
+}
+
+export interface CallReport {
+  answered(firstEventAtMs: number | undefined, firstTokenAtMs: number | undefined): void;
+  ended(atMs: number): void;
+  failed(error: GatewayError): void;
+}

@@ -1,0 +1,142 @@
+import {
+  CollectedBytes,
+  EventStream,
+  GatewayError,
+  interruptedError,
+  type Clock,
+  type HttpAnswer,
+  type ModelEventBatch,
+  type SseTranslator,
+} from '../../plugin/internal.js';
+import type { Backpressure, BodySink } from './body.js';
+import { ByteQueue } from './byte-queue.js';
+import { EventBody } from './event-body.js';
+import { mediaType, type Headers } from './headers.js';
+import { MessageReader } from './message-reader.js';
+import { SniffedBody } from './sniffed-body.js';
+import { TextBody } from './text-body.js';
+import { TranslatedReader } from './translated-reader.js';
+
+/** Call whose body can be taken once. */
+interface Readable {
+  /** Time when its connection was ready, by `performance.now()`. */
+  readonly connectedAtMs: number | undefined;
+  /** Time and timers of its limits; undefined: those of the machine. */
+  readonly clock: Clock | undefined;
+  /** Size of the request's body. */
+  readonly sentBytes: number;
+  read<Body extends BodySink>(open: (flow: Backpressure) => Body): Body;
+}
+
+/** Answer of an upstream: its head, and the ways to take its body. */
+export class ReceivedAnswer implements HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly #call: Readable;
+  /** The body, once its first bytes have been looked at. */
+  #sniffed: SniffedBody | undefined;
+
+  constructor(call: Readable, status: number, headers: Headers) {
+    this.#call = call;
+    this.status = status;
+    this.headers = headers;
+  }
+
+  get mediaType(): string {
+    return mediaType(this.headers);
+  }
+
+  async isEventStream(): Promise<boolean> {
+    const type = this.mediaType;
+    if (type === 'text/event-stream' || !sayNothing.has(type)) return type === 'text/event-stream';
+    this.#sniffed ??= this.#call.read((flow) => new SniffedBody(flow));
+    return this.#sniffed.isEvents;
+  }
+
+  events(unframe?: (bytes: Buffer) => Buffer): EventStream {
+    const reader = new MessageReader(this.#call.sentBytes);
+    return this.#read((flow) => new EventBody(flow, { unframe, reader })).events;
+  }
+
+  translated(translator: SseTranslator): EventStream {
+    const reader = new TranslatedReader(translator);
+    return this.#read((flow) => new EventBody(flow, { reader, clock: this.#call.clock })).events;
+  }
+
+  async text(maxBytes = maxTextBytes): Promise<string> {
+    const body = this.#read((flow) => new TextBody(flow, maxBytes));
+    const text = await body.text;
+    if (body.error === undefined || this.status >= 400) return text;
+    throw body.error instanceof Error ? body.error : interruptedError(body.error);
+  }
+
+  bytes(): AsyncIterable<Buffer> {
+    return this.#read((flow) => new ByteQueue(flow));
+  }
+
+  lines(): AsyncIterable<readonly string[]> {
+    return linesOf(this.bytes());
+  }
+
+  decode(decode: (lines: AsyncIterable<readonly string[]>) => AsyncIterable<ModelEventBatch>): EventStream {
+    const body = this.#read((flow) => new ByteQueue(flow));
+    const batches = decode(linesOf(body))[Symbol.asyncIterator]();
+    const cancel = async (): Promise<IteratorResult<ModelEventBatch>> => {
+      await body.return();
+      await batches.return?.();
+      return { done: true, value: undefined };
+    };
+    return EventStream.from({
+      [Symbol.asyncIterator]: () => ({ next: () => batches.next(), return: cancel }),
+    });
+  }
+
+  drop(): void {
+    this.#read((flow) => {
+      flow.finish();
+      return nowhere;
+    });
+  }
+
+  #read<Body extends BodySink>(open: (flow: Backpressure) => Body): Body {
+    return this.#sniffed ? this.#sniffed.read(open) : this.#call.read(open);
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<readonly string[]> {
+  const held = new CollectedBytes();
+  const decoder = new TextDecoder();
+  for await (const bytes of body) {
+    const end = bytes.lastIndexOf(lineFeed) + 1;
+    if (end > 0) {
+      held.add(bytes.subarray(0, end));
+      const lines = decoder.decode(held.take(), { stream: true }).split(/\r?\n/);
+      lines.pop();
+      yield lines;
+    }
+    if (end < bytes.length) held.add(bytes.subarray(end));
+    if (held.length > maxTextBytes) throw lineTooLong();
+  }
+  const rest = decoder.decode(held.take());
+  if (rest !== '') yield [rest];
+}
+
+const lineFeed = 0x0a;
+
+function lineTooLong(): GatewayError {
+  const message = `The upstream sent a line of more than ${maxTextBytes / 1024 / 1024} MB.`;
+  return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
+}
+
+/** Media types of services that do not say what they send. */
+const sayNothing: ReadonlySet<string> = new Set([
+  '',
+  'application/json',
+  'application/octet-stream',
+  'text/plain',
+]);
+
+const nowhere: BodySink = { write: () => true, end: () => undefined };
+
+/** Max size of a token count, of a whole message, and of a line. */
+const maxTextBytes = 32 * 1024 * 1024;

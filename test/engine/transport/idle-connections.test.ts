@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { platform } from 'node:os';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { openEgress } from '#src/engine/transport/connections.js';
+import { aCall, collect, Kit, later } from './upstream-kit.js';
+
+describe('idle connections to an upstream', () => {
+  const kit = new Kit();
+  afterEach(() => kit.close());
+
+  it('are closed after their time, however long the server would keep them', async () => {
+    const closed = later();
+    const url = await kit.serveSockets((socket: Socket) => {
+      socket.once('close', () => closed.resolve());
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=600\r\ncontent-length: 2\r\n\r\nHi'),
+      );
+    });
+    const egress = openEgress({ origin: url, connectTimeoutMs: 5000, idleMs: 50 });
+    const answered = later();
+    const onConnection = () => undefined;
+    const handler = {
+      onRequestStart: () => undefined,
+      onResponseStart: () => undefined,
+      onResponseData: () => undefined,
+      onResponseEnd: () => answered.resolve(),
+      onResponseError: () => undefined,
+    };
+    egress.dispatch({ path: '/', method: 'GET', onConnection }, handler);
+    await answered.promise;
+    await closed.promise;
+    await egress.close();
+  });
+
+  it('are probed after 10 s of silence', async function () {
+    if (platform() !== 'linux') return this.skip(); // the kernel's own list of timers
+    let port = 0;
+    const url = await kit.serveSockets((socket: Socket) => {
+      port = socket.remotePort ?? 0;
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n'));
+    });
+    const leaving = new AbortController();
+    const { events } = await (await kit.open(url)).generate(aCall({ signal: leaving.signal }));
+    const probe = await probeOf(port);
+    leaving.abort();
+    await collect(events);
+    expect(probe).to.be.above(0).and.at.most(10);
+  });
+});
+
+/** Seconds until the kernel probes the connection from a local port; undefined without such a timer. */
+async function probeOf(port: number): Promise<number | undefined> {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
+  const timer = lines.find(([, address = '']) => address.endsWith(local))?.[5];
+  const [, kind, jiffies = ''] = /^(\w\w):(\w+)$/.exec(timer ?? '') ?? [];
+  return kind === '02' ? Number.parseInt(jiffies, 16) / 100 : undefined; // USER_HZ
+}
