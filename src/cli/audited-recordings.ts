@@ -3,7 +3,11 @@ import { AuditedAction } from '../audit/audited-action.js';
 import type { Config } from '../config/config.js';
 import { systemClock, type AuditLog } from '../plugin/internal.js';
 import { audit, userName, type AuditEntry } from '../replay/index.js';
-import { openForMaintenance, requireCurrentSchema, type MaintainedStore } from '../store/maintenance.js';
+import {
+  openForMaintenance,
+  requireCurrentSchema,
+  type MaintainedStore,
+} from '../state/store/maintenance.js';
 import { createLogger } from '../telemetry/logs.js';
 
 /** Use of a folder of recordings. */

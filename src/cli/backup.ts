@@ -1,11 +1,11 @@
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { createCipher } from '../store/credential-cipher.js';
-import { openForMaintenance } from '../store/maintenance.js';
-import type { Contents } from '../store/sql/backup.js';
-import { withoutPassword } from '../store/postgres/address.js';
-import { StoreError } from '../store/store-error.js';
+import { createCipher } from '../state/store/credential-cipher.js';
+import { openForMaintenance } from '../state/store/maintenance.js';
+import type { Contents } from '../state/store/sql/sqlite/backup.js';
+import { withoutPassword } from '../state/store/sql/postgres/address.js';
+import { StoreError } from '../state/store/store-error.js';
 import { createLogger } from '../telemetry/logs.js';
 
 interface CommandResult {
@@ -21,7 +21,7 @@ export async function backup(
 ): Promise<CommandResult> {
   const { file } = await sqliteOf(config, env, 'backup');
   const target = given(to, 'backup');
-  const { backupSqlite } = await import('../store/sql/backup.js');
+  const { backupSqlite } = await import('../state/store/sql/sqlite/backup.js');
   const contents = await asUsageError(backupSqlite(file, target));
   const lines = [
     `${file} is copied to ${target}: ${inWords(contents)}; its integrity is checked.`,
@@ -39,7 +39,7 @@ export async function restore(
 ): Promise<CommandResult> {
   const { file } = await sqliteOf(config, env, 'restore');
   const source = given(from, 'restore');
-  const { restoreSqlite } = await import('../store/sql/restore.js');
+  const { restoreSqlite } = await import('../state/store/sql/sqlite/restore.js');
   const { contents, kept } = await asUsageError(restoreSqlite(source, file, Date.now()));
   const lines = [
     `${source} is restored to ${file}: ${inWords(contents)}; its integrity is checked.`,

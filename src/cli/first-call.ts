@@ -3,7 +3,7 @@ import { jsonOrText, send } from '../dry/caller.js';
 import { openGateway } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { MemorySocket } from '../engine/http/memory-socket.js';
-import { issueKey } from '../keys/keys.js';
+import { issueKey } from '../state/keys/keys.js';
 import { globMatcher, isRecord, systemClock, untilAborted } from '../plugin/internal.js';
 import { isNamed } from '../engine/slots/model-names.js';
 import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';

@@ -7,7 +7,7 @@ import { loadGatewayConfig } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { durationMs } from '../plugin/internal.js';
 import { RecordedFiles, replay, replayText, type ReplayReport } from '../replay/index.js';
-import { createCipher } from '../store/credential-cipher.js';
+import { createCipher } from '../state/store/credential-cipher.js';
 import { auditedUse } from './audited-recordings.js';
 import { scenariosOf } from './slot-scenarios.js';
 

@@ -5,14 +5,14 @@ import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { audit, RecordedFiles } from '../replay/index.js';
-import { createCipher, type CredentialCipher } from '../store/credential-cipher.js';
+import { createCipher, type CredentialCipher } from '../state/store/credential-cipher.js';
 import {
   openForMaintenance,
   requireCurrentSchema,
   type MaintainedStore,
   type Resealed,
-} from '../store/maintenance.js';
-import { StoreError } from '../store/store-error.js';
+} from '../state/store/maintenance.js';
+import { StoreError } from '../state/store/store-error.js';
 import { createLogger } from '../telemetry/logs.js';
 
 interface RotationResult {

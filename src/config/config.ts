@@ -1,6 +1,6 @@
-import type { LiveSettings } from '../live/index.js';
+import type { LiveSettings } from '../state/live/index.js';
 import type { PanelConfig } from './panel.js';
-import type { StoreSettings } from '../store/index.js';
+import type { StoreSettings } from '../state/store/index.js';
 import type { CatalogModel, Operation, Price } from '../plugin/internal.js';
 import type { TlsConfig } from './tls-files.js';
 

@@ -1,7 +1,12 @@
 import type { Static } from 'typebox';
 import { addressErrors } from './addresses.js';
 import type { Config } from './config.js';
-import { toRedisAddress, toRedisNode, type RedisAddress, type RedisNode } from '../live/redis/address.js';
+import {
+  toRedisAddress,
+  toRedisNode,
+  type RedisAddress,
+  type RedisNode,
+} from '../state/live/redis/address.js';
 import { Closed, Type, type SchemaError } from '../plugin/internal.js';
 
 const Text = Type.String({ minLength: 1 });

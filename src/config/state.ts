@@ -3,7 +3,7 @@ import { addressErrors } from './addresses.js';
 import type { Config } from './config.js';
 import type { SchemaError } from '../plugin/internal.js';
 import type { RawConfig } from './schema.js';
-import { toPostgresAddress } from '../store/postgres/address.js';
+import { toPostgresAddress } from '../state/store/sql/postgres/address.js';
 
 type RawStore = RawConfig['store'];
 

@@ -1,4 +1,4 @@
-import { issueKey } from '../keys/keys.js';
+import { issueKey } from '../state/keys/keys.js';
 import {
   limitWindow,
   toMeter,

@@ -1,4 +1,4 @@
-import { MemoryHub } from '../live/memory/hub.js';
+import { MemoryHub } from '../state/live/memory/hub.js';
 import type { Live, WholeStore } from '../plugin/internal.js';
 import type { SlotsState } from '../engine/slots/snapshot.js';
 

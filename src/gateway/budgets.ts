@@ -1,5 +1,5 @@
 import type { Config, ConfigProblem } from '../config/config.js';
-import { priceGaps } from '../ledger/price-gaps.js';
+import { priceGaps } from '../state/ledger/price-gaps.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import {
   globMatcher,

@@ -1,5 +1,5 @@
 import { CheckedAdminTokens } from '../keys/admin-tokens.js';
-import { CheckedKeys } from '../keys/keys.js';
+import { CheckedKeys } from '../state/keys/keys.js';
 import type { Caches, Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
 
 interface CallerKeysOptions {

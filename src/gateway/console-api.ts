@@ -10,7 +10,7 @@ import type { Gateway } from './gateway.js';
 import { perRuntime } from './per-runtime.js';
 import type { CoreContext, CoreMiddleware } from '../engine/http/exchange.js';
 import { allowedMethods, refuseUnrouted } from '../engine/http/unrouted.js';
-import { StoreError } from '../store/store-error.js';
+import { StoreError } from '../state/store/store-error.js';
 
 /** Opens the panel API at the first call. */
 export type LoadPanel = () => Promise<PanelApi>;

@@ -21,7 +21,7 @@ import { operationsOf } from './admin-operations.js';
 import { playgroundOf } from './playground.js';
 import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
 import { issueAdminToken } from '../keys/admin-tokens.js';
-import { issueKey, makeKeySecret } from '../keys/keys.js';
+import { issueKey, makeKeySecret } from '../state/keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../kit/version.js';
 import { patchSchema } from '../openapi/schema.js';

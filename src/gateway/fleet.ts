@@ -1,4 +1,4 @@
-import { ClusterQuery } from '../live/cluster-query.js';
+import { ClusterQuery } from '../state/live/cluster-query.js';
 import type { Exchanges } from '../engine/http/exchanges.js';
 import type { Services } from './services.js';
 

@@ -19,7 +19,7 @@ import { Explanations } from './explanations.js';
 import { Exchanges } from '../engine/http/exchanges.js';
 import { Listener, type Handle } from '../engine/http/listener.js';
 import { WrongKeys } from '../engine/http/wrong-keys.js';
-import { priceFor } from '../ledger/cost.js';
+import { priceFor } from '../state/ledger/cost.js';
 import { createSessionNames } from './session-names.js';
 import { recordOnSettled } from './on-settled.js';
 import { openServices, type Services } from './services.js';

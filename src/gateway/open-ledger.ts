@@ -1,8 +1,8 @@
-import { LedgerWriter } from '../ledger/ledger-writer.js';
-import { withFlushedUsage } from '../ledger/read-your-writes-ledger.js';
-import { RefusedRows } from '../ledger/refused-rows.js';
-import { Spool } from '../ledger/spool.js';
-import { folderFault } from '../ledger/writable.js';
+import { LedgerWriter } from '../state/ledger/ledger-writer.js';
+import { withFlushedUsage } from '../state/store/read-your-writes-ledger.js';
+import { RefusedRows } from '../state/ledger/refused-rows.js';
+import { Spool } from '../state/ledger/spool.js';
+import { folderFault } from '../state/ledger/writable.js';
 import type { Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
 import { otherLedgers } from './other-ledgers.js';
 import { refreshLimits } from './used-limits.js';

@@ -6,7 +6,7 @@ import type { RequestRecord } from '../telemetry/request-record.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
-import type { SecretKey } from '../store/index.js';
+import type { SecretKey } from '../state/store/index.js';
 import type { TestVerdict } from './test-config.js';
 import type { Measurement } from '../telemetry/metrics.js';
 

@@ -1,7 +1,7 @@
-import { ClusterQuery } from '../live/cluster-query.js';
-import type { LedgerWriter } from '../ledger/ledger-writer.js';
-import type { OtherLedgers } from '../ledger/read-your-writes-ledger.js';
-import type { WaitingQuery, WaitingUse } from '../ledger/waiting-sums.js';
+import { ClusterQuery } from '../state/live/cluster-query.js';
+import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
+import type { OtherLedgers } from '../state/store/read-your-writes-ledger.js';
+import type { WaitingQuery, WaitingUse } from '../state/ledger/waiting-sums.js';
 import type { Json, Live } from '../plugin/internal.js';
 
 interface Parts {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { SecretKey } from '../store/index.js';
+import type { SecretKey } from '../state/store/index.js';
 
 interface PseudonymKeys {
   readonly secretKey?: SecretKey;

@@ -1,5 +1,5 @@
-import { costOf, exactCost, roundedCost } from '../ledger/cost.js';
-import { additionsByStage } from '../ledger/additions.js';
+import { costOf, exactCost, roundedCost } from '../state/ledger/cost.js';
+import { additionsByStage } from '../state/ledger/additions.js';
 import {
   ledgerTokens,
   lessTokens,

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AdminToken, AdminTokens, Caches, Clock, Logger } from '../plugin/internal.js';
-import { KeyCache } from './key-cache.js';
-import { KeyUses } from './key-uses.js';
-import { hashOf, isGood } from './keys.js';
+import { KeyCache } from '../state/keys/key-cache.js';
+import { KeyUses } from '../state/keys/key-uses.js';
+import { hashOf, isGood } from '../state/keys/keys.js';
 
 interface AdminTokensOptions {
   readonly store: AdminTokens;

@@ -1,5 +1,5 @@
 import type { LedgerTokens, Price } from '../plugin/internal.js';
-import { exactCost, roundedCost } from './cost.js';
+import { exactCost, roundedCost } from '../state/ledger/cost.js';
 
 /**
  * Cost of tokens that were billed as written to the cache, or as plain input, and could have been read from it:

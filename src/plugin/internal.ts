@@ -7,12 +7,12 @@ export { accountRefused } from './error.js';
 export { errorWithout } from './events/hide-secrets.js';
 export { holdsContractKey, requireMasterKey, sentKey } from './caller-key.js';
 export { callerMatcher, isForeign, reservedNames } from './caller-patterns.js';
-export type { Actor, Role } from './contract/actor.js';
+export type { Actor, Role } from '../state/store/contract/actor.js';
 export { accountFields, normalizeAccount } from './contract/account.js';
 export type { RefusedAnswer } from './contract/account.js';
 export { normalizePlugin, stageFields } from './contract/define.js';
 export { checkDefinition } from './contract/definition.js';
-export type { AdminToken, AdminTokens } from './contract/admin-token.js';
+export type { AdminToken, AdminTokens } from '../state/store/contract/admin-token.js';
 export type {
   AuditActor,
   AuditEntry,
@@ -20,17 +20,17 @@ export type {
   AuditLog,
   AuditOutcome,
   AuditPage,
-} from './contract/audit.js';
+} from '../state/store/contract/audit.js';
 export type { Subject } from './contract/store.js';
-export { isSamePerson } from './same-person.js';
-export { maxSlotChanges } from './contract/slot-history.js';
-export type { SlotChange, SlotHistory, WindowSample } from './contract/slot-history.js';
+export { isSamePerson } from '../state/store/contract/same-person.js';
+export { maxSlotChanges } from '../state/store/contract/slot-history.js';
+export type { SlotChange, SlotHistory, WindowSample } from '../state/store/contract/slot-history.js';
 export { definitionFault } from './contract/definition.js';
 export type { ApiLevel, Fields } from './contract/definition.js';
 export { formatFields, normalizeFormat } from './contract/format.js';
 export { normalizeUpstream, upstreamFields } from './contract/upstream.js';
-export type { ErrorTexts, ErrorTextStore } from './contract/error-texts.js';
-export { latencyMeasures, RefusedRowsError } from './contract/ledger.js';
+export type { ErrorTexts, ErrorTextStore } from '../state/ledger/error-texts.js';
+export { latencyMeasures, RefusedRowsError } from '../state/ledger/contract.js';
 export type {
   LatencyMeasure,
   LatencySum,
@@ -49,7 +49,7 @@ export type {
   UsageGroup,
   UsageQuery,
   UsageSum,
-} from './contract/ledger.js';
+} from '../state/ledger/contract.js';
 export type { Price } from './contract/models.js';
 export type {
   ClaimOptions,
@@ -109,7 +109,7 @@ export { maxTags, tagNamePattern } from '../engine/trace/usage-tags.js';
 export { modelRefusal, namesIn } from './model-access.js';
 export { maxNameLength, partsOf, shorterForms, shortName } from '../engine/models/name-parts.js';
 export { defaultStickyFrom, sessionName } from './sticky.js';
-export { perOutputTokenMs } from './per-output-token.js';
+export { perOutputTokenMs } from '../state/ledger/per-output-token.js';
 export { pluginStorage } from '../engine/pipeline/stage/plugin-storage.js';
 export { RequestTrace } from '../engine/trace/request-trace.js';
 export type { RequestVersion } from '../engine/trace/request-versions.js';

@@ -15,9 +15,9 @@ import {
 } from '../plugin/internal.js';
 import { CatalogModels } from '../engine/models/models.js';
 import { fakeFormat } from './fake-format.js';
-import { MemoryHub } from '../live/memory/hub.js';
-import { createCipher } from '../store/credential-cipher.js';
-import { MemoryStore } from '../store/memory/store.js';
+import { MemoryHub } from '../state/live/memory/hub.js';
+import { createCipher } from '../state/store/credential-cipher.js';
+import { MemoryStore } from '../state/store/memory/store.js';
 import { fakeSlots } from './fake-slots.js';
 
 export interface LogLine {

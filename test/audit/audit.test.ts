@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { Audit } from '#src/audit/audit.js';
 import { GatewayError, type AuditEntry } from '#src/plugin/internal.js';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 import { clockAt } from '../clock-at.js';
 
 const actor = { kind: 'oidc', name: 'ann' } as const;

@@ -2,16 +2,16 @@ import { access, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/pr
 import path from 'node:path';
 import { expect } from 'chai';
 import type { UsageSum } from '#src/plugin/internal.js';
-import { openStore } from '#src/store/index.js';
-import { migrate } from '#src/store/sql/migrate.js';
-import { migrations } from '#src/store/sql/migrations.js';
-import { openSqlite } from '#src/store/sql/sqlite.js';
-import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
+import { openStore } from '#src/state/store/index.js';
+import { migrate } from '#src/state/store/sql/tables/migrate.js';
+import { migrations } from '#src/state/store/sql/tables/migrations.js';
+import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
+import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
 import { ask } from '../gateway/harness.js';
 import { ProcessWorkshop, type Ended, type GatewayProcess } from '../gateway/gateway-process.js';
 import { PanelClient } from '../gateway/panel-client.js';
 import { eventually } from '../eventually.js';
-import { quiet } from '../store/stores.js';
+import { quiet } from '../state/store/stores.js';
 
 const masterKey = 'the-master-key-of-a-test';
 const env = { GW2API_API_KEY: masterKey, GW_SECRET_KEY: 'the secret of a test' };

@@ -7,14 +7,14 @@ import { Client } from 'pg';
 import { clock, descriptors, nodeVersion } from '#src/cli/doctor/machine.js';
 import { doctor } from '#src/cli/doctor.js';
 import type { Finding, Patient } from '#src/cli/doctor/finding.js';
-import { openStore } from '#src/store/index.js';
-import { migrate } from '#src/store/sql/migrate.js';
-import { migrations } from '#src/store/sql/migrations.js';
-import { openSqlite } from '#src/store/sql/sqlite.js';
-import { startSqliteThread } from '#src/store/sql/sqlite-thread.js';
+import { openStore } from '#src/state/store/index.js';
+import { migrate } from '#src/state/store/sql/tables/migrate.js';
+import { migrations } from '#src/state/store/sql/tables/migrations.js';
+import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
+import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
 import { startOpenaiServer, type OpenaiServer } from '../gateway/openai-server.js';
-import { ownPostgres, postgresUrl, quiet } from '../store/stores.js';
+import { ownPostgres, postgresUrl, quiet } from '../state/store/stores.js';
 
 const env = {
   GW2API_API_KEY: 'the-master-key-of-a-test',

@@ -6,14 +6,14 @@ import { fakeHost, MemoryHub, MemoryStore } from '@gw2api/gateway/testing';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
 import { otherLedgers } from '#src/gateway/other-ledgers.js';
 import { refreshLimits } from '#src/gateway/used-limits.js';
-import { LedgerWriter } from '#src/ledger/ledger-writer.js';
-import { withFlushedUsage } from '#src/ledger/read-your-writes-ledger.js';
-import { Spool } from '#src/ledger/spool.js';
-import type { SpoolOwner } from '#src/ledger/spool-owner.js';
-import { withKnownUse } from '#src/live/known-use.js';
+import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
+import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
+import { Spool } from '#src/state/ledger/spool.js';
+import type { SpoolOwner } from '#src/state/ledger/spool-owner.js';
+import { withKnownUse } from '#src/state/live/known-use.js';
 import { limitWindow, systemClock, type AppendedRow, type Ledger, type Live } from '#src/plugin/internal.js';
-import { row } from '../store/ledger-conformance.js';
-import { ownFolder, type Place } from '../store/stores.js';
+import { row } from '../state/store/ledger-conformance.js';
+import { ownFolder, type Place } from '../state/store/stores.js';
 
 /** A budget of 10 USD a month; each call costs 1 to 4. */
 const max = 10;

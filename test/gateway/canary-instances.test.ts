@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
-import { ownRedis, redisUrl } from '../live/redis-server.js';
+import { ownRedis, redisUrl } from '../state/live/redis-server.js';
 import { callerOf, mark, withMark, type Caller } from './canary-calls.js';
 import { slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { TempFolders, writeIn } from './temp-folders.js';

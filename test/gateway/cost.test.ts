@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LedgerRow, LedgerTokens, Price } from '#src/plugin/internal.js';
-import { costOf } from '#src/ledger/cost.js';
+import { costOf } from '#src/state/ledger/cost.js';
 import {
   ask,
   configOf,

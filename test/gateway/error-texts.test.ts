@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { expect } from 'chai';
 import type { Gateway } from '@gw2api/gateway';
-import { ownSqlite } from '../store/stores.js';
+import { ownSqlite } from '../state/store/stores.js';
 import { aViewer, anAdmin, sessionOf, withOidc } from './console-login.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { issueKey } from './kit.js';

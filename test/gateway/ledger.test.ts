@@ -5,10 +5,10 @@ import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { LedgerRow } from '#src/plugin/internal.js';
-import { issueKey } from '#src/keys/keys.js';
-import { openStore } from '#src/store/index.js';
+import { issueKey } from '#src/state/keys/keys.js';
+import { openStore } from '#src/state/store/index.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
-import { ownFolder, ownPostgres, postgresUrl, quiet, type Place } from '../store/stores.js';
+import { ownFolder, ownPostgres, postgresUrl, quiet, type Place } from '../state/store/stores.js';
 import { GatewayProcess } from './gateway-process.js';
 import {
   ask,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ownFolder, type Place } from '../store/stores.js';
+import { ownFolder, type Place } from '../state/store/stores.js';
 import { dialects, formatNames } from './dialects.js';
 import { ask, slotAt, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, issueKey } from './kit.js';

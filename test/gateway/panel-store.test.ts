@@ -2,7 +2,7 @@ import path from 'node:path';
 import Database from 'libsql';
 import { expect } from 'chai';
 import { livedMs } from '../lived-ms.js';
-import { ownFolder } from '../store/stores.js';
+import { ownFolder } from '../state/store/stores.js';
 import { startGateway, type GatewayUnderTest } from './harness.js';
 import { errorIn } from './kit.js';
 import { PanelClient } from './panel-client.js';

@@ -7,7 +7,7 @@ import { fakeHost } from '@gw2api/gateway/testing';
 import { check } from '#src/cli/check.js';
 import { DryGateway } from '#src/dry/dry-gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
-import { createCipher } from '#src/store/credential-cipher.js';
+import { createCipher } from '#src/state/store/credential-cipher.js';
 import { dialects, formatNames } from './dialects.js';
 import { configOf, slotAt, stages, startPair, type Pair } from './harness.js';
 import { TempFolders } from './temp-folders.js';

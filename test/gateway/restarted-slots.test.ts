@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { expect } from 'chai';
-import { openStore } from '#src/store/index.js';
+import { openStore } from '#src/state/store/index.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
-import { ownFolder, ownPostgres, postgresUrl, quiet } from '../store/stores.js';
+import { ownFolder, ownPostgres, postgresUrl, quiet } from '../state/store/stores.js';
 import { ProcessWorkshop } from './gateway-process.js';
 import { ask, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { clockAt } from '../clock-at.js';

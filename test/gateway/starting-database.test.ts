@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { OwnPostgres } from '../store/own-postgres.js';
-import { postgresUrl } from '../store/stores.js';
+import { OwnPostgres } from '../state/store/own-postgres.js';
+import { postgresUrl } from '../state/store/stores.js';
 import { ProcessWorkshop } from './gateway-process.js';
 
 const env = {

@@ -1,7 +1,7 @@
 import { writeFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ownFolder, ownPostgres, ownSqlite, postgresUrl } from '../store/stores.js';
+import { ownFolder, ownPostgres, ownSqlite, postgresUrl } from '../state/store/stores.js';
 import { slotAt, startGateway } from './harness.js';
 
 describe('the spool of the ledger, at the start', () => {

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { openStore } from '#src/store/index.js';
+import { openStore } from '#src/state/store/index.js';
 import { createLogger } from '#src/telemetry/logs.js';
 import type { Store } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';

@@ -4,12 +4,12 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { openStore } from '#src/store/index.js';
+import { openStore } from '#src/state/store/index.js';
 import type { ReplayReport } from '#src/replay/index.js';
 import { replayRecorded, type ReplayArguments } from '#src/cli/replay.js';
 import { dialects, formatNames } from '../gateway/dialects.js';
 import { configOf, slotAt, stages, startPair } from '../gateway/harness.js';
-import { quiet } from '../store/stores.js';
+import { quiet } from '../state/store/stores.js';
 import { TempFolders } from '../gateway/temp-folders.js';
 
 const secretKey = 'a key of tests';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import type { SlotHistory, SlotStatus } from '#src/plugin/internal.js';
 import { SlotWatch } from '#src/slot-history/slot-watch.js';
-import { MemorySlotHistory } from '#src/store/memory/slot-history.js';
+import { MemorySlotHistory } from '#src/state/store/memory/slot-history.js';
 
 const minuteMs = 60_000;
 

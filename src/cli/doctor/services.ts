@@ -1,9 +1,13 @@
 import { createServer } from 'node:net';
 import { existsSync } from 'node:fs';
-import { createCipher } from '../../store/credential-cipher.js';
-import { openForMaintenance, type MaintainedStore } from '../../store/maintenance.js';
-import { defaultConnections } from '../../store/postgres/places.js';
-import { readableState, serverFindings, type ServerState } from '../../store/sql/postgres-server.js';
+import { createCipher } from '../../state/store/credential-cipher.js';
+import { openForMaintenance, type MaintainedStore } from '../../state/store/maintenance.js';
+import { defaultConnections } from '../../state/store/sql/postgres/places.js';
+import {
+  readableState,
+  serverFindings,
+  type ServerState,
+} from '../../state/store/sql/postgres/postgres-server.js';
 import { createLogger } from '../../telemetry/logs.js';
 import { listenProblem } from '../../gateway/start-failure.js';
 import { finding, type Finding, type Patient } from './finding.js';
@@ -120,7 +124,7 @@ async function credentials(opened: MaintainedStore, { env }: Patient): Promise<r
 export async function live({ config: { live: settings } }: Patient, clocks: Clocks): Promise<Finding> {
   if (settings.kind === 'memory') return finding('live', 'memory');
   const where = `Redis at ${settings.label}`;
-  const { probeRedis } = await import('../../live/redis/probe.js');
+  const { probeRedis } = await import('../../state/live/redis/probe.js');
   try {
     const { server, version, clockMs, silent } = await probeRedis(settings);
     clocks.set(where, clockMs);

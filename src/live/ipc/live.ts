@@ -3,10 +3,10 @@ import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../p
 import type { RpcChannel } from './rpc-channel.js';
 import { IpcPermits } from './permits.js';
 import { IpcSharedMap } from './shared-map.js';
-import { MemoryClaims } from '../memory/claims.js';
-import { MemoryLocks } from '../memory/hub.js';
-import { MemoryMeters } from '../memory/meters.js';
-import { Subscriptions } from '../subscriptions.js';
+import { MemoryClaims } from '../../state/live/memory/claims.js';
+import { MemoryLocks } from '../../state/live/memory/hub.js';
+import { MemoryMeters } from '../../state/live/memory/meters.js';
+import { Subscriptions } from '../../state/live/subscriptions.js';
 
 /** Connects to the shared state of an `IpcHub` at the other end of a channel. */
 export async function connectIpc(

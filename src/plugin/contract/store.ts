@@ -1,13 +1,13 @@
-import type { Actor } from './actor.js';
-import type { AdminTokens } from './admin-token.js';
-import type { AuditLog } from './audit.js';
-import type { ErrorTextStore } from './error-texts.js';
+import type { Actor } from '../../state/store/contract/actor.js';
+import type { AdminTokens } from '../../state/store/contract/admin-token.js';
+import type { AuditLog } from '../../state/store/contract/audit.js';
+import type { ErrorTextStore } from '../../state/ledger/error-texts.js';
 import type { Caches } from './metrics.js';
 import type { KeyLimits } from './key-limits.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from '../../state/ledger/contract.js';
 import type { Json } from './live.js';
 import type { KeyPatch, KeySecret, ProtocolKey } from './protocol-key.js';
-import type { SlotHistory } from './slot-history.js';
+import type { SlotHistory } from '../../state/store/contract/slot-history.js';
 
 /** Team of keys: its limits hold for all of them together, beside those of each. */
 export interface Team extends KeyLimits {

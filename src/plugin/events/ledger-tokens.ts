@@ -1,4 +1,4 @@
-import type { LedgerRow, LedgerTokens } from '../contract/ledger.js';
+import type { LedgerRow, LedgerTokens } from '../../state/ledger/contract.js';
 import type { Usage } from '../contract/messages.js';
 import type { UsageTally } from '../contract/trace.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from '@gw2api/gateway/plugin';
-import { openStore, type StoreSettings } from '#src/store/index.js';
+import { openStore, type StoreSettings } from '#src/state/store/index.js';
 
 /** Store of a measurement's rows, and its name in a config; `remove` leaves nothing behind. */
 export interface Place {

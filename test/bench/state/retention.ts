@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store, WholeStore } from '#src/plugin/internal.js';
 import { MemoryHub } from '@gw2api/gateway/testing';
-import { Housekeeper } from '#src/store/housekeeper.js';
+import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { quantile } from '../report/statistics.js';
 import { seeded } from '../soak/traffic.js';
 import { rowAt } from './rows.js';

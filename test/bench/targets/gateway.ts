@@ -1,8 +1,8 @@
 import type { SpawnOptions } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { issueKey } from '#src/keys/keys.js';
-import { openStore } from '#src/store/index.js';
+import { issueKey } from '#src/state/keys/keys.js';
+import { openStore } from '#src/state/store/index.js';
 import { parseDocument, type Document } from 'yaml';
 import { paths } from '../load/bodies.js';
 import { built, freePort, type Lab, type Server } from '../measure/lab.js';

@@ -7,9 +7,9 @@ import { Names } from '#src/console/api/names.js';
 import { LiveReaders } from '#src/console/api/live.js';
 import type { Panel } from '#src/console/api/panel.js';
 import { SharedFeed } from '#src/console/api/request-feed.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
 import type { PanelContext } from '#src/console/api/route.js';
-import { row } from '../../store/ledger-conformance.js';
+import { row } from '../../state/store/ledger-conformance.js';
 
 describe('the live requests', () => {
   const feed = new SharedFeed(new MemoryHub().connect());

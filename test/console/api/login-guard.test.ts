@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Meters } from '#src/plugin/internal.js';
 import { LoginGuard } from '#src/console/api/login-guard.js';
-import { MemoryMeters } from '#src/live/memory/meters.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryMeters } from '#src/state/live/memory/meters.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
 
 describe('the guard of the login', () => {
   let nowMs = 0;

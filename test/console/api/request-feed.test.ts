@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Live } from '#src/plugin/internal.js';
 import { SharedFeed } from '#src/console/api/request-feed.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
-import { row } from '../../store/ledger-conformance.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
+import { row } from '../../state/store/ledger-conformance.js';
 
 describe('the feed of requests', () => {
   let hub: MemoryHub;

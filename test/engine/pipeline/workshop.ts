@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ConfigError, formatProblem, type Config } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
-import { createCipher } from '#src/store/credential-cipher.js';
+import { createCipher } from '#src/state/store/credential-cipher.js';
 import { Pipeline, type BuildOptions } from '#src/engine/pipeline/run/pipeline.js';
 import { KeptState } from '#src/plugin/internal.js';
 import type { HostServices } from '#src/engine/pipeline/run/stage-host.js';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Live } from '#src/plugin/internal.js';
 import { eventually } from '../../eventually.js';
-import { IpcRig } from '../../live/ipc-rig.js';
-import { openRedis, ownRedis, redisUrl } from '../../live/redis-server.js';
-import { quiet } from '../../store/stores.js';
+import { IpcRig } from '../../state/live/ipc-rig.js';
+import { openRedis, ownRedis, redisUrl } from '../../state/live/redis-server.js';
+import { quiet } from '../../state/store/stores.js';
 import { failure, openPool, refusal, slotConfig, sticky, leaseRequest, type Kit } from './kit.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 import { clockAt } from '../../clock-at.js';
 
 const differenceMs = 120_000;

@@ -1,8 +1,8 @@
 import type { Live } from '#src/plugin/internal.js';
 import type { SlotConfig } from '#src/config/config.js';
 import type { SlotPoolOptions } from '#src/engine/slots/pool-options.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 import { ManualClock } from '@gw2api/gateway/testing';
 import { openPool, type Kit } from './kit.js';
 

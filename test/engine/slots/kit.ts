@@ -26,8 +26,8 @@ import { builtinPolicies } from '#src/engine/slots/selection/policies.js';
 import type { SlotPoolOptions } from '#src/engine/slots/pool-options.js';
 import { SlotPool } from '#src/engine/slots/pool.js';
 import type { SlotLoader } from '#src/engine/slots/open-slot.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 import { defaultCooldown } from '../../default-cooldown.js';
 
 /** A call with the credential that its account has given. */

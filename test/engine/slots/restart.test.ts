@@ -3,7 +3,7 @@ import type { Candidate } from '@gw2api/gateway/plugin';
 import { ManualClock } from '@gw2api/gateway/testing';
 import { calm } from './instances.js';
 import { leaseRequest, openPool, refusal, slotConfig, stateOf, type Kit } from './kit.js';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 
 const hour = 3_600_000;
 const ids = ['paused', 'draining', 'rejected', 'cooling', 'used'];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
 import type { Binding, LeaseRequest } from '#src/plugin/internal.js';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 import {
   failure,
   leaseRequest,
@@ -14,7 +14,7 @@ import {
   type Kit,
 } from './kit.js';
 import { Bindings } from '#src/engine/slots/sticky/bindings.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
 
 const sonnet = { model: 'sonnet-5', messages: [] };
 

@@ -4,7 +4,7 @@ import { aViewer, anAdmin, sessionOf, withOidc } from '../console-login.js';
 import { masterKey, startGateway, type GatewayUnderTest } from '../harness.js';
 import { errorIn } from '../kit.js';
 import { PanelClient } from '../panel-client.js';
-import { MemoryHub } from '#src/live/memory/hub.js';
+import { MemoryHub } from '#src/state/live/memory/hub.js';
 import type { Actor } from '#src/plugin/internal.js';
 
 const config = { slots: [{ id: 'a', upstream: 'simulator' }], ...withOidc };

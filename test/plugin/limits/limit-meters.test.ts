@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
-import { withKnownUse } from '#src/live/known-use.js';
+import { withKnownUse } from '#src/state/live/known-use.js';
 import { LimitMeters, limitWindow, type LedgerRow, type Meters, type Store } from '#src/plugin/internal.js';
 import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from '@gw2api/gateway/testing';
 

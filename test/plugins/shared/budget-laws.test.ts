@@ -3,10 +3,10 @@ import { fakeHost, MemoryHub, MemoryStore } from '@gw2api/gateway/testing';
 import { systemClock, type Host, type LedgerRow, type Live } from '#src/plugin/internal.js';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
 import { otherLedgers } from '#src/gateway/other-ledgers.js';
-import { LedgerWriter } from '#src/ledger/ledger-writer.js';
-import { withFlushedUsage } from '#src/ledger/read-your-writes-ledger.js';
+import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
+import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
 import { eventually } from '../../eventually.js';
-import { forgetAll, openRedis, ownRedis, redisUrl } from '../../live/redis-server.js';
+import { forgetAll, openRedis, ownRedis, redisUrl } from '../../state/live/redis-server.js';
 
 const nano = 1e9;
 const dayMs = 86_400_000;

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import { createCipher } from '#src/store/credential-cipher.js';
+import { createCipher } from '#src/state/store/credential-cipher.js';
 import { clockAt } from '../../clock-at.js';
 import {
   Recordings,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { MemoryStore } from '#src/store/memory/store.js';
+import { MemoryStore } from '#src/state/store/memory/store.js';
 import { BindingWriter } from '#src/engine/slots/sticky/binding-writer.js';
-import { quiet } from '../../../store/stores.js';
+import { quiet } from '../../../state/store/stores.js';
 
 describe('the writer of bindings', () => {
   it('writes many sessions at a time, and each session one after the other', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Live, SlotLease } from '#src/plugin/internal.js';
-import type { MemoryHub } from '#src/live/memory/hub.js';
+import type { MemoryHub } from '#src/state/live/memory/hub.js';
 import { calm, openInstances, slowly } from '../instances.js';
 import { failure, openPool, slotConfig, sticky, unreachable, type Kit } from '../kit.js';
 

@@ -1,6 +1,0 @@
-import type { Subject } from './contract/store.js';
-
-/** True for one person of a provider; false where one of the two is not known. */
-export function isSamePerson(one: Subject | undefined, other: Subject | undefined): boolean {
-  return one !== undefined && one.issuer === other?.issuer && one.id === other.id;
-}

@@ -1,0 +1,56 @@
+import { lessTokens, totalTokens, type LedgerTokens } from '../../plugin/internal.js';
+
+/**
+ * Tokens that stages added, by the stage's name: the part of the billed tokens that is hidden from the caller, divided
+ * by what each stage is estimated to add to a call. A caller that is shown all has the part that would be hidden.
+ */
+export function additionsByStage(
+  { billed, shown }: { readonly billed: LedgerTokens; readonly shown: LedgerTokens },
+  added: Readonly<Record<string, number>>,
+  calls: number,
+): Readonly<Record<string, LedgerTokens>> | undefined {
+  const stages = Object.entries(added);
+  const weight = stages.reduce((sum, [, tokens]) => sum + tokens, 0);
+  const hidden = lessTokens(billed, shown);
+  const whole = totalTokens(hidden) > 0 ? hidden : firstTokens(billed, Math.round(weight * calls));
+  if (weight <= 0 || totalTokens(whole) === 0) return undefined;
+  let before = 0;
+  const parts = stages.map(([stage, tokens]) => {
+    const from = before / weight;
+    before += tokens;
+    return [stage, partOf(whole, from, before / weight)] as const;
+  });
+  return Object.fromEntries(parts.filter(([stage]) => stage !== ''));
+}
+
+/** Part of the tokens from one share to another, 0 to 1: adjacent parts add up to the whole. */
+function partOf(whole: LedgerTokens, from: number, to: number): LedgerTokens {
+  return {
+    input: between(whole.input, from, to),
+    cacheRead: between(whole.cacheRead, from, to),
+    cacheWrite5m: between(whole.cacheWrite5m, from, to),
+    cacheWrite1h: between(whole.cacheWrite1h, from, to),
+    output: between(whole.output, from, to),
+  };
+}
+
+function between(count: number, from: number, to: number): number {
+  return Math.round(count * to) - Math.round(count * from);
+}
+
+/** The first tokens of a prompt: cached ones before the others, in the order in which usage-mask hides them. */
+function firstTokens(billed: LedgerTokens, count: number): LedgerTokens {
+  let left = count;
+  const take = (tokens: number): number => {
+    const taken = Math.min(left, tokens);
+    left -= taken;
+    return taken;
+  };
+  return {
+    cacheRead: take(billed.cacheRead),
+    cacheWrite1h: take(billed.cacheWrite1h),
+    cacheWrite5m: take(billed.cacheWrite5m),
+    input: take(billed.input),
+    output: 0,
+  };
+}

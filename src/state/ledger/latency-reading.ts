@@ -1,0 +1,45 @@
+import type { UsageGroup, UsageQuery } from '../../plugin/internal.js';
+import { answeredOf } from './answered.js';
+import { groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
+
+/**
+ * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would
+ * be as many as rows.
+ */
+export const latencyKinds = ['slot', 'model', 'format'] as const satisfies readonly ColumnGroup[];
+
+export type LatencyKind = (typeof latencyKinds)[number];
+
+/**
+ * Place where the times of a query are: in the hourly counts of a kind, or of one name of it, but for those of some
+ * rows (`except`), or in the rows.
+ */
+export type LatencyReading =
+  | {
+      readonly from: 'counts';
+      readonly kind: LatencyKind;
+      readonly name?: string;
+      readonly except?: UsageQuery;
+    }
+  | { readonly from: 'rows' };
+
+/**
+ * Reading of a query; undefined where there are no counts and the sums of the query do not read the rows either,
+ * which may be any number.
+ */
+export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyReading | undefined {
+  const { by } = query;
+  if (by !== null && !isColumn(by)) return undefined;
+  const answered = answeredOf(query);
+  const all = answered && latencyReading(answered.all, isHourly);
+  if (answered) return all?.from === 'counts' ? { ...all, except: answered.failed } : all;
+  const hours = isHourly ? hourlyGroup(query) : undefined;
+  if (!hours) return { from: 'rows' };
+  const { kind, name } = hours;
+  const counted = latencyKinds.find((each) => each === kind);
+  return counted && { from: 'counts', kind: counted, ...(name !== undefined && { name }) };
+}
+
+function isColumn(by: UsageGroup): by is ColumnGroup {
+  return Object.hasOwn(groupColumnOf, by);
+}

@@ -1,0 +1,129 @@
+import type { LedgerRow, LimitHolder, UsageSum } from '../../plugin/internal.js';
+import { addSums, sumOf } from './usage.js';
+
+/** Days of UTC of a key or a team, unix milliseconds. */
+export interface WaitingQuery {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly keyId?: string;
+  readonly team?: string;
+}
+
+/** Rows of a key or a team that wait for the store. */
+export interface WaitingUse {
+  /** Null: none wait. */
+  readonly sum: UsageSum | null;
+  /** Another number once the store has taken one of them; null: it is given some at the moment. */
+  readonly version: number | null;
+}
+
+interface WaitingDay {
+  readonly atMs: number;
+  sum: UsageSum;
+  version: number;
+}
+
+/** Sums of rows that wait, by key and by team, for each day. */
+export class WaitingSums {
+  readonly #days = new Map<string, Map<number, WaitingDay>>();
+  #rows = 0;
+
+  /** Number of rows. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  add(row: LedgerRow, version: number): void {
+    this.#rows += 1;
+    const atMs = dayOf(row.atMs);
+    for (const holder of holdersOf(row)) {
+      const days = this.#days.get(holder) ?? new Map<number, WaitingDay>();
+      this.#days.set(holder, days);
+      const day = days.get(atMs);
+      if (day) day.sum = addSums(day.sum, sumOf(row));
+      else days.set(atMs, { atMs, sum: { ...sumOf(row), atMs }, version });
+    }
+  }
+
+  /** Takes away rows that the store has taken. */
+  remove(rows: readonly LedgerRow[], version: number): void {
+    for (const row of rows) {
+      this.#rows -= 1;
+      for (const holder of holdersOf(row)) this.#subtract(holder, row, version);
+    }
+  }
+
+  of({ fromMs, toMs, ...holder }: WaitingQuery): WaitingUse {
+    const days = [...(this.#days.get(nameOf(holder))?.values() ?? [])];
+    const asked = days.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+    return {
+      sum:
+        asked.length === 0 ? null : asked.map(({ sum }) => sum).reduce((one, other) => addSums(one, other)),
+      version: Math.max(0, ...asked.map(({ version }) => version)),
+    };
+  }
+
+  #subtract(holder: string, row: LedgerRow, version: number): void {
+    const days = this.#days.get(holder);
+    const day = days?.get(dayOf(row.atMs));
+    if (!days || !day) return;
+    day.sum = addSums(day.sum, sumOf(row), -1);
+    day.version = version;
+    if (day.sum.requests === 0) days.delete(day.atMs);
+    if (days.size === 0) this.#days.delete(holder);
+  }
+}
+
+/** True for a row of the key or team, in these days. */
+export function isAsked({ fromMs, toMs, ...holder }: WaitingQuery, row: LedgerRow): boolean {
+  return row.atMs >= fromMs && row.atMs < toMs && holdersOf(row).includes(nameOf(holder));
+}
+
+/** Keys and teams of some rows. */
+export class Holders {
+  readonly #found = new Map<string, LimitHolder>();
+
+  add(rows: readonly LedgerRow[]): void {
+    for (const { keyId, team } of rows) {
+      if (keyId !== undefined) this.#found.set(nameOf({ keyId }), { kind: 'key', id: keyId });
+      if (team !== undefined) this.#found.set(nameOf({ team }), { kind: 'team', id: team });
+    }
+  }
+
+  restore(holders: readonly LimitHolder[]): void {
+    for (const holder of holders) this.#found.set(nameOf(idOf(holder)), holder);
+  }
+
+  /** Returns them, and forgets them. */
+  takeAll(): readonly LimitHolder[] {
+    const found = [...this.#found.values()];
+    this.#found.clear();
+    return found;
+  }
+}
+
+/** Sum of two: the rows of both, and a version that changes as one of theirs does. */
+export function bothWaiting(one: WaitingUse, other: WaitingUse): WaitingUse {
+  const sum = one.sum && other.sum ? addSums(one.sum, other.sum) : (one.sum ?? other.sum);
+  const isSettled = one.version !== null && other.version !== null;
+  return { sum, version: isSettled ? Math.max(one.version, other.version) : null };
+}
+
+function holdersOf({ keyId, team }: Pick<LedgerRow, 'keyId' | 'team'>): readonly string[] {
+  const names = keyId === undefined ? [] : [nameOf({ keyId })];
+  return team === undefined ? names : [...names, nameOf({ team })];
+}
+
+function idOf({ kind, id }: LimitHolder): Pick<WaitingQuery, 'keyId' | 'team'> {
+  return kind === 'team' ? { team: id } : { keyId: id };
+}
+
+function nameOf({ keyId, team }: Pick<WaitingQuery, 'keyId' | 'team'>): string {
+  return team === undefined ? `key ${keyId}` : `team ${team}`;
+}
+
+export const dayMs = 86_400_000;
+
+function dayOf(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs;
+}

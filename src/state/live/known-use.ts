@@ -1,0 +1,65 @@
+import { growingCache, type Live, type MeterReading, type Meters } from '../../plugin/internal.js';
+import { ClusterQuery } from './cluster-query.js';
+
+/**
+ * Live state whose opened meters never begin below what one of the instances that answer has seen of their use, which
+ * only grows: the live state may have lost them, and the ledger may not be readable.
+ */
+export function withKnownUse(live: Live): Live {
+  const meters = knownMeters(live);
+  return {
+    instance: live.instance,
+    get isDown() {
+      return live.isDown;
+    },
+    get instances() {
+      return live.instances;
+    },
+    get caches() {
+      return live.caches ?? {};
+    },
+    shared: live.shared,
+    permits: live.permits,
+    messages: live.messages,
+    claims: live.claims,
+    meters,
+    withLock: (name, work) => live.withLock(name, work),
+    close: () => live.close(),
+  };
+}
+
+function knownMeters(live: Live): Meters {
+  const { meters } = live;
+  const known = growingCache<{ readonly used: number }>(maxKnown);
+  const knownOf = (meter: string): number => known.get(meter)?.used ?? 0;
+  const note = (meter: string, reading: MeterReading | undefined): MeterReading | undefined => {
+    if (reading && reading.used > knownOf(meter)) known.set(meter, { used: reading.used });
+    return reading;
+  };
+  const elsewhere = new ClusterQuery<number, string>(live, {
+    topic: 'meters/known',
+    answer: (meter) => (meter === undefined ? 0 : knownOf(meter)),
+    timeoutMs: 250,
+  });
+  return {
+    take: (meter, amount, window) => meters.take(meter, amount, window),
+    add: (meter, amount, windowMs) => meters.add(meter, amount, windowMs),
+    addOpened: async (meter, amount) => note(meter, await meters.addOpened(meter, amount)),
+    async read(meter) {
+      const reading = await meters.read(meter);
+      // Meters of a minute are as many as addresses of callers, and are never opened.
+      return reading && (reading.resetsInMs > longMs || known.has(meter)) ? note(meter, reading) : reading;
+    },
+    async open(meter, used, windowMs) {
+      const told = await elsewhere.ask(meter);
+      await meters.open(meter, Math.max(used, knownOf(meter), ...told), windowMs);
+    },
+    raise: async (meter, used) => note(meter, await meters.raise(meter, used)),
+  };
+}
+
+/** Meters whose use is remembered here. */
+const maxKnown = 20_000;
+
+/** Least time left of a meter of a day or a month: it lasts an hour longer. */
+const longMs = 30 * 60_000;

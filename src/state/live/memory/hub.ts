@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Live, Messages } from '../../../plugin/internal.js';
+import { MemoryClaims } from './claims.js';
+import { MemoryMeters } from './meters.js';
+import { MemoryPermits } from './permits.js';
+import { MemorySharedMap, type TimedEntry } from './shared-map.js';
+
+/** Hub for the instances of one process, usually a single one. */
+export class MemoryHub {
+  readonly #shared: MemorySharedMap;
+  readonly #permits = new MemoryPermits();
+  readonly #meters: MemoryMeters;
+  readonly #claims: MemoryClaims;
+  readonly #locks = new MemoryLocks();
+  readonly #topics = new Map<string, Set<Receiver>>();
+  readonly #instances = new Set<string>();
+
+  constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
+    this.#shared = new MemorySharedMap(now);
+    this.#meters = new MemoryMeters(now);
+    this.#claims = new MemoryClaims(now);
+  }
+
+  /** Adds an instance. */
+  connect(): Live {
+    const instance = randomUUID();
+    const instances = this.#instances.add(instance);
+    return {
+      instance,
+      isDown: false,
+      caches: {
+        shared_state: () => this.#shared.fill,
+        meters: () => this.#meters.fill,
+        claims: () => this.#claims.fill,
+      },
+      get instances() {
+        return instances.size;
+      },
+      shared: this.#shared.of(instance),
+      permits: this.#permits.of(instance),
+      meters: this.#meters,
+      messages: this.#messagesOf(instance),
+      claims: this.#claims,
+      withLock: (name, work) => this.#locks.withLock(name, work),
+      close: async () => this.#disconnect(instance),
+    };
+  }
+
+  /**
+   * Snapshot of the shared map for a replica in another process, followed by each write of the other
+   * instances.
+   */
+  replicate(...args: Parameters<MemorySharedMap['replicate']>): readonly TimedEntry[] {
+    return this.#shared.replicate(...args);
+  }
+
+  #messagesOf(instance: string): Messages {
+    return {
+      send: (topic, message) => {
+        for (const receiver of this.#topics.get(topic) ?? [])
+          if (receiver.instance !== instance) receiver.listener(message);
+      },
+      receive: (topic, listener) => {
+        const receivers = this.#topics.get(topic) ?? new Set();
+        this.#topics.set(topic, receivers);
+        const receiver: Receiver = { instance, listener };
+        receivers.add(receiver);
+        return () => void receivers.delete(receiver);
+      },
+    };
+  }
+
+  #disconnect(instance: string): void {
+    this.#instances.delete(instance);
+    this.#permits.leave(instance);
+    this.#shared.leave(instance);
+    for (const receivers of this.#topics.values())
+      for (const receiver of receivers) if (receiver.instance === instance) receivers.delete(receiver);
+  }
+}
+
+interface Receiver {
+  readonly instance: string;
+  readonly listener: Parameters<Messages['receive']>[1];
+}
+
+/** Locks within one process: work of the same name runs one at a time. */
+export class MemoryLocks {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** The signal of `work` never aborts: nobody else can take a lock of this process. */
+  async withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(name) ?? Promise.resolve();
+    const run = () => work(new AbortController().signal);
+    const mine = before.then(run, run);
+    this.#last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(name) === mine) this.#last.delete(name);
+    }
+  }
+}

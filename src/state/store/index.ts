@@ -1,0 +1,43 @@
+import type { Logger, WholeStore } from '../../plugin/internal.js';
+import { MemoryStore } from './memory/store.js';
+import { createCipher, type SecretKey } from './credential-cipher.js';
+
+export type { SecretKey } from './credential-cipher.js';
+
+/** Store settings, as in the config. */
+export type StoreSettings =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      /** Max connections of a process; absent: 10. */
+      readonly pool?: number;
+    };
+
+interface StoreOptions {
+  /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */
+  readonly secretKey?: SecretKey;
+  /** Key that still opens what it has sealed (`GW_SECRET_KEY_OLD`), until all is sealed by the new one. */
+  readonly oldSecretKey?: string | undefined;
+  readonly log: Logger;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+  /** Max time, in ms, that a PostgreSQL that is not there yet is waited for; default two minutes. */
+  readonly waitMs?: number;
+}
+
+/** Opens a store and migrates it; drivers are loaded on demand. Throws a StoreError on failure. */
+export async function openStore(settings: StoreSettings, options: StoreOptions): Promise<WholeStore> {
+  const { log, now = Date.now, waitMs = 120_000 } = options;
+  if (settings.kind === 'memory') return new MemoryStore({ now });
+  const parts = { cipher: createCipher(options.secretKey, options.oldSecretKey), log, now };
+  if (settings.kind === 'postgres') {
+    const { openPostgresStore } = await import('./sql/sql-store.js');
+    return openPostgresStore(settings, { ...parts, waitMs });
+  }
+  const { startSqliteThread } = await import('./sql/sqlite/sqlite-thread.js');
+  const thread = startSqliteThread(settings.file, log); // it loads its driver in parallel with Kysely
+  const { openSqliteStore } = await import('./sql/sql-store.js');
+  return openSqliteStore(thread, parts);
+}

@@ -1,0 +1,15 @@
+import type { SlotChange } from '../../plugin/internal.js';
+
+/** True where a change is later than the last one of its slot, and says something that this does not. */
+export function isNewChange(last: SlotChange | undefined, change: SlotChange): boolean {
+  return !last || (last.atMs < change.atMs && !isSameState(last, change));
+}
+
+function isSameState(before: SlotChange, after: SlotChange): boolean {
+  return (
+    before.state === after.state &&
+    before.reason === after.reason &&
+    before.models.length === after.models.length &&
+    before.models.every((model, at) => model === after.models[at])
+  );
+}

@@ -1,0 +1,85 @@
+import type { LedgerRow, UsageSum } from '../../../../plugin/internal.js';
+import {
+  addToCombination,
+  combinationKey,
+  combinationOf,
+  type Combination,
+} from '../../../ledger/combination.js';
+import { addSums, askedModelOf, hourOf } from '../../../ledger/usage.js';
+import { PreparedInsert } from './insert-rows.js';
+import { writeSum } from './sum-record.js';
+import { sumColumns, type SumKind } from '../tables/tables.js';
+import { sql } from '../kysely.js';
+
+/** The sum of one hour and one group. */
+interface GroupSum {
+  readonly kind: SumKind;
+  /** When the hour begins. */
+  readonly atMs: number;
+  readonly name: string;
+  readonly sum: UsageSum;
+}
+
+/** Adds sums to those that are there. */
+export function sumInsert(): PreparedInsert<GroupSum> {
+  const added = sumColumns.map((column) => {
+    const [known, more] = [`ledger_sums.${column}`, `excluded.${column}`];
+    return sql`${sql.ref(column)} = ${sql.ref(known)} + ${sql.ref(more)}`;
+  });
+  return new PreparedInsert({
+    table: 'ledger_sums',
+    columns: ['kind', 'at', 'name', ...sumColumns],
+    tail: sql`on conflict (kind, at, name) do update set ${sql.join(added)}`,
+    write({ kind, atMs, name, sum }, values) {
+      values.push(kind, atMs, name);
+      writeSum(sum, values);
+    },
+  });
+}
+
+/**
+ * Increments of the hourly sums, one for each group a row belongs to. All instances use the same order:
+ * locking the same hours in different orders would deadlock.
+ */
+export function sumsOf(combinations: Iterable<Combination>): readonly GroupSum[] {
+  const sums = new Map<string, GroupSum>();
+  for (const combination of combinations) {
+    const { atMs } = combination;
+    for (const [kind, name, sum] of groupSums(combination)) {
+      const place = `${kind} ${atMs} ${name}`;
+      const known = sums.get(place);
+      sums.set(place, { kind, atMs, name, sum: known ? addSums(known.sum, sum) : sum });
+    }
+  }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+}
+
+/** Groups of a combination: one of each column and of the asked model, one of a cause, one for each stage, and two for each tag. */
+function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, string, UsageSum])[] {
+  const { keyId, team, slot, model, format, cache, tags } = row;
+  const groups: (readonly [SumKind, string, UsageSum])[] = [
+    ['key', keyId ?? '', sum],
+    ['team', team ?? '', sum],
+    ['slot', slot ?? '', sum],
+    ['model', model ?? '', sum],
+    ['asked_model', askedModelOf(row), sum],
+    ['format', format, sum],
+  ];
+  if (cache) groups.push(['cause', cache.cause, sum]);
+  for (const [stage, added] of stages) groups.push(['stage', stage, added]);
+  for (const [tag, value] of Object.entries(tags ?? {}))
+    groups.push(['tag', tag, sum], [`tag:${tag}`, value, sum]);
+  return groups;
+}
+
+/** Few among many rows, so that most rows are added once and not to each of their groups. */
+export function combinationsOf(rows: readonly LedgerRow[]): readonly Combination[] {
+  const combinations = new Map<string, Combination>();
+  for (const row of rows) {
+    const key = combinationKey(row);
+    const known = combinations.get(key);
+    if (known) addToCombination(known, row);
+    else combinations.set(key, combinationOf(row, hourOf(row.atMs)));
+  }
+  return [...combinations.values()];
+}

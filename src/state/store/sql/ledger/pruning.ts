@@ -1,0 +1,106 @@
+import { sql, type Kysely } from '../kysely.js';
+import { hourOf } from '../../../ledger/usage.js';
+import { latencyMeasures } from '../../../../plugin/internal.js';
+import { latencyKinds, type LatencyKind } from '../../../ledger/latency-reading.js';
+import { groupPairs } from '../../../ledger/hourly-pair.js';
+import { pairKey, pairKind } from './pair-tables.js';
+import { groupKinds, type SumKind, type Tables } from '../tables/tables.js';
+
+/**
+ * Deletes the oldest ledger rows in steps, each from the end of the last one. Dead rows stay in PostgreSQL
+ * for a while, and every step from the start would scan all of them.
+ */
+export class Pruning {
+  #fromMs = 0;
+
+  /** Returns the number of deleted rows; fewer than `limit` means that none are left. */
+  async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
+    const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
+    for (const kind of [...groupKinds.map(([group]) => group), 'asked_model', 'stage', 'cause'] as const)
+      await deleteSums(db, kind, span);
+    await deleteTagSums(db, span);
+    for (const kind of latencyKinds) await deleteCounts(db, kind, span);
+    await deletePairs(db, span);
+    const deleted = await deleteRows(db, 'ledger', span);
+    this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
+    return deleted.length;
+  }
+}
+
+/** Times from `fromMs` to before `toMs`, of at most `limit` rows. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly limit: number;
+}
+
+/**
+ * Deletes rows and returns the time of each. The limit is set by a subquery, as neither database has a
+ * limited delete.
+ */
+export async function deleteRows(
+  db: Kysely<Tables>,
+  table: 'ledger' | 'ledger_errors',
+  { fromMs, toMs, limit }: Span,
+): Promise<readonly number[]> {
+  const name = sql.table(table);
+  const { rows } = await sql<{ readonly at: number }>`
+    delete from ${name} where (at, id) in
+      (select at, id from ${name} where at >= ${fromMs} and at < ${toMs} order by at limit ${limit})
+    returning at
+  `.execute(db);
+  return rows.map(({ at }) => at);
+}
+
+/** There are never more sums than rows that they sum up. */
+async function deleteSums(db: Kysely<Tables>, kind: SumKind, span: Span): Promise<void> {
+  await deleteHours(db, { table: 'ledger_sums', key: ['kind', 'at', 'name'] }, kind, span);
+}
+
+/** There are never more counts than rows that they count, times the measures. */
+async function deleteCounts(db: Kysely<Tables>, kind: LatencyKind, span: Span): Promise<void> {
+  const key = ['kind', 'at', 'name', 'measure', 'bucket'];
+  const limit = span.limit * latencyMeasures.length;
+  await deleteHours(db, { table: 'ledger_latency', key }, kind, { ...span, limit });
+}
+
+/** The hours go first: without them no sum is read. */
+async function deletePairs(db: Kysely<Tables>, span: Span): Promise<void> {
+  await sql`delete from ledger_pair_hours where at >= ${hourOf(span.fromMs)} and at < ${span.toMs}`.execute(
+    db,
+  );
+  for (const pair of groupPairs)
+    await deleteHours(db, { table: 'ledger_pairs', key: pairKey }, pairKind(pair), span);
+}
+
+/** Table of hours, with the columns of its primary key. */
+interface HourTable {
+  readonly table: 'ledger_sums' | 'ledger_latency' | 'ledger_pairs';
+  readonly key: readonly string[];
+}
+
+async function deleteHours(
+  db: Kysely<Tables>,
+  { table, key }: HourTable,
+  kind: string,
+  { fromMs, toMs, limit }: Span,
+): Promise<void> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  await sql`
+    delete from ${sql.table(table)} where (${columns}) in
+      (select ${columns} from ${sql.table(table)}
+       where kind = ${sql.lit(kind)} and at >= ${hourOf(fromMs)} and at < ${toMs} order by at limit ${limit})
+  `.execute(db);
+}
+
+/** The sums by name of tag go last: they say which kinds of sums by value there are. */
+async function deleteTagSums(db: Kysely<Tables>, span: Span): Promise<void> {
+  const { rows } = await sql<{ readonly name: string }>`
+    select distinct name from ledger_sums where kind = 'tag' and at >= ${hourOf(span.fromMs)} and at < ${span.toMs}
+  `.execute(db);
+  for (const { name } of rows) await deleteSums(db, `tag:${name}`, span);
+  await sql`
+    delete from ledger_sums where kind = 'tag' and at >= ${hourOf(span.fromMs)} and at < ${span.toMs} and not exists
+      (select 1 from ledger_sums as sums where sums.kind = 'tag:' || ledger_sums.name and sums.at = ledger_sums.at)
+  `.execute(db);
+}

@@ -1,0 +1,73 @@
+import { setImmediate as breath } from 'node:timers/promises';
+import type { Kysely, RawBuilder } from 'kysely';
+import type { LedgerFilter, LedgerPage, LedgerRow } from '../../../../plugin/internal.js';
+import { readCursor, writeCursor } from '../../../ledger/usage.js';
+import { fromRecord, listedColumns } from '../../../ledger/columns.js';
+import { allOf } from './conditions.js';
+import { searchFor, type LedgerSearch } from './ledger-search.js';
+import type { LedgerRecord, Tables } from '../tables/tables.js';
+import { sql } from '../kysely.js';
+
+/**
+ * A page of rows, newest first. Looks up the rarest condition in its index and filters by the others,
+ * `partSize` rows at a time.
+ */
+export async function sqlRequests(
+  db: Kysely<Tables>,
+  filter: LedgerFilter,
+  { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+  partSize: number,
+): Promise<LedgerPage> {
+  const size = Math.min(limit, 1000);
+  const search = await searchFor(db, filter);
+  const found: LedgerRow[] = [];
+  let after: Place | undefined = cursor === undefined ? undefined : readCursor(cursor);
+  do {
+    const part = partOf(search, after, search.others.length === 0 ? size + 1 : Math.max(size + 1, partSize));
+    found.push(...(await rowsIn(db, search, part, size + 1 - found.length)));
+    if (found.length > size || search.others.length === 0) break;
+    after = await lastOf(db, part);
+    if (after) await breath();
+  } while (after);
+  const rows = found.slice(0, size);
+  const last = rows.at(-1);
+  return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
+}
+
+type Place = Pick<LedgerRow, 'atMs' | 'id'>;
+
+/** One part of a search: the query for its rows, newest first, and its max size. */
+interface Part {
+  readonly places: RawBuilder<unknown>;
+  readonly size: number;
+}
+
+function partOf({ within, first }: LedgerSearch, after: Place | undefined, size: number): Part {
+  const later = after ? [sql<boolean>`(at, id) < (${after.atMs}, ${after.id})`] : [];
+  const where = allOf([...within, ...(first ? [first] : []), ...later]);
+  const places = sql`select at, id from ledger where ${where} order by at desc, id desc`;
+  return { places, size };
+}
+
+async function rowsIn(
+  db: Kysely<Tables>,
+  { others }: LedgerSearch,
+  { places, size }: Part,
+  max: number,
+): Promise<readonly LedgerRow[]> {
+  const columns = sql.join(listedColumns.map((column) => sql.ref(`ledger.${column}`)));
+  const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
+    select ${columns} from (${places} limit ${sql.lit(size)}) as place cross join ledger
+    where ledger.at = place.at and ledger.id = place.id and ${allOf(others)}
+    order by place.at desc, place.id desc limit ${sql.lit(max)}
+  `.execute(db);
+  return rows.map(fromRecord);
+}
+
+/** Start of the next part; undefined after the last part. */
+async function lastOf(db: Kysely<Tables>, { places, size }: Part): Promise<Place | undefined> {
+  const { rows } = await sql<{ readonly at: number; readonly id: string }>`
+    ${places} limit 1 offset ${sql.lit(size - 1)}
+  `.execute(db);
+  return rows[0] && { atMs: rows[0].at, id: rows[0].id };
+}

@@ -1,0 +1,99 @@
+import type { Kysely, RawBuilder } from 'kysely';
+import { groupPairs, pairColumnOf, type GroupPair } from '../../../ledger/hourly-pair.js';
+import { hourMs, hourOf } from '../../../ledger/usage.js';
+import { unsummedHours, type CountedHour } from './pair-hours.js';
+import { pairKey, pairKind } from './pair-tables.js';
+import { groupedBy, type Dialect } from './parts.js';
+import { sumColumns, type Tables } from '../tables/tables.js';
+import { sumsOfRows } from './usage-source.js';
+import { sql } from '../kysely.js';
+
+/** Hours from before `beforeMs`, at most `limit`. */
+interface PairHours {
+  readonly beforeMs: number;
+  readonly limit: number;
+}
+
+/**
+ * Sums hours by pairs of groups, the newest first, and those again that have got more requests since. Returns the number
+ * of hours; fewer than `limit` means that none are left. An hour that fails is left out: it would keep all older ones
+ * from being summed.
+ */
+export async function sumPairs(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  { beforeMs, limit }: PairHours,
+): Promise<number> {
+  const hours = await unsummedHours(db, hourOf(beforeMs), limit);
+  for (const hour of hours) {
+    const isSmall = hour.requests <= maxRequests[dialect];
+    try {
+      if (isSmall) await sumHour(db, dialect, hour.atMs);
+    } catch (error) {
+      await note(db, hour, false);
+      throw error;
+    }
+    await note(db, hour, isSmall);
+  }
+  return hours.length;
+}
+
+/**
+ * Instances that sum an hour at the same time take turns: by the file lock on SQLite, by an advisory lock on PostgreSQL.
+ * The latter sums one pair after the other, as the time of a statement is limited; rows that come meanwhile are among
+ * some pairs only, but then the hour is summed again.
+ */
+async function sumHour(db: Kysely<Tables>, dialect: Dialect, atMs: number): Promise<void> {
+  if (dialect === 'sqlite') return void (await insertPairs(atMs, groupPairs).execute(db));
+  await db.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${lockId}, ${atMs / hourMs}::integer)`.execute(transaction);
+    for (const pair of groupPairs) await insertPairs(atMs, [pair]).execute(transaction);
+  });
+}
+
+/** Replaces the sums of an hour: it keeps its pairs, and gets more of them. */
+function insertPairs(atMs: number, pairs: readonly GroupPair[]): RawBuilder<unknown> {
+  const columns = refs([...new Set(pairs.flat())].map((group) => pairColumnOf[group]));
+  const values = refs([...pairKey, ...sumColumns]);
+  const replaced = sumColumns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
+  return sql`
+    with combinations as materialized (
+      select ${sql.join([...columns, sumsOfRows])} from ledger
+      where at >= ${atMs} and at < ${atMs + hourMs} ${groupedBy(columns.length)}
+    )
+    insert into ledger_pairs (${sql.join(values)})
+    select ${sql.join(values)} from (${sql.join(
+      pairs.map((pair) => sumsOfPair(pair, atMs)),
+      sql` union all `,
+    )}) as pairs where true
+    on conflict (${sql.join(refs(pairKey))}) do update set ${sql.join(replaced)}
+  `;
+}
+
+function sumsOfPair(pair: GroupPair, atMs: number): RawBuilder<unknown> {
+  const [first, second] = pair.map((group) => sql`cast(${sql.ref(pairColumnOf[group])} as text)`);
+  const sums = sumColumns.map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`);
+  const kind = sql.lit(pairKind(pair));
+  return sql`
+    select ${kind} as kind, ${sql.lit(atMs)} as at, ${first} as first_name, ${second} as second_name, ${sql.join(sums)}
+    from combinations group by ${first}, ${second}
+  `;
+}
+
+function refs(columns: readonly string[]): readonly RawBuilder<unknown>[] {
+  return columns.map((column) => sql.ref(column));
+}
+
+/** Notes the requests that an hour had before it was summed: if there are more by now, its sums do not hold. */
+async function note(db: Kysely<Tables>, { atMs, requests }: CountedHour, isSummed: boolean): Promise<void> {
+  await sql`
+    insert into ledger_pair_hours (at, requests, has_sums) values (${atMs}, ${requests}, ${isSummed ? 1 : 0})
+    on conflict (at) do update set requests = excluded.requests, has_sums = excluded.has_sums
+  `.execute(db);
+}
+
+/** Max requests of an hour that is summed: SQLite does so in one statement, and writes nothing else meanwhile. */
+const maxRequests = { sqlite: 20_000, postgres: 1_000_000 } as const;
+
+/** Advisory lock class, unique on the database; see migrate.ts for the lock of the migrations. */
+const lockId = 492275;

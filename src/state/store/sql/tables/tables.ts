@@ -1,0 +1,289 @@
+import type { LatencyKind } from '../../../ledger/latency-reading.js';
+import type { ColumnGroup } from '../../../ledger/usage.js';
+import type { CacheCause, LatencyMeasure, LedgerTokens, UsageGroup } from '../../../../plugin/internal.js';
+import type { AdminTokenRecord, AuditRecord } from '../audit-records.js';
+import type { SlotChangeRecord, WindowSampleRecord } from '../slot-history-records.js';
+
+/** The tables, as migrations.ts makes them. Times are unix milliseconds; truth is 0 or 1. */
+export interface Tables {
+  readonly keys: KeyRecord;
+  readonly former_secrets: FormerSecretRecord;
+  readonly teams: TeamRecord;
+  readonly deleted_keys: DeletedKeyRecord;
+  readonly credentials: CredentialRecord;
+  readonly slots: SlotRecord;
+  readonly slot_states: SlotStateRecord;
+  readonly slot_changes: SlotChangeRecord;
+  readonly window_samples: WindowSampleRecord;
+  readonly sessions: SessionRecord;
+  readonly bindings: BindingRecord;
+  readonly responses: ResponseRecord;
+  readonly response_totals: ResponseTotalRecord;
+  readonly plugin_values: PluginValueRecord;
+  readonly audit: AuditRecord;
+  readonly admin_tokens: AdminTokenRecord;
+  readonly ledger: LedgerRecord;
+  readonly ledger_errors: ErrorTextRecord;
+  readonly ledger_sums: HourRecord;
+  readonly ledger_latency: LatencyRecord;
+  readonly ledger_pairs: PairRecord;
+  readonly ledger_pair_hours: PairHourRecord;
+}
+
+/** Limits of a key or a team. */
+export interface LimitRecord {
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly tokens_per_day: number | null;
+  readonly tokens_per_month: number | null;
+  readonly usd_per_day: number | null;
+  readonly usd_per_month: number | null;
+  readonly max_concurrent: number | null;
+}
+
+export interface KeyRecord extends LimitRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly last4: string;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  /** JSON. */
+  readonly models: string | null;
+  /** JSON. */
+  readonly slots: string | null;
+  /** Id of a team. */
+  readonly team: string | null;
+  readonly note: string | null;
+  /** JSON. */
+  readonly former_secrets: string | null;
+}
+
+interface FormerSecretRecord {
+  readonly hash: string;
+  readonly key_id: string;
+}
+
+export interface TeamRecord extends LimitRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: number;
+  readonly note: string | null;
+}
+
+/** Of keys and teams, whose ids differ. */
+interface DeletedKeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly deleted_at: number;
+}
+
+interface CredentialRecord {
+  readonly slot_id: string;
+  readonly sealed: string;
+}
+
+export interface SlotRecord {
+  readonly id: string;
+  /** Sealed, as the account is. */
+  readonly settings: string;
+  readonly sealed_account: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+interface SlotStateRecord {
+  readonly key: string;
+  /** JSON. */
+  readonly value: string;
+  /** Null: never. */
+  readonly expires_at: number | null;
+}
+
+export interface SessionRecord {
+  readonly token_hash: string;
+  readonly csrf_hash: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+  /** Null in the rows of versions that knew only the password; as are all columns below. */
+  readonly actor_kind: string | null;
+  readonly actor_name: string | null;
+  readonly role: string | null;
+  readonly last_seen_at: number | null;
+  readonly address: string | null;
+  readonly user_agent: string | null;
+  readonly subject_issuer: string | null;
+  readonly subject_id: string | null;
+}
+
+interface BindingRecord {
+  readonly sticky_key: string;
+  readonly slot_id: string;
+  readonly expires_at: number;
+}
+
+interface ResponseRecord {
+  readonly owner: string;
+  readonly id: string;
+  /** JSON of `response`; of rows from before there was a column `input`, of both. */
+  readonly body: string;
+  readonly expires_at: number;
+  /** JSON. */
+  readonly input: string | null;
+  /** Size of `body` and `input` in UTF-8. */
+  readonly bytes: number;
+  readonly created_at: number;
+}
+
+/** Written by triggers of `responses`. */
+interface ResponseTotalRecord {
+  readonly owner: string;
+  readonly responses: number;
+  readonly bytes: number;
+}
+
+interface PluginValueRecord {
+  readonly space: string;
+  readonly key: string;
+  /** JSON. */
+  readonly value: string;
+  /** Null: never. */
+  readonly expires_at: number | null;
+}
+
+/** The columns of tokens, in the order of `LedgerTokens`, as billed and as shown. */
+export const tokenColumns = [
+  ['input', 'input_tokens', 'shown_input_tokens'],
+  ['cacheRead', 'cache_read_tokens', 'shown_cache_read_tokens'],
+  ['cacheWrite5m', 'cache_write_5m_tokens', 'shown_cache_write_5m_tokens'],
+  ['cacheWrite1h', 'cache_write_1h_tokens', 'shown_cache_write_1h_tokens'],
+  ['output', 'output_tokens', 'shown_output_tokens'],
+] as const satisfies readonly (readonly [keyof LedgerTokens, string, string])[];
+
+type TokenColumn = (typeof tokenColumns)[number][1 | 2];
+export type TokenRecord = { readonly [Column in TokenColumn]: number };
+
+/** Dimensions that an hour is grouped by, each on its own; '' if a row has no value. */
+export const groupKinds = [
+  ['key', 'key_id'],
+  ['team', 'team'],
+  ['slot', 'slot'],
+  ['model', 'model'],
+  ['format', 'format'],
+] as const satisfies readonly (readonly [ColumnGroup, string])[];
+
+/** Kind of hourly sum: a group, `tag` for the names of tags, `tag:NAME` for the values of one. */
+export type SumKind = UsageGroup | `tag:${string}`;
+
+export const groupColumns = ['key_id', 'team', 'slot', 'model', 'format'] as const;
+
+export type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
+
+export interface LedgerRecord extends TokenRecord, GroupRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly request_id: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly failed: number;
+  readonly streamed: number;
+  readonly attempts: number;
+  readonly first_event_ms: number | null;
+  readonly first_token_ms: number | null;
+  readonly duration_ms: number;
+  readonly queue_ms: number | null;
+  readonly output_ms: number | null;
+  readonly session: string | null;
+  /** Null: the same as `model`. */
+  readonly asked_model: string | null;
+  /** 1: tokens are estimated. */
+  readonly estimated: number | null;
+  /** Nano-USD; null: unknown. */
+  readonly billed_cost: number | null;
+  readonly shown_cost: number | null;
+  /** JSON object: five counts by stage, then the cost if it is known; null: no additions. */
+  readonly additions: string | null;
+  readonly cache_cause: CacheCause | null;
+  readonly cache_detail: string | null;
+  readonly cache_lost_tokens: number | null;
+  readonly cache_lost_cost: number | null;
+  /** JSON object; null: no tags. */
+  readonly tags: string | null;
+  /** JSON. */
+  readonly trace: string | null;
+}
+
+/** Error texts of a row of the ledger. */
+interface ErrorTextRecord {
+  readonly at: number;
+  readonly id: string;
+  /** JSON. */
+  readonly texts: string;
+}
+
+/** Columns of money that an hour sums, beside the tokens that a cache lost. */
+const costColumns = [
+  'billed_cost',
+  'shown_cost',
+  'unpriced',
+  'cache_lost_tokens',
+  'cache_lost_cost',
+] as const;
+
+/** Columns that an hour sums. */
+export const sumColumns = [
+  'requests',
+  'errors',
+  'first_events',
+  'first_event_ms_sum',
+  'duration_ms_sum',
+  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
+  ...costColumns,
+] as const;
+
+export type SumColumn = (typeof sumColumns)[number];
+export type SumRecord = { readonly [Column in SumColumn]: number };
+
+/**
+ * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums
+ * as rows. Pairs of them have sums of their own, once their hour is over.
+ */
+interface HourRecord extends SumRecord {
+  readonly kind: SumKind;
+  /** When it begins. */
+  readonly at: number;
+  /** A key id, team id, slot, model, asked model, format, tag, value of a tag, stage or cause. */
+  readonly name: string;
+}
+
+/** Sum of one hour and two groups. */
+interface PairRecord extends SumRecord {
+  /** Both groups: `slot+model`. */
+  readonly kind: string;
+  /** When the hour begins. */
+  readonly at: number;
+  readonly first_name: string;
+  readonly second_name: string;
+}
+
+/** Hour with sums of pairs; they hold as long as the hour has as many requests as they were made of. */
+interface PairHourRecord {
+  /** When it begins. */
+  readonly at: number;
+  readonly requests: number;
+  /** 0: there are no sums, as the hour has too many requests, or could not be summed. */
+  readonly has_sums: number;
+}
+
+/** Number of times of one hour, group and measure in one bucket (`bucketOf`). */
+interface LatencyRecord {
+  readonly kind: LatencyKind;
+  /** When the hour begins. */
+  readonly at: number;
+  readonly name: string;
+  readonly measure: LatencyMeasure;
+  readonly bucket: number;
+  readonly count: number;
+}

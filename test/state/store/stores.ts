@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from 'pg';
+import type { Logger } from '@gw2api/gateway/plugin';
+import { fakeHost } from '@gw2api/gateway/testing';
+import { openStore, type StoreSettings } from '#src/state/store/index.js';
+import type { Kysely } from '#src/state/store/sql/kysely.js';
+import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';
+import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
+import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
+import type { Tables } from '#src/state/store/sql/tables/tables.js';
+import type { OpenStore } from './conformance.js';
+
+export const secretKey = 'a secret of the tests';
+
+/** Something that is taken away again. */
+export interface Place<Where> {
+  readonly where: Where;
+  readonly remove: () => Promise<void>;
+}
+
+/** A folder of its own. */
+export async function ownFolder(): Promise<Place<string>> {
+  const where = await mkdtemp(path.join(tmpdir(), 'gw2api-store-'));
+  return { where, remove: () => rm(where, { recursive: true, force: true }) };
+}
+
+/** A SQLite file in a folder of its own. */
+export async function ownSqlite(): Promise<Place<StoreSettings & { kind: 'sqlite' }>> {
+  const { where, remove } = await ownFolder();
+  return { where: { kind: 'sqlite', file: path.join(where, 'data', 'gateway.db') }, remove };
+}
+
+/** The PostgreSQL server for tests; undefined: there is none. */
+export const postgresUrl = process.env['GW_TEST_POSTGRES_URL'];
+
+/** A schema of its own on that server. */
+export async function ownPostgres(server: string): Promise<Place<StoreSettings & { kind: 'postgres' }>> {
+  const schema = `gw_test_${randomBytes(6).toString('hex')}`;
+  await onServer(server, `create schema ${schema}`);
+  const url = new URL(server);
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  return {
+    where: { kind: 'postgres', url: url.href },
+    remove: () => onServer(server, `drop schema ${schema} cascade`),
+  };
+}
+
+/** The tables of a store, as they are. */
+export async function openTables(where: StoreSettings): Promise<Kysely<Tables>> {
+  if (where.kind === 'memory') throw new Error('It keeps nothing.');
+  if (where.kind === 'sqlite') return openSqlite(startSqliteThread(where.file));
+  return (await openPostgres(where.url, quiet)).db;
+}
+
+/** Opens stores for a suite, each in a place of its own. */
+export function opener(makePlace: () => Promise<Place<StoreSettings>>): OpenStore {
+  return async (now) => {
+    const { where, remove } = await makePlace();
+    const store = await openStore(where, { secretKey, log: quiet, now });
+    const close = async () => {
+      await store.close();
+      await remove();
+    };
+    return { store, close };
+  };
+}
+
+export const quiet: Logger = fakeHost().log;
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
