@@ -8,7 +8,7 @@ import type { Clock, Live, Logger } from './plugin/internal.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, ConfigProblem } from './config/config.js';
-export type { ConfigDiff } from './config-diff/index.js';
+export type { ConfigDiff } from './config/diff/index.js';
 export { Gateway } from './gateway/gateway.js';
 export type { Taken } from './gateway/options.js';
 

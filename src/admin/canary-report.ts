@@ -7,7 +7,7 @@ import {
   type CanaryFigures,
   type SideFigures,
 } from '../canary/index.js';
-import { ConfigDiff } from '../config-diff/index.js';
+import { ConfigDiff } from '../config/diff/index.js';
 import { GatewayError, Type } from '../plugin/internal.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */

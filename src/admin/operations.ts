@@ -1,4 +1,4 @@
-import type { ConfigDiff } from '../config-diff/index.js';
+import type { ConfigDiff } from '../config/diff/index.js';
 import type { DiagnosisStep, LedgerRow, SlotStatus } from '../plugin/internal.js';
 import type { CanaryReport } from './canary-report.js';
 import type { ExplainCall } from './explain-call.js';

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { ConfigDiff } from '../config-diff/index.js';
+import { ConfigDiff } from '../config/diff/index.js';
 import { CanaryReport } from './canary-report.js';
 import {
   GatewayError,

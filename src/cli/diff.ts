@@ -1,4 +1,4 @@
-import { diffConfigs, isEmptyDiff, type LoadedConfig } from '../config-diff/index.js';
+import { diffConfigs, isEmptyDiff, type LoadedConfig } from '../config/diff/index.js';
 import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile } from '../gateway/load-config.js';

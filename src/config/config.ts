@@ -1,5 +1,5 @@
 import type { LiveSettings } from '../state/live/index.js';
-import type { PanelConfig } from './panel.js';
+import type { PanelConfig } from './sections/panel.js';
 import type { StoreSettings } from '../state/store/index.js';
 import type { CatalogModel, Operation, Price } from '../plugin/internal.js';
 import type { TlsConfig } from './tls-files.js';

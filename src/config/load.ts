@@ -12,10 +12,10 @@ import {
   type StageConfig,
 } from './config.js';
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
-import { toListen } from './listen.js';
-import { toPanel } from './panel.js';
+import { toListen } from './sections/listen.js';
+import { toPanel } from './sections/panel.js';
 import { toLive } from './live.js';
-import { toLedger, toStore } from './state.js';
+import { toLedger, toStore } from './sections/state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';

@@ -1,13 +1,13 @@
 import type { Checked } from './checked.js';
 import type { Source } from './document.js';
-import { listenErrors, portErrors } from './listen.js';
+import { listenErrors, portErrors } from './sections/listen.js';
 import { liveErrors } from './live.js';
-import { storeErrors, storeFields } from './state.js';
-import { panelErrors } from './panel.js';
+import { storeErrors, storeFields } from './sections/state.js';
+import { panelErrors } from './sections/panel.js';
 import type { RawConfig, RawSlot } from './schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';
 import { stageErrors } from './stages.js';
-import { telemetryErrors } from './telemetry.js';
+import { telemetryErrors } from './sections/telemetry.js';
 import type { Environment } from './environment.js';
 import { didYouMean, globMatcher, type CatalogModel, type SchemaError } from '../plugin/internal.js';
 import type { Config, ConfigProblem, SlotConfig, StageConfig } from './config.js';

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { LiveSchema } from './live.js';
 import { aliasPattern } from './path-aliases.js';
-import { PanelSchema } from './panel.js';
-import { TelemetrySchema } from './telemetry.js';
+import { PanelSchema } from './sections/panel.js';
+import { TelemetrySchema } from './sections/telemetry.js';
 import { Closed, Duration, Percentage, TlsFiles, Type, type Operation } from '../plugin/internal.js';
 
 export const operations = [

@@ -1,6 +1,6 @@
 import Koa from 'koa';
 import { createPage } from '../console/api/page.js';
-import { basePathOf } from '../console/api/public-url.js';
+import { basePathOf } from '../config/public-url.js';
 import { Gateway } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';
 import { removeBasePath } from '../engine/http/base-path.js';

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import { GatewayError } from '../plugin/internal.js';
 import type { PanelApi } from '../console/api/index.js';
 import { cookieName, sessionCookie } from '../console/api/people/cookies.js';
-import { basePathOf } from '../console/api/public-url.js';
+import { basePathOf } from '../config/public-url.js';
 import type { PanelContext } from '../console/api/route.js';
 import type { Gateway } from './gateway.js';
 import { perRuntime } from './per-runtime.js';

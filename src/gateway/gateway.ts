@@ -7,7 +7,7 @@ import { warnOfUncountedBudgets } from './budgets.js';
 import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './config-in-force.js';
 import type { CurrentConfig } from './reload.js';
-import type { ConfigDiff } from '../config-diff/index.js';
+import type { ConfigDiff } from '../config/diff/index.js';
 import { idleCallers, measure, refusedConnections } from './gauges.js';
 import { CanaryReload } from './canary-reload.js';
 import { LocalCanary } from './local-canary.js';

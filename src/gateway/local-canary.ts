@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { canaryReport, type CanaryEnd, type CanaryReport } from '../admin/canary-report.js';
 import { Canary } from '../canary/index.js';
-import { countChanges, type ConfigDiff } from '../config-diff/index.js';
+import { countChanges, type ConfigDiff } from '../config/diff/index.js';
 import type { CoreContext, Exchange } from '../engine/http/exchange.js';
 import { GatewayError } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';

@@ -1,6 +1,6 @@
 import { LiveSchema } from '../config/live.js';
-import { PanelSchema } from '../config/panel.js';
-import { TelemetrySchema } from '../config/telemetry.js';
+import { PanelSchema } from '../config/sections/panel.js';
+import { TelemetrySchema } from '../config/sections/telemetry.js';
 import { redactMarked } from '../plugin/internal.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';

@@ -1,4 +1,4 @@
-import { countChanges } from '../config-diff/index.js';
+import { countChanges } from '../config/diff/index.js';
 import { GatewayError } from '../plugin/internal.js';
 import type { GatewayOptions } from './options.js';
 import type { CurrentConfig } from './reload.js';

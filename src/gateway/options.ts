@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { ConfigDiff } from '../config-diff/index.js';
+import type { ConfigDiff } from '../config/diff/index.js';
 import type { Exchange } from '../engine/http/exchange.js';
 import type { Clock, LedgerRow, Live, Logger } from '../plugin/internal.js';
 import type { RequestRecord } from '../telemetry/request-record.js';

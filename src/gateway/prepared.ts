@@ -1,5 +1,5 @@
 import type { CanaryEnd } from '../admin/canary-report.js';
-import type { ConfigDiff } from '../config-diff/index.js';
+import type { ConfigDiff } from '../config/diff/index.js';
 import type { Taken } from './options.js';
 import type { Runtime } from './runtime.js';
 

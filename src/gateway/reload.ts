@@ -6,7 +6,7 @@ import {
   needsRestart,
   type ConfigDiff,
   type LoadedConfig,
-} from '../config-diff/index.js';
+} from '../config/diff/index.js';
 import { BuildTurns, leave } from './build-turns.js';
 import { Disposals } from './disposals.js';
 import type { Taken } from './options.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { LoadedConfig } from '../config-diff/index.js';
+import type { LoadedConfig } from '../config/diff/index.js';
 import { DryGateway } from '../dry/dry-gateway.js';
 import type { DryOutcome } from '../dry/outcome.js';
 import type { DrySettings } from '../dry/settings.js';

@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigProblem } from '../config/config.js';
-import { noChanges, type ConfigDiff } from '../config-diff/index.js';
+import { noChanges, type ConfigDiff } from '../config/diff/index.js';
 import type { Taken } from '../gateway/options.js';
 import { GatewayError, SerialQueue, type Logger } from '../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';

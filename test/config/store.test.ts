@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { storeErrors } from '#src/config/state.js';
+import { storeErrors } from '#src/config/sections/state.js';
 
 describe('the address of a store', () => {
   for (const name of ['schema', 'currentSchema', 'search_path'])

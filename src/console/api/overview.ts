@@ -1,6 +1,6 @@
 import { samplingOf, Type, type CatalogModel } from '../../plugin/internal.js';
 import type { Panel, PanelStatus } from './panel.js';
-import { basePathOf } from './public-url.js';
+import { basePathOf } from '../../config/public-url.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 

@@ -1,6 +1,6 @@
 import { CanaryStatus, readPercent } from '../../admin/canary-report.js';
 import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../../admin/reports.js';
-import { ConfigDiff } from '../../config-diff/index.js';
+import { ConfigDiff } from '../../config/diff/index.js';
 import { Closed, Type } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
 import { route, type PanelRoute } from './route.js';

@@ -14,7 +14,7 @@ import {
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from './panel.js';
 import { csrfCookie, readCookie, sessionCookie, setSessionCookies } from './people/cookies.js';
-import { basePathOf, isAtHttps } from './public-url.js';
+import { basePathOf, isAtHttps } from '../../config/public-url.js';
 import { newToken, SessionTokens, sha256 } from './session-tokens.js';
 
 interface BegunSession {

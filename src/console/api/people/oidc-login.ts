@@ -10,7 +10,7 @@ import { sendHop, sendRefusal } from './pages.js';
 import { Provider } from './provider.js';
 import { LoginRefused, refusalOf } from './refusal.js';
 import { returnPath } from './return-path.js';
-import { basePathOf } from '../public-url.js';
+import { basePathOf } from '../../../config/public-url.js';
 
 type Oidc = NonNullable<PanelPeople['oidc']>;
 

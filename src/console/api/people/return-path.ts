@@ -1,4 +1,4 @@
-import { basePathOf } from '../public-url.js';
+import { basePathOf } from '../../../config/public-url.js';
 
 /**
  * Page of the console to return to after a login, with the path that the gateway is below; any other address becomes

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { blank, isRecord, redactAddresses, redactMarked } from '../plugin/internal.js';
+import { blank, isRecord, redactAddresses, redactMarked } from '../../plugin/internal.js';
 import type { SettingChange } from './config-diff.js';
 import { inUnits } from './in-units.js';
 

@@ -1,4 +1,4 @@
-import { samplingOf, type CatalogModel } from '../plugin/internal.js';
+import { samplingOf, type CatalogModel } from '../../plugin/internal.js';
 import type { ConfigDiff } from './config-diff.js';
 import { diffEntries, type Entry } from './entries.js';
 import type { LoadedConfig } from './loaded-config.js';

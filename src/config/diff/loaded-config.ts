@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.js';
+import type { Config } from '../config.js';
 
 type Options = Readonly<Record<string, unknown>>;
 

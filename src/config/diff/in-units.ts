@@ -1,4 +1,4 @@
-import { isRecord, units } from '../plugin/internal.js';
+import { isRecord, units } from '../../plugin/internal.js';
 
 /**
  * Copy of options with durations, sizes, times and percentages as numbers, as far as their schema names the unit: one

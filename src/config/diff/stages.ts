@@ -1,4 +1,4 @@
-import type { Conditions, StageConfig, When } from '../config/config.js';
+import type { Conditions, StageConfig, When } from '../config.js';
 import { durationText } from './durations.js';
 import type { Entry } from './entries.js';
 import type { LoadedConfig, LoadedPlugin } from './loaded-config.js';

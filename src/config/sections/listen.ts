@@ -1,9 +1,9 @@
-import { durationMs, parseNetwork } from '../plugin/internal.js';
-import { toAliases } from './path-aliases.js';
-import type { Config } from './config.js';
-import type { SchemaError } from '../plugin/internal.js';
-import type { RawConfig } from './schema.js';
-import type { Environment } from './environment.js';
+import { durationMs, parseNetwork } from '../../plugin/internal.js';
+import { toAliases } from '../path-aliases.js';
+import type { Config } from '../config.js';
+import type { SchemaError } from '../../plugin/internal.js';
+import type { RawConfig } from '../schema.js';
+import type { Environment } from '../environment.js';
 
 /** Settings of `listen:`; PORT and HOST of the environment override the file. */
 export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment): Config['listen'] {

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { addressErrors } from './addresses.js';
-import type { Config } from './config.js';
-import type { SchemaError } from '../plugin/internal.js';
-import type { RawConfig } from './schema.js';
-import { toPostgresAddress } from '../state/store/sql/postgres/address.js';
+import { addressErrors } from '../addresses.js';
+import type { Config } from '../config.js';
+import type { SchemaError } from '../../plugin/internal.js';
+import type { RawConfig } from '../schema.js';
+import { toPostgresAddress } from '../../state/store/sql/postgres/address.js';
 
 type RawStore = RawConfig['store'];
 

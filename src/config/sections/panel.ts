@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { TlsConfig } from './tls-files.js';
+import type { TlsConfig } from '../tls-files.js';
 import {
   Closed,
   Duration,
@@ -8,7 +8,7 @@ import {
   TlsFiles,
   Type,
   type SchemaError,
-} from '../plugin/internal.js';
+} from '../../plugin/internal.js';
 
 const Text = Type.String({ minLength: 1 });
 

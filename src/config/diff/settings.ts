@@ -1,10 +1,10 @@
-import type { Config } from '../config/config.js';
+import type { Config } from '../config.js';
 import type { SettingChange } from './config-diff.js';
 import { durationText } from './durations.js';
-import type { RawServers } from '../config/live.js';
-import { PanelSchema } from '../config/panel.js';
-import { TelemetrySchema } from '../config/telemetry.js';
-import { isRecord, redactAddresses } from '../plugin/internal.js';
+import type { RawServers } from '../live.js';
+import { PanelSchema } from '../sections/panel.js';
+import { TelemetrySchema } from '../sections/telemetry.js';
+import { isRecord, redactAddresses } from '../../plugin/internal.js';
 import { compareValues, objectValue, optionsValue, plainValue, type Value } from './values.js';
 
 /** Changes of the settings that are no lists, with those that wait for the next start. */

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed, isRequestHeader, Percentage, Type, type SchemaError } from '../plugin/internal.js';
+import { Closed, isRequestHeader, Percentage, Type, type SchemaError } from '../../plugin/internal.js';
 
 /** Schema of `telemetry:`, traces for a collector. */
 export const TelemetrySchema = Closed(
