@@ -3,7 +3,7 @@ import { isStrict } from './config/environment.js';
 import type { Gateway } from './gateway/gateway.js';
 import { openGateway } from './gateway/app.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
-import { createLogger } from './telemetry/logs.js';
+import { createLogger } from './gateway/telemetry/logs.js';
 import type { Clock, Live, Logger } from './plugin/internal.js';
 
 export { ConfigError } from './config/config.js';

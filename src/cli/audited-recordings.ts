@@ -8,7 +8,7 @@ import {
   requireCurrentSchema,
   type MaintainedStore,
 } from '../state/store/maintenance.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger } from '../gateway/telemetry/logs.js';
 
 /** Use of a folder of recordings. */
 export interface RecordingsUse extends AuditEntry {

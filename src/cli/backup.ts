@@ -6,7 +6,7 @@ import { openForMaintenance } from '../state/store/maintenance.js';
 import type { Contents } from '../state/store/sql/sqlite/backup.js';
 import { withoutPassword } from '../state/store/sql/postgres/address.js';
 import { StoreError } from '../state/store/store-error.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger } from '../gateway/telemetry/logs.js';
 
 interface CommandResult {
   readonly text: string;

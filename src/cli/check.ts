@@ -9,7 +9,7 @@ import { callerWarnings } from '../gateway/caller-warnings.js';
 import { loadGatewayConfig, otherFile } from '../gateway/load-config.js';
 import { testConfig, type TestVerdict } from '../gateway/test-config.js';
 import { describePipeline } from '../engine/pipeline/run/describe.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger } from '../gateway/telemetry/logs.js';
 import { checkOnline } from './check-online.js';
 import { weakSecrets } from './weak-secrets.js';
 

@@ -109,7 +109,7 @@ export async function main(
 }
 
 async function exitProcess(code: number): Promise<never> {
-  const { exitWhenWritten } = await import('../telemetry/process-exit.js');
+  const { exitWhenWritten } = await import('../gateway/telemetry/process-exit.js');
   return exitWhenWritten(code);
 }
 

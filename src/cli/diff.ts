@@ -2,7 +2,7 @@ import { diffConfigs, isEmptyDiff, type LoadedConfig } from '../config/diff/inde
 import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile } from '../gateway/load-config.js';
-import { loadPlugins } from '../gateway/loaded-config.js';
+import { loadPlugins } from '../gateway/reload/loaded-config.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { diffText } from './diff-text.js';
 

@@ -7,7 +7,7 @@ import { issueKey } from '../state/keys/keys.js';
 import { globMatcher, isRecord, systemClock, untilAborted } from '../plugin/internal.js';
 import { isNamed } from '../engine/slots/model-names.js';
 import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger } from '../gateway/telemetry/logs.js';
 import { messageWithout, secretsOf } from './probes.js';
 
 /** Result of the first call of a slot. */

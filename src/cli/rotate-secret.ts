@@ -13,7 +13,7 @@ import {
   type Resealed,
 } from '../state/store/maintenance.js';
 import { StoreError } from '../state/store/store-error.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger } from '../gateway/telemetry/logs.js';
 
 interface RotationResult {
   readonly text: string;

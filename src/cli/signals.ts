@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.js';
 import { isGatewayError, type Logger } from '../plugin/internal.js';
-import { exitWhenWritten } from '../telemetry/process-exit.js';
+import { exitWhenWritten } from '../gateway/telemetry/process-exit.js';
 
 interface SignalHandlers {
   readonly log: Logger;

@@ -1,5 +1,5 @@
 import { ledgerTokens, type LedgerRow, type SlotStatus, type Trace } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-record.js';
+import type { RequestRecord } from '../gateway/settle/request-record.js';
 import { answerParts } from './answer-parts.js';
 import type { Received } from './caller.js';
 import { isModelCall, type DryOutcome, type OutgoingCall } from './outcome.js';

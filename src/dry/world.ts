@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ConfigError, type Config } from '../config/config.js';
 import type { DryParts } from '../gateway/options.js';
-import { createLogger } from '../telemetry/logs.js';
+import { createLogger } from '../gateway/telemetry/logs.js';
 import type { Settled } from './outcome-of.js';
 import type { DrySettings } from './settings.js';
 import { liveWith } from './slots-state.js';

@@ -11,7 +11,7 @@ import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
 import { adminApi, requireAdminScope } from './admin-api.js';
 import { asOperator } from './audited-stage-route.js';
-import { knownSecrets, requestMask } from './request-mask.js';
+import { knownSecrets, requestMask } from './settle/request-mask.js';
 import { perRuntime } from './per-runtime.js';
 import type { Runtime } from './runtime.js';
 import { consoleApi, panelLoader, type LoadPanel } from './console-api.js';

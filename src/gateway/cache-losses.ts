@@ -2,9 +2,9 @@ import type { AnsweredRequest } from '../cache-ledger/index.js';
 import type { Exchange } from '../engine/http/exchange.js';
 import type { CacheLoss, LedgerRow, Price, RequestTrace } from '../plugin/internal.js';
 import { CacheMetrics } from '../telemetry/cache-metrics.js';
-import type { RequestRecord } from '../telemetry/request-record.js';
+import type { RequestRecord } from './settle/request-record.js';
 import { lostCost } from '../ledger/lost-cost.js';
-import type { PriceOf } from './request-money.js';
+import type { PriceOf } from './settle/money.js';
 import type { Services } from './services.js';
 
 interface Parts extends Pick<Services, 'cacheLedger' | 'metrics'> {

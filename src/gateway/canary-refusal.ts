@@ -1,5 +1,5 @@
 import { GatewayError } from '../plugin/internal.js';
-import type { Prepared } from './prepared.js';
+import type { Prepared } from './reload/prepared.js';
 import type { Runtime } from './runtime.js';
 
 /** Refusal of a config whose canary could not be compared with the config in force; undefined if it can be. */

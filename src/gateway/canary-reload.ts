@@ -2,7 +2,7 @@ import type { CanaryReport } from '../admin/canary-report.js';
 import type { ConfigDiff } from '../config/diff/index.js';
 import type { Taken, WorkerGroup } from './options.js';
 import type { LocalCanary } from './local-canary.js';
-import type { Prepared } from './prepared.js';
+import type { Prepared } from './reload/prepared.js';
 
 interface CanaryReloadOptions {
   readonly here: LocalCanary;

@@ -7,7 +7,7 @@ import { optionFields } from '../engine/pipeline/load/option-fields.js';
 import { builtinFolder } from '../engine/pipeline/load/resolve.js';
 import { accountKind, upstreamKind } from '../engine/pipeline/load/slot-kinds.js';
 import type { AccountKind, UpstreamKind } from '../plugin/internal.js';
-import type { ConsoleTerms } from './console-slots.js';
+import type { ConsoleTerms } from './slots/console-slots.js';
 
 type Comments = ReadonlyMap<string, string>;
 

@@ -11,8 +11,8 @@ import {
 import { maskedSlot } from './masked-config.js';
 import { panelPipeline } from './console-pipeline.js';
 import { slotKinds } from './console-kinds.js';
-import { readConsoleSlot } from './console-slots.js';
-import { entryOf, type ConsoleSlot } from './slot-sources.js';
+import { readConsoleSlot } from './slots/console-slots.js';
+import { entryOf, type ConsoleSlot } from './slots/slot-sources.js';
 import type { Gateway } from './gateway.js';
 import { countsBudgets, uncountedBudgets } from './budgets.js';
 import { isUp } from './services.js';

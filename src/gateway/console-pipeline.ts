@@ -6,7 +6,7 @@ import type { LoadedStage } from '../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../plugin/internal.js';
 import type { Gateway } from './gateway.js';
-import { ofPlugin } from './loaded-config.js';
+import { ofPlugin } from './reload/loaded-config.js';
 
 /** The pipeline in force for the console: stages with their options and their times. */
 export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {

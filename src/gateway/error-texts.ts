@@ -1,6 +1,6 @@
 import type { Exchange } from '../engine/http/exchange.js';
 import { readProperty, type ErrorTexts, type GatewayError } from '../plugin/internal.js';
-import { requestMask, type KnownSecrets } from './request-mask.js';
+import { requestMask, type KnownSecrets } from './settle/request-mask.js';
 
 /** Characters that are kept of an error. */
 const maxLength = 300;

@@ -1,9 +1,9 @@
 import type { Exchanges } from '../engine/http/exchanges.js';
 import type { WrongKeys } from '../engine/http/wrong-keys.js';
-import { measureLog } from '../telemetry/log-metrics.js';
+import { measureLog } from './telemetry/log-metrics.js';
 import { measureSlots } from '../telemetry/slot-gauges.js';
 import { measureRefusedRows, measureResponses, measureState } from '../telemetry/state-gauges.js';
-import type { PrometheusMetrics } from '../telemetry/metrics.js';
+import type { PrometheusMetrics } from './telemetry/metrics.js';
 import { version } from '../kit/version.js';
 import { isUp, type Services } from './services.js';
 

@@ -4,13 +4,13 @@ import { Canary } from '../canary/index.js';
 import { countChanges, type ConfigDiff } from '../config/diff/index.js';
 import type { CoreContext, Exchange } from '../engine/http/exchange.js';
 import { GatewayError } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-record.js';
+import type { RequestRecord } from './settle/request-record.js';
 import type { Taken } from './options.js';
 import { recordGivenUp } from './audited-canary.js';
 import { CanaryPlaces } from './canary-places.js';
 import { canaryRefusal } from './canary-refusal.js';
-import type { Candidate, Prepared } from './prepared.js';
-import type { CurrentConfig } from './reload.js';
+import type { Candidate, Prepared } from './reload/prepared.js';
+import type { CurrentConfig } from './reload/current-config.js';
 import type { Runtime } from './runtime.js';
 import type { Services } from './services.js';
 

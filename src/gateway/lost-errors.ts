@@ -1,5 +1,5 @@
 import { pluginPlace, type Logger } from '../plugin/internal.js';
-import { exitWhenWritten } from '../telemetry/process-exit.js';
+import { exitWhenWritten } from './telemetry/process-exit.js';
 
 export interface Ending {
   /** Drains the requests in flight. */

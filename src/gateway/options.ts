@@ -2,13 +2,13 @@ import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
 import type { Exchange } from '../engine/http/exchange.js';
 import type { Clock, LedgerRow, Live, Logger } from '../plugin/internal.js';
-import type { RequestRecord } from '../telemetry/request-record.js';
+import type { RequestRecord } from './settle/request-record.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SecretKey } from '../state/store/index.js';
 import type { TestVerdict } from './test-config.js';
-import type { Measurement } from '../telemetry/metrics.js';
+import type { Measurement } from './telemetry/metrics.js';
 
 export interface GatewayOptions {
   readonly log: Logger;

@@ -1,7 +1,7 @@
 import type { CoreContext, Exchange } from '../engine/http/exchange.js';
 import type { LedgerRow } from '../plugin/internal.js';
 import { RequestSpan, type Tracing, type TracedSlot } from '../telemetry/otel/index.js';
-import type { RequestRecord } from '../telemetry/request-record.js';
+import type { RequestRecord } from './settle/request-record.js';
 import type { SlotPool } from '../engine/slots/pool.js';
 
 /** Traces of requests to the formats and about models, for a collector. */

@@ -30,16 +30,16 @@ import { Housekeeper } from '../state/store/housekeeper.js';
 import { createCipher } from '../state/store/credential-cipher.js';
 import { openStore } from '../state/store/index.js';
 import { StoreError } from '../state/store/store-error.js';
-import { PrometheusMetrics } from '../telemetry/metrics.js';
-import { StageMetrics } from '../telemetry/stage-metrics.js';
+import { PrometheusMetrics } from './telemetry/metrics.js';
+import { StageMetrics } from './telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
 import { openTracing } from './open-tracing.js';
-import { createPseudonyms } from './pseudonym.js';
+import { createPseudonyms } from './settle/pseudonym.js';
 import type { RequestTracing } from './request-tracing.js';
-import { slotLoader } from './slot-loader.js';
-import { SlotSources } from './slot-sources.js';
+import { slotLoader } from './slots/slot-loader.js';
+import { SlotSources } from './slots/slot-sources.js';
 
 /** Services that live as long as the process. */
 export interface Services extends CallerKeys {

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/diff/index.js';
 import { DryGateway } from '../dry/dry-gateway.js';
 import type { DryOutcome } from '../dry/outcome.js';
 import type { DrySettings } from '../dry/settings.js';
-import { loadPlugins } from '../gateway/loaded-config.js';
+import { loadPlugins } from '../gateway/reload/loaded-config.js';
 import { withAllExtras, type MessagesRequest } from '../plugin/index.js';
 import { withEntering } from './entering.js';
 import { entryPlace, withEntry } from './entry-place.js';

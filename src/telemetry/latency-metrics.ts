@@ -1,6 +1,6 @@
 import { perOutputTokenMs, type Histogram } from '../plugin/internal.js';
-import type { PrometheusMetrics } from './metrics.js';
-import type { RequestRecord } from './request-record.js';
+import type { PrometheusMetrics } from '../gateway/telemetry/metrics.js';
+import type { RequestRecord } from '../gateway/settle/request-record.js';
 
 const labels = ['model', 'slot', 'format'];
 

@@ -1,8 +1,8 @@
 import type { Counter, Usage } from '../plugin/internal.js';
 import { LatencyMetrics } from './latency-metrics.js';
 import { ModelLabels } from './model-labels.js';
-import type { PrometheusMetrics } from './metrics.js';
-import type { RequestRecord } from './request-record.js';
+import type { PrometheusMetrics } from '../gateway/telemetry/metrics.js';
+import type { RequestRecord } from '../gateway/settle/request-record.js';
 
 interface RequestMetricsOptions {
   readonly metrics: PrometheusMetrics;

@@ -1,5 +1,5 @@
 import type { SlotState, SlotStatus, Window } from '../plugin/internal.js';
-import type { PrometheusMetrics, Reading } from './metrics.js';
+import type { PrometheusMetrics, Reading } from '../gateway/telemetry/metrics.js';
 
 const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];
 

@@ -1,6 +1,6 @@
 import * as prom from 'prom-client';
 import type { ResponseTotal, Store } from '../plugin/internal.js';
-import type { PrometheusMetrics } from './metrics.js';
+import type { PrometheusMetrics } from '../gateway/telemetry/metrics.js';
 
 interface StateReadings {
   /** False for a server that is down. */

@@ -9,7 +9,7 @@ import { lastStepsMs } from '../gateway/shutdown.js';
 import { IpcHub } from '../live/ipc/hub.js';
 import type { Taken } from '../gateway/options.js';
 import { GatewayError, isGatewayError, type Logger } from '../plugin/internal.js';
-import type { LogFormat } from '../telemetry/logs.js';
+import type { LogFormat } from '../gateway/telemetry/logs.js';
 import { WorkerPool } from './worker-pool.js';
 
 interface PrimaryOptions {

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { within } from '../plugin/internal.js';
 import { RpcChannel } from '../live/ipc/rpc-channel.js';
-import type { Measurement } from '../telemetry/metrics.js';
+import type { Measurement } from '../gateway/telemetry/metrics.js';
 import { closePendingConnections } from './pending-connections.js';
 import type { Failure } from '../gateway/start-failure.js';
 import { portToWorker } from './message-port.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../plugin/internal.js';
 import type { IpcHub } from '../live/ipc/hub.js';
-import type { Measurement } from '../telemetry/metrics.js';
+import type { Measurement } from '../gateway/telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';
 import { SilentWorkers } from './silent-workers.js';
 import { WorkerHandle, type End } from './worker-handle.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readConsoleSlot } from '#src/gateway/console-slots.js';
+import { readConsoleSlot } from '#src/gateway/slots/console-slots.js';
 import { defaultCooldown } from '../default-cooldown.js';
 
 const terms = { slots: [], baseDir: '.', console: { allowLinkLocal: false } };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLogger } from '#src/telemetry/logs.js';
+import { createLogger } from '#src/gateway/telemetry/logs.js';
 import { ask, stages } from './harness.js';
 import { errorIn } from './kit.js';
 import { PluginWorkshop } from './plugin-workshop.js';

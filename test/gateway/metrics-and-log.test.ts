@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { createGateway, type Gateway } from '@gw2api/gateway';
 import { expect } from 'chai';
-import { createLogger } from '#src/telemetry/logs.js';
+import { createLogger } from '#src/gateway/telemetry/logs.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, configOf, masterKey, slotAt, stages } from './harness.js';
 import { startHeldUpstream } from './held-upstream.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SharedWork } from '#src/gateway/shared-work.js';
+import { SharedWork } from '#src/gateway/reload/shared-work.js';
 
 describe('SharedWork', () => {
   function works() {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Logger, StoredSlot } from '#src/plugin/internal.js';
 import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import type { SlotConfig } from '#src/config/config.js';
-import type { ConsoleTerms } from '#src/gateway/console-slots.js';
-import { SlotSources } from '#src/gateway/slot-sources.js';
+import type { ConsoleTerms } from '#src/gateway/slots/console-slots.js';
+import { SlotSources } from '#src/gateway/slots/slot-sources.js';
 import { fakePlugins, openPool, silent, slotConfig } from '../engine/slots/kit.js';
 
 /** Opens no upstream whose slot has a name that begins with "bad". */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { openStore } from '#src/state/store/index.js';
-import { createLogger } from '#src/telemetry/logs.js';
+import { createLogger } from '#src/gateway/telemetry/logs.js';
 import type { Store } from '#src/plugin/internal.js';
 import { eventually } from '../eventually.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { PrometheusMetrics } from '#src/telemetry/metrics.js';
+import { PrometheusMetrics } from '#src/gateway/telemetry/metrics.js';
 import { RequestMetrics } from '#src/telemetry/request-metrics.js';
-import type { RequestRecord } from '#src/telemetry/request-record.js';
+import type { RequestRecord } from '#src/gateway/settle/request-record.js';
 
 const record: RequestRecord = {
   id: 'r',

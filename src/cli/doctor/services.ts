@@ -8,7 +8,7 @@ import {
   serverFindings,
   type ServerState,
 } from '../../state/store/sql/postgres/postgres-server.js';
-import { createLogger } from '../../telemetry/logs.js';
+import { createLogger } from '../../gateway/telemetry/logs.js';
 import { listenProblem } from '../../gateway/start-failure.js';
 import { finding, type Finding, type Patient } from './finding.js';
 import { workersOf } from './machine.js';

@@ -1,5 +1,5 @@
 import type { MessagesRequest, TracedCall } from '../../plugin/internal.js';
-import type { RequestRecord } from '../request-record.js';
+import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { attribute, cut } from './attributes.js';
 import { genAiNames, providerOf, type Conventions, type GenAiNames } from './conventions.js';
 import { randomId, type SpanIds } from './trace-context.js';

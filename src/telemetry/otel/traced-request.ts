@@ -1,5 +1,5 @@
 import type { LedgerRow, MessagesRequest, TracedCall, TracedStage } from '../../plugin/internal.js';
-import type { RequestRecord } from '../request-record.js';
+import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import type { SpanIds, TraceContext } from './trace-context.js';
 
 /** Slot of an upstream call. */

@@ -21,7 +21,7 @@ export async function writeStuckLine(
 }
 
 async function pretty(line: string): Promise<string> {
-  const { prettyLine } = await import('../pretty-line.js');
+  const { prettyLine } = await import('../../gateway/telemetry/pretty-line.js');
   return prettyLine(line, false);
 }
 

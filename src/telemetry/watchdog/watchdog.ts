@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { LogFormat } from '../logs.js';
+import type { LogFormat } from '../../gateway/telemetry/logs.js';
 
 /** Start options of the watchdog, as its thread gets them. */
 export interface WatchOptions {

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { diffConfigs, type ConfigDiff, type LoadedConfig } from '#src/config/diff/index.js';
 import { loadConfig } from '#src/config/load.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
-import { loadPlugins } from '#src/gateway/loaded-config.js';
+import { loadPlugins } from '#src/gateway/reload/loaded-config.js';
 import { stages } from '../../gateway/harness.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import { externalFetch } from '@gw2api/gateway/plugin';
 import { openHttpClient } from '#src/engine/transport/http-client.js';
 import { makeCertificate } from '../../gateway/certificates.js';
 import { TempFolders } from '../../gateway/temp-folders.js';
-import { createLogger } from '#src/telemetry/logs.js';
+import { createLogger } from '#src/gateway/telemetry/logs.js';
 
 const host = 'provider.example';
 

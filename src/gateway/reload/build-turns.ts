@@ -1,0 +1,70 @@
+import { GatewayError, untilAborted } from '../../plugin/internal.js';
+import type { Runtime } from '../runtime.js';
+
+/** Builds of runtimes, one at a time: the next one waits until that before it is taken or left. */
+export class BuildTurns {
+  readonly #closing: AbortSignal;
+  #last: Promise<void> = Promise.resolve();
+
+  /** `closing`: aborts once no runtime may be taken any more. */
+  constructor(closing: AbortSignal) {
+    this.#closing = closing;
+  }
+
+  /**
+   * Builds a runtime when those before it are taken or left; the next one waits until `done` is called. Leaves it
+   * where `use` fails. Throws `shutting_down`.
+   */
+  async run<Used>(
+    build: () => Promise<Runtime>,
+    use: (next: Runtime, done: () => void) => Promise<Used>,
+  ): Promise<Used> {
+    this.refuseIfClosing();
+    const before = this.#last;
+    let done: () => void = noop;
+    this.#last = new Promise((resolve) => {
+      done = resolve;
+    });
+    try {
+      await untilAborted(before, this.#closing);
+      const next = await this.#untilClosing(build());
+      return await orLeave(next, use(next, done));
+    } catch (error) {
+      done();
+      this.refuseIfClosing();
+      throw error;
+    }
+  }
+
+  refuseIfClosing(): void {
+    if (!this.#closing.aborted) return;
+    throw new GatewayError('shutting_down', 'This gateway is shutting down; it takes no new config.');
+  }
+
+  /** Waits for a build, but not for a plugin that hangs once the gateway closes. */
+  async #untilClosing(building: Promise<Runtime>): Promise<Runtime> {
+    try {
+      return await untilAborted(building, this.#closing);
+    } catch (error) {
+      if (this.#closing.aborted) building.then(leave, noop); // the refused config may be invalid
+      throw error;
+    }
+  }
+}
+
+/** Waits for `work`; leaves the runtime where that fails. */
+async function orLeave<Result>(next: Runtime, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    await leave(next);
+    throw error;
+  }
+}
+
+/** Disposes a runtime that is not in force. */
+export async function leave({ pipeline }: Runtime): Promise<void> {
+  await pipeline.retire();
+}
+
+const noop = (): void => undefined;

@@ -1,0 +1,198 @@
+import type { CanaryEnd } from '../../admin/canary-report.js';
+import type { Config } from '../../config/config.js';
+import {
+  countChanges,
+  diffConfigs,
+  needsRestart,
+  type ConfigDiff,
+  type LoadedConfig,
+} from '../../config/diff/index.js';
+import { BuildTurns, leave } from './build-turns.js';
+import { Disposals } from './disposals.js';
+import type { Taken } from '../options.js';
+import type { Candidate, Prepared } from './prepared.js';
+import type { SlotSources } from '../slots/slot-sources.js';
+import { GatewayError, SerialQueue, type Live, type Logger } from '../../plugin/internal.js';
+import type { Runtime } from '../runtime.js';
+
+interface CurrentConfigOptions {
+  readonly log: Logger;
+  readonly live: Live;
+  readonly slots: SlotSources;
+  /** Aborted once no config may be taken any more. */
+  readonly closing: AbortSignal;
+  /** Loads the config of a reload and builds and starts its pipeline. Throws ConfigError. */
+  readonly buildNext: () => Promise<Runtime>;
+  /** Reads the config as it stands now and builds its pipeline, without starting it. Throws ConfigError. */
+  readonly buildPreview: () => Promise<Runtime>;
+  /** The config in force with its plugins. */
+  readonly loadedNow: (runtime: Runtime) => LoadedConfig;
+  /** The config of a runtime that is not in force yet with its plugins. */
+  readonly loadedNext: (runtime: Runtime) => Promise<LoadedConfig>;
+}
+
+/**
+ * The runtime in force and its replacement. Changes of the config and of the console's slots run one at a
+ * time.
+ */
+export class CurrentConfig {
+  readonly #options: CurrentConfigOptions;
+  readonly #started: Config;
+  #runtime: Runtime;
+  /** Runtime for a share of new sessions, built beside the one in force. */
+  #candidate: Candidate | undefined;
+  readonly #builds: BuildTurns;
+  readonly #disposals: Disposals;
+  /** Changes to the runtime, which do not wait for a build. */
+  readonly #taking = new SerialQueue();
+
+  constructor(runtime: Runtime, options: CurrentConfigOptions) {
+    this.#runtime = runtime;
+    this.#started = runtime.config;
+    this.#options = options;
+    this.#builds = new BuildTurns(options.closing);
+    this.#disposals = new Disposals(options.log);
+    options.live.messages.receive(slotsTopic, () => void this.#takeSlotsOfOthers());
+  }
+
+  get runtime(): Runtime {
+    return this.#runtime;
+  }
+
+  /** Config beside the one in force. */
+  get candidate(): Candidate | undefined {
+    return this.#candidate;
+  }
+
+  /**
+   * Builds the next runtime; the current one stays in force until it is taken. Throws ConfigError, and
+   * `shutting_down`.
+   */
+  prepare(): Promise<Prepared> {
+    const { buildNext } = this.#options;
+    return this.#builds.run(buildNext, async (next, done) => {
+      const changes = await this.#changes(next);
+      return {
+        changes,
+        runtime: next,
+        take: () => this.#taking.run(() => this.#take(next, changes)).finally(done),
+        hold: (onEnd) => this.#taking.run(() => this.#hold({ runtime: next, changes, onEnd })).finally(done),
+        leave: () => leave(next).finally(done),
+      };
+    });
+  }
+
+  /**
+   * Says what a reload would change now. Sets the stages of the new config up, for their problems, and disposes
+   * them. Throws as `prepare`.
+   */
+  preview(): Promise<ConfigDiff> {
+    const { buildPreview } = this.#options;
+    return this.#builds.run(buildPreview, async (next, done) => {
+      const changes = await this.#changes(next);
+      await leave(next);
+      done();
+      return changes;
+    });
+  }
+
+  /** Takes a candidate. Throws `conflict` where it has ended. */
+  takeCandidate(candidate: Candidate): Promise<Taken> {
+    return this.#taking.run(async () => {
+      if (this.#candidate !== candidate) throw new GatewayError('conflict', 'The canary has ended already.');
+      return this.#take(candidate.runtime, candidate.changes);
+    });
+  }
+
+  /** Leaves a candidate, whose requests finish on it; false where it has ended already. */
+  leaveCandidate(candidate: Candidate, end: CanaryEnd): Promise<boolean> {
+    return this.#taking.run(async () => {
+      if (this.#candidate !== candidate) return false;
+      this.#leaveCandidate(end);
+      return true;
+    });
+  }
+
+  /** Leaves the candidate, if there is one, and resolves when all that were in force before are disposed. */
+  async close(): Promise<void> {
+    await this.#taking.run(async () => this.#leaveCandidate('cancelled'));
+    await this.#disposals.settled();
+  }
+
+  refuseIfClosing(): void {
+    this.#builds.refuseIfClosing();
+  }
+
+  async #changes(next: Runtime): Promise<ConfigDiff> {
+    const { loadedNow, loadedNext } = this.#options;
+    const after = await loadedNext(next);
+    return diffConfigs(loadedNow(this.#runtime), after);
+  }
+
+  /** Reloads the console slots on every instance, after one was added, changed or removed. */
+  async slotsChanged(): Promise<void> {
+    await this.#takeSlots();
+    this.#options.live.messages.send(slotsTopic, null);
+  }
+
+  /** Resolves when no change of the runtime is in progress. */
+  settled(): Promise<void> {
+    return this.#taking.settled();
+  }
+
+  async #hold(candidate: Candidate): Promise<Candidate> {
+    if (this.#options.closing.aborted) await leave(candidate.runtime);
+    this.refuseIfClosing();
+    this.#leaveCandidate('replaced');
+    this.#candidate = candidate;
+    return candidate;
+  }
+
+  #leaveCandidate(end: CanaryEnd): void {
+    const left = this.#candidate;
+    this.#candidate = undefined;
+    if (!left) return;
+    this.#disposals.add(left.runtime);
+    left.onEnd(end);
+  }
+
+  async #take(next: Runtime, changes: ConfigDiff): Promise<Taken> {
+    const { config, models } = next;
+    const { log, slots } = this.#options;
+    const taken = next === this.#candidate?.runtime ? this.#candidate : undefined;
+    if (taken) this.#candidate = undefined;
+    try {
+      this.refuseIfClosing();
+      await slots.take(config, models);
+    } catch (error) {
+      taken?.onEnd('cancelled');
+      this.#disposals.add(next);
+      throw error;
+    }
+    taken?.onEnd('committed');
+    this.#leaveCandidate('replaced');
+    const old = this.#runtime;
+    this.#runtime = next;
+    const changed = needsRestart(this.#started, config);
+    if (changed.length > 0) log.warn({ changed }, 'These settings take effect at the next start.');
+    const counts = { stages: config.pipeline.length, slots: config.slots.length };
+    log.info({ ...counts, changes: countChanges(changes) }, 'The config was reloaded.');
+    this.#disposals.add(old);
+    return { needsRestart: changed, changes };
+  }
+
+  #takeSlots(): Promise<void> {
+    return this.#taking.run(() => this.#options.slots.take(this.#runtime.config));
+  }
+
+  async #takeSlotsOfOthers(): Promise<void> {
+    try {
+      if (!this.#options.closing.aborted) await this.#takeSlots();
+    } catch (error) {
+      const message = 'The slots that another instance has changed could not be loaded.';
+      this.#options.log.error({ err: error }, message);
+    }
+  }
+}
+
+const slotsTopic = 'slots';

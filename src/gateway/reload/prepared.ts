@@ -1,0 +1,30 @@
+import type { CanaryEnd } from '../../admin/canary-report.js';
+import type { ConfigDiff } from '../../config/diff/index.js';
+import type { Taken } from '../options.js';
+import type { Runtime } from '../runtime.js';
+
+/**
+ * New config, built beside the old one and ready to replace it. The next reload waits until this one is
+ * taken, held or left.
+ */
+export interface Prepared {
+  /** Changes against the config in force. */
+  readonly changes: ConfigDiff;
+  readonly runtime: Runtime;
+  /** Swaps in the config. If it throws, the old config stays. */
+  take(): Promise<Taken>;
+  /**
+   * Keeps its runtime beside the one in force, in place of an earlier candidate. `onEnd` is called when it is taken or
+   * left.
+   */
+  hold(onEnd: (end: CanaryEnd) => void): Promise<Candidate>;
+  leave(): Promise<void>;
+}
+
+/** New config with its runtime, beside the config in force. */
+export interface Candidate {
+  readonly runtime: Runtime;
+  /** Changes against the config in force. */
+  readonly changes: ConfigDiff;
+  readonly onEnd: (end: CanaryEnd) => void;
+}

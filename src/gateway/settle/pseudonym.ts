@@ -1,0 +1,25 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { SecretKey } from '../../state/store/index.js';
+
+interface PseudonymKeys {
+  readonly secretKey?: SecretKey;
+  readonly masterKey: string;
+}
+
+/**
+ * Creates opaque names: the same for the same text in every instance with the same keys, and not reversible
+ * without the key. If there is no key at all, names are stable only for the life of the process.
+ */
+export function createPseudonyms(keys: PseudonymKeys): (text: string) => Promise<string> {
+  const own = randomBytes(32).toString('base64');
+  let known: string | undefined;
+  return async (text) => {
+    const key = (known ??= (await keyOf(keys)) || own);
+    return createHmac('sha256', key).update(`gw2api user\0${text}`).digest('hex');
+  };
+}
+
+async function keyOf({ secretKey, masterKey }: PseudonymKeys): Promise<string> {
+  const secret = typeof secretKey === 'function' ? await secretKey() : secretKey;
+  return secret || masterKey;
+}

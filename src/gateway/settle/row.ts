@@ -1,0 +1,94 @@
+import type { Exchange } from '../../engine/http/exchange.js';
+import { timeOrderedId } from '../../engine/http/request-id.js';
+import type { LedgerRow, LedgerTrace, TimedCall, Trace, Writable } from '../../plugin/internal.js';
+import type { RequestRecord } from './request-record.js';
+import type { RequestMoney } from './money.js';
+
+/** Ledger row of a model request whose response has closed; undefined for every other request. */
+export function ledgerRowOf(
+  { state, startedMs }: Exchange,
+  record: RequestRecord,
+  { billed, shown, cost, additions }: RequestMoney,
+  sessionName: (stickyKey: string) => string,
+): LedgerRow | undefined {
+  const { requestId, caller, operation, format, trace, picker } = state;
+  const { firstEventAtMs, tags } = trace;
+  if (operation !== 'generate' || !caller) return undefined;
+  const { slot, model, answeredBy, code, status, outcome } = record;
+  // Optional fields are assigned last: spreading them in would take as long as all the rest.
+  const row: Writable<LedgerRow> = {
+    id: timeOrderedId(),
+    atMs: startedMs,
+    requestId,
+    keyId: caller.keyId,
+    format,
+    status,
+    failed: outcome === 'failed' || (status >= 400 && outcome !== 'abandoned'),
+    streamed: record.delivery === 'stream',
+    attempts: record.attempts ?? 0,
+    durationMs: record.ms,
+    billed,
+    shown,
+    trace: traceOf(trace, answeredBy),
+  };
+  if (caller.team !== undefined) row.team = caller.team.id;
+  if (picker?.stickyKey !== undefined) row.session = sessionName(picker.stickyKey);
+  if (slot !== undefined) row.slot = slot;
+  if (model !== undefined) row.model = plainText(answeredBy ?? model);
+  if (model !== undefined && answeredBy !== undefined) row.askedModel = plainText(model);
+  if (code !== undefined) row.code = code;
+  if (record.billed['estimated'] === true) row.estimated = true;
+  if (cost !== undefined) row.cost = cost;
+  if (additions !== undefined) row.additions = additions;
+  if (tags !== undefined) row.tags = tags;
+  if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
+  if (record.firstTokenMs !== undefined) row.firstTokenMs = record.firstTokenMs;
+  if (record.outputMs !== undefined) row.outputMs = record.outputMs;
+  if (record.calls.length > 0 || record.queueMs > 0) row.queueMs = record.queueMs;
+  return row;
+}
+
+/**
+ * Trace with a max number of entries: a stage that calls the model in a loop must not make a row of
+ * megabytes.
+ */
+function traceOf({ stages, calls }: Trace, answeredBy: string | undefined): LedgerTrace {
+  const traced = {
+    stages: stages.slice(0, maxTraced).map(tracedStage),
+    calls: calls.slice(0, maxTraced).map(tracedCall),
+  };
+  return answeredBy === undefined ? traced : { ...traced, answeredBy: plainText(answeredBy) };
+}
+
+/** Milliseconds rounded to two decimals, to keep rows small. */
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+function tracedStage({ stage, ms, skipped }: LedgerTrace['stages'][number]): LedgerTrace['stages'][number] {
+  const traced = { stage: plainText(stage), ms: rounded(ms) };
+  return skipped ? { ...traced, skipped } : traced;
+}
+
+function tracedCall({ slot, model, ms, code }: TimedCall): LedgerTrace['calls'][number] {
+  const traced = { slot, ms: rounded(ms) };
+  if (code === undefined && model === undefined) return traced;
+  return {
+    ...traced,
+    ...(model !== undefined && { model: plainText(model) }),
+    ...(code !== undefined && { code }),
+  };
+}
+
+const maxTraced = 100;
+
+/**
+ * Removes NUL characters and limits the length: callers and upstreams write these texts, and no database
+ * accepts every JSON string.
+ */
+function plainText(text: string): string {
+  const whole = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  return whole.length > maxTextLength ? whole.slice(0, maxTextLength) : whole;
+}
+
+const maxTextLength = 200;
