@@ -2,7 +2,7 @@ import { GatewayError, Type } from '../plugin/internal.js';
 import { CanaryPercent, CanaryStatus, readPercent } from './canary-report.js';
 import type { Operations } from './operations.js';
 import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from './reports.js';
-import type { AdminCall, AdminRoute } from './route.js';
+import type { AdminCall, AdminRoute } from '../operator/admin-route.js';
 
 /** Routes of a reload, wholly or for a share of new sessions at first. */
 export const reloadRoutes: readonly AdminRoute[] = [

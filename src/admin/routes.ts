@@ -4,7 +4,7 @@ import { ExplainBody, readExplainCall } from './explain-call.js';
 import { recordedReport } from './recorded-report.js';
 import { reloadRoutes } from './reload-routes.js';
 import { SlotReport, slotReport } from './reports.js';
-import type { AdminCall, AdminRoute } from './route.js';
+import type { AdminCall, AdminRoute } from '../operator/admin-route.js';
 import { slotChangeRoutes } from './slot-routes.js';
 
 /** Max bytes of a request to explain. */

@@ -1,7 +1,7 @@
 import { GatewayError, type SlotStatus } from '../plugin/internal.js';
 import type { Operations } from './operations.js';
 import { DiagnosisReport, diagnosisReport, SlotReport, slotReport } from './reports.js';
-import type { AdminRoute } from './route.js';
+import type { AdminRoute } from '../operator/admin-route.js';
 
 /** Time limit of a diagnosis (contract §7 rule 1). */
 export const diagnosisTimeoutMs = 10_000;

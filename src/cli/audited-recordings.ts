@@ -1,5 +1,5 @@
-import { Audit } from '../audit/audit.js';
-import { AuditedAction } from '../audit/audited-action.js';
+import { Audit } from '../operator/audit/audit.js';
+import { AuditedAction } from '../operator/audit/audited-action.js';
 import type { Config } from '../config/config.js';
 import { systemClock, type AuditLog } from '../plugin/internal.js';
 import { audit, userName, type AuditEntry } from '../replay/index.js';

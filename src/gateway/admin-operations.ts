@@ -4,7 +4,7 @@ import { problemsOf } from '../config/config.js';
 import type { Gateway } from './gateway.js';
 import { withoutTexts } from '../explain/without-texts.js';
 import { recordedRequest } from './recorded-request.js';
-import { maskedConfig } from './masked-config.js';
+import { maskedConfig } from '../operator/masked-config.js';
 
 /** Operations of an operator, for `/admin/*` and the panel. */
 export function operationsOf(gateway: Gateway): Operations {

@@ -1,5 +1,5 @@
 import { reloadReport } from '../admin/reports.js';
-import type { Audit } from '../audit/audit.js';
+import type { Audit } from '../operator/audit/audit.js';
 import { ConfigError } from '../config/config.js';
 import { GatewayError } from '../plugin/internal.js';
 import type { Taken } from './options.js';

@@ -1,4 +1,4 @@
-import { CheckedAdminTokens } from '../keys/admin-tokens.js';
+import { CheckedAdminTokens } from '../operator/access/admin-tokens.js';
 import { CheckedKeys } from '../state/keys/keys.js';
 import type { Caches, Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
 

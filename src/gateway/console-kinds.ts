@@ -1,6 +1,6 @@
 import { SlotSchema } from '../config/schema.js';
 import { referenceComments } from '../config/reference.js';
-import type { PanelSlotField, PanelSlotKind, PanelSlotKinds } from '../console/api/index.js';
+import type { PanelSlotField, PanelSlotKind, PanelSlotKinds } from '../operator/panel-routes.js';
 import { loadPlugin, type Loading } from '../engine/pipeline/load/load-plugin.js';
 import { builtinKinds } from '../engine/pipeline/load/load-slots.js';
 import { optionFields } from '../engine/pipeline/load/option-fields.js';

@@ -7,8 +7,8 @@ import {
   type PanelSlot,
   type PanelSlots,
   type PanelStatus,
-} from '../console/api/index.js';
-import { maskedSlot } from './masked-config.js';
+} from '../operator/panel-routes.js';
+import { maskedSlot } from '../operator/masked-config.js';
 import { panelPipeline } from './console-pipeline.js';
 import { slotKinds } from './console-kinds.js';
 import { readConsoleSlot } from './slots/console-slots.js';
@@ -20,7 +20,7 @@ import { usedLimits } from './used-limits.js';
 import { operationsOf } from './admin-operations.js';
 import { playgroundOf } from './playground.js';
 import type { Live, ServedRoute, SlotStatus } from '../plugin/internal.js';
-import { issueAdminToken } from '../keys/admin-tokens.js';
+import { issueAdminToken } from '../operator/access/admin-tokens.js';
 import { issueKey, makeKeySecret } from '../state/keys/keys.js';
 import { responseTotal } from '../telemetry/state-gauges.js';
 import { name, version } from '../kit/version.js';

@@ -1,7 +1,7 @@
 import type { StageConfig } from '../config/config.js';
 import { referenceComments } from '../config/reference.js';
 import { showOptions } from '../config/diff/index.js';
-import type { PanelField, PanelPipeline } from '../console/api/index.js';
+import type { PanelField, PanelPipeline } from '../operator/panel-routes.js';
 import type { LoadedStage } from '../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../plugin/internal.js';

@@ -1,4 +1,4 @@
-import { panelPrefix, type PanelRoute } from '../console/api/index.js';
+import { panelPrefix, type PanelRoute } from '../operator/panel-routes.js';
 import type { Format, ServedRoute } from '../plugin/internal.js';
 import { name, version } from '../kit/version.js';
 import {

@@ -1,6 +1,6 @@
 import { SlotReport } from '../admin/reports.js';
 import { IssuedKey, KeyReport } from '../console/api/key-report.js';
-import { ExportedRequest, RequestDetail, Tokens, UsageBucket } from '../console/api/schemas.js';
+import { ExportedRequest, RequestDetail, Tokens, UsageBucket } from '../operator/schemas.js';
 import { PanelSlotReport } from '../console/api/slot-report.js';
 import type { TSchema } from 'typebox';
 import { isRecord } from '../plugin/internal.js';

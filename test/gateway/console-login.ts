@@ -1,5 +1,5 @@
 import type { Actor } from '#src/plugin/internal.js';
-import { newToken, SessionTokens, sha256 } from '#src/console/api/session-tokens.js';
+import { newToken, SessionTokens, sha256 } from '#src/operator/access/session-tokens.js';
 import { masterKey, type GatewayUnderTest } from './harness.js';
 
 /** Headers of a console session of `actor`, put into the store as a login would. */

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { createAdminRouter } from '#src/admin/router.js';
+import { createAdminRouter } from '#src/operator/admin-routes.js';
 import { createRoutes } from '#src/engine/http/routes.js';
 import { openPanel } from '#src/gateway/console-panel.js';
 import { ask, masterKey, startPair, type Pair } from './harness.js';

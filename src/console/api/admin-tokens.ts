@@ -1,11 +1,11 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
-import { adminScopeNames, adminScopes } from '../../admin/scopes.js';
+import { adminScopeNames, adminScopes } from '../../operator/access/scopes.js';
 import { Closed, GatewayError, Time, timeMs, Type, type AdminToken } from '../../plugin/internal.js';
-import { refusePast } from './expiry.js';
+import { refusePast } from '../../operator/expiry.js';
 import type { Panel } from './panel.js';
-import { route, type Call, type PanelRoute } from './route.js';
-import { IsoTime, Line, ListOf, Nullable } from './schemas.js';
+import { route, type Call, type PanelRoute } from '../../operator/route.js';
+import { IsoTime, Line, ListOf, Nullable } from '../../operator/schemas.js';
 
 /** Issues an admin token: returns its text, to be shown once, and the record to store. */
 export type IssueAdminToken = (

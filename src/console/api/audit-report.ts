@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
 import { Type, type AuditEntry } from '../../plugin/internal.js';
-import type { Column } from './csv.js';
-import { IsoTime, Nullable } from './schemas.js';
+import type { Column } from '../../operator/csv.js';
+import { IsoTime, Nullable } from '../../operator/schemas.js';
 
 export const auditOutcomes = ['done', 'refused', 'failed'] as const;
 

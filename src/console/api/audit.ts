@@ -11,11 +11,11 @@ import {
   type AuditLog,
 } from '../../plugin/internal.js';
 import { auditColumns, auditRow, auditOutcomes, auditReport, AuditReport } from './audit-report.js';
-import { invalid } from './check.js';
-import { csvAnswer } from './csv.js';
+import { invalid } from '../../operator/check.js';
+import { csvAnswer } from '../../operator/csv.js';
 import type { Panel } from './panel.js';
-import { route, type PanelRoute } from './route.js';
-import { Line, ListOf, Nullable, plainText } from './schemas.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { Line, ListOf, Nullable, plainText } from '../../operator/schemas.js';
 
 const filters = {
   from: Type.Optional(Time()),

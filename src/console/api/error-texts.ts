@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { ErrorTexts, LedgerRow } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
-import type { ErrorText } from './schemas.js';
+import type { ErrorText } from '../../operator/schemas.js';
 
 type Parts = Pick<Panel, 'store' | 'errorTexts' | 'now'>;
 

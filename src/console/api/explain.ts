@@ -2,7 +2,7 @@ import { Type } from '../../plugin/internal.js';
 import { ExplainBody, readExplainCall } from '../../admin/explain-call.js';
 import { noteExplained } from '../../admin/routes.js';
 import type { Panel } from './panel.js';
-import { route, type PanelRoute } from './route.js';
+import { route, type PanelRoute } from '../../operator/route.js';
 
 /** Route that explains a request. */
 export function explainRoute(panel: Panel): PanelRoute {

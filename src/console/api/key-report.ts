@@ -10,7 +10,7 @@ import {
   type ProtocolKey,
 } from '../../plugin/internal.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
-import { IsoTime, Line, Note, Nullable, StoredTotal } from './schemas.js';
+import { IsoTime, Line, Note, Nullable, StoredTotal } from '../../operator/schemas.js';
 
 const settable = {
   expires_at: Type.Optional(Nullable(Time())),

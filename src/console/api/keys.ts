@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { AuditedAction } from '../../audit/audited-action.js';
+import type { AuditedAction } from '../../operator/audit/audited-action.js';
 import {
   Closed,
   durationMs,
@@ -11,9 +11,9 @@ import {
   type ProtocolKey,
 } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
-import { invalid } from './check.js';
-import { refusePast } from './expiry.js';
-import type { Names } from './names.js';
+import { invalid } from '../../operator/check.js';
+import { refusePast } from '../../operator/expiry.js';
+import type { Names } from '../../operator/names.js';
 import {
   ChangedKey,
   ChangedKeyReport,
@@ -27,9 +27,9 @@ import {
   toPatch,
 } from './key-report.js';
 import type { Panel } from './panel.js';
-import { route, type PanelRoute } from './route.js';
+import { route, type PanelRoute } from '../../operator/route.js';
 import { refuseRotation } from './rotation.js';
-import { ListOf } from './schemas.js';
+import { ListOf } from '../../operator/schemas.js';
 import { teamIdOf } from './team-id.js';
 import { unknownModels } from './unknown-models.js';
 

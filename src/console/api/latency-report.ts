@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { LatencySum, Percentiles, UsageSum } from '../../plugin/internal.js';
-import type { Latency } from './schemas.js';
+import type { Latency } from '../../operator/schemas.js';
 
 /** Percentiles by the place of their sum. */
 export function latencyReports(sums: readonly LatencySum[]): ReadonlyMap<string, Static<typeof Latency>> {

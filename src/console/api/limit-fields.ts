@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Type, type KeyLimits } from '../../plugin/internal.js';
-import { Nullable } from './schemas.js';
+import { Nullable } from '../../operator/schemas.js';
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1e12 })));
 const Usd = Type.Optional(Nullable(Type.Number({ minimum: 0.000_001, maximum: 1_000_000 })));

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { GatewayError, sseBody, sseEvent, type LedgerRow } from '../../plugin/internal.js';
-import type { Names } from './names.js';
+import type { Names } from '../../operator/names.js';
 import type { Panel } from './panel.js';
-import { requestReport } from './request-report.js';
-import type { PanelContext } from './route.js';
+import { requestReport } from '../../operator/ledger-report.js';
+import type { PanelContext } from '../../operator/route.js';
 
 /** Options of a subscription to the live requests. */
 interface LiveOptions {

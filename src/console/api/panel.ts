@@ -1,5 +1,5 @@
 import type { Operations } from '../../admin/operations.js';
-import type { Audit } from '../../audit/audit.js';
+import type { Audit } from '../../operator/audit/audit.js';
 import type {
   AdminToken,
   Keys,

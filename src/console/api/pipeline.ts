@@ -1,7 +1,7 @@
 import { redactAddresses, Type } from '../../plugin/internal.js';
 import type { Panel, PanelField, PanelStage, PanelStageTimes } from './panel.js';
-import { route, type PanelRoute } from './route.js';
-import { Count, ListOf, Nullable } from './schemas.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { Count, ListOf, Nullable } from '../../operator/schemas.js';
 
 /** Route of the pipeline. */
 export function pipelineRoute(panel: Panel): PanelRoute {

@@ -1,10 +1,10 @@
 import { readExplainCall, ExplainBody, type ExplainCall } from '../../admin/explain-call.js';
 import { GatewayError, sseBody, sseEvent, Type } from '../../plugin/internal.js';
-import { invalid } from './check.js';
-import type { Names } from './names.js';
+import { invalid } from '../../operator/check.js';
+import type { Names } from '../../operator/names.js';
 import type { Panel } from './panel.js';
-import { requestDetail } from './request-report.js';
-import { route, type PanelRoute } from './route.js';
+import { requestDetail } from '../../operator/ledger-report.js';
+import { route, type PanelRoute } from '../../operator/route.js';
 
 /** Route that runs a request as a key. */
 export function playgroundRoute(panel: Panel, names: Names): PanelRoute {

@@ -3,7 +3,7 @@ import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../../
 import { ConfigDiff } from '../../config/diff/index.js';
 import { Closed, Type } from '../../plugin/internal.js';
 import type { Panel } from './panel.js';
-import { route, type PanelRoute } from './route.js';
+import { route, type PanelRoute } from '../../operator/route.js';
 
 /** Routes about a reload of the config. */
 export function reloadRoutes(panel: Panel): readonly PanelRoute[] {

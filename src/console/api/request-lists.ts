@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
 import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
-import { invalid } from './check.js';
-import { columnsOf, csvAnswer } from './csv.js';
+import { invalid } from '../../operator/check.js';
+import { columnsOf, csvAnswer } from '../../operator/csv.js';
 import { findErrorTexts } from './error-texts.js';
-import type { Names } from './names.js';
+import type { Names } from '../../operator/names.js';
 import type { Panel } from './panel.js';
-import { requestReport } from './request-report.js';
-import type { PanelContext } from './route.js';
-import { ExportedRequest, RequestReport } from './schemas.js';
+import { requestReport } from '../../operator/ledger-report.js';
+import type { PanelContext } from '../../operator/route.js';
+import { ExportedRequest, RequestReport } from '../../operator/schemas.js';
 
 /** List of requests that somebody asks for. */
 interface RequestList {

@@ -1,18 +1,18 @@
-import type { AuditTerms } from '../../audit/audit.js';
+import type { AuditTerms } from '../../operator/audit/audit.js';
 import { Closed, GatewayError, Type, type LedgerFilter, type LedgerRow } from '../../plugin/internal.js';
-import { requireRole, type Actor } from './actor.js';
-import { invalid } from './check.js';
-import { As, wantsCsv } from './csv.js';
+import { requireRole, type Actor } from '../../operator/access/actor.js';
+import { invalid } from '../../operator/check.js';
+import { As, wantsCsv } from '../../operator/csv.js';
 import { errorTextReport } from './error-texts.js';
-import type { Names } from './names.js';
-import { rangeFields, toFilter } from './ledger-query.js';
+import type { Names } from '../../operator/names.js';
+import { rangeFields, toFilter } from '../../operator/ledger-query.js';
 import { LiveReaders } from './live.js';
 import type { Panel } from './panel.js';
 import { requestsCsv, requestsJson } from './request-lists.js';
-import { requestDetail, rowOf } from './request-report.js';
-import { route, type PanelContext, type PanelRoute } from './route.js';
-import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from './schemas.js';
-import type { Sessions } from './sessions.js';
+import { requestDetail, rowOf } from '../../operator/ledger-report.js';
+import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
+import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from '../../operator/schemas.js';
+import type { Sessions } from '../../operator/access/sessions.js';
 import { withTeamId } from './team-id.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */

@@ -1,5 +1,5 @@
 import { GatewayError, maxFormerSecrets, type ProtocolKey } from '../../plugin/internal.js';
-import { invalid } from './check.js';
+import { invalid } from '../../operator/check.js';
 
 /**
  * Throws `invalid_request` for a grace that is too long; `conflict` for a key that is revoked or has expired, and where

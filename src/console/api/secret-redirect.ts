@@ -1,4 +1,4 @@
-import { invalid } from './check.js';
+import { invalid } from '../../operator/check.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

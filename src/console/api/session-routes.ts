@@ -1,9 +1,9 @@
 import { Closed, Type } from '../../plugin/internal.js';
-import { route, type PanelRoute } from './route.js';
+import { route, type PanelRoute } from '../../operator/route.js';
 import { isoTime } from '../../admin/reports.js';
 import type { OidcLogin } from './people/oidc-login.js';
-import { IsoTime, Nullable } from './schemas.js';
-import type { Sessions } from './sessions.js';
+import { IsoTime, Nullable } from '../../operator/schemas.js';
+import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes for login, logout and the current session. */
 export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly PanelRoute[] {

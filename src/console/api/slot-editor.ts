@@ -1,10 +1,10 @@
-import type { AuditedAction } from '../../audit/audited-action.js';
+import type { AuditedAction } from '../../operator/audit/audited-action.js';
 import { GatewayError, SerialQueue, type StoredSlot } from '../../plugin/internal.js';
-import { invalid } from './check.js';
+import { invalid } from '../../operator/check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
-import { mergePatch } from './json.js';
+import { mergePatch } from '../../operator/json.js';
 import type { Panel, PanelSlot } from './panel.js';
-import { CachedFor } from './cached-for.js';
+import { CachedFor } from '../../operator/cached-for.js';
 import { withChangedSecrets } from './slot-audit.js';
 import { panelSlotReport, shownSettings } from './slot-report.js';
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { isoTime } from '../../admin/reports.js';
 import { Type, type SlotChange } from '../../plugin/internal.js';
 import type { Forecast } from '../../slot-history/forecast.js';
-import { IsoTime, Nullable } from './schemas.js';
+import { IsoTime, Nullable } from '../../operator/schemas.js';
 
 /** Forecast of a usage window. */
 export const WindowForecast = Type.Object({

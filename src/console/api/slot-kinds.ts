@@ -1,7 +1,7 @@
 import { Type } from '../../plugin/internal.js';
 import { slotControls, type Panel, type PanelSlotField, type PanelSlotKind } from './panel.js';
-import { route, type PanelRoute } from './route.js';
-import { Nullable } from './schemas.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { Nullable } from '../../operator/schemas.js';
 
 /** Route of the kinds that a slot of the console may have. */
 export function slotKindsRoute(panel: Panel): PanelRoute {

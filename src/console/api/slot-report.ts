@@ -2,7 +2,7 @@ import { isoTime, SlotReport, slotReport } from '../../admin/reports.js';
 import { redactAddresses, Type, type SlotStatus } from '../../plugin/internal.js';
 import type { SlotForecast } from '../../slot-history/forecasts.js';
 import type { PanelSlot } from './panel.js';
-import { IsoTime, Nullable } from './schemas.js';
+import { IsoTime, Nullable } from '../../operator/schemas.js';
 import { forecastReport, WindowForecast } from './slot-history-report.js';
 
 /** A slot as sent by the panel API: the fields of `/admin/slots`, and its source and settings. */

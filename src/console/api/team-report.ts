@@ -11,7 +11,7 @@ import {
 } from '../../plugin/internal.js';
 import { withoutUndefined } from './key-report.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
-import { Count, IsoTime, Line, Note, Nullable } from './schemas.js';
+import { Count, IsoTime, Line, Note, Nullable } from '../../operator/schemas.js';
 
 /** Body of a request that makes a team. */
 export const NewTeam = Closed({ name: Line, ...settableLimits, note: Note });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
-import type { AuditedAction } from '../../audit/audited-action.js';
+import type { AuditedAction } from '../../operator/audit/audited-action.js';
 import { GatewayError, windowLimits, type Team, type TeamPatch } from '../../plugin/internal.js';
 import { refuseUncountedBudget } from './budgets.js';
-import type { Names } from './names.js';
+import type { Names } from '../../operator/names.js';
 import type { Panel } from './panel.js';
-import { route, type PanelRoute } from './route.js';
-import { ListOf } from './schemas.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { ListOf } from '../../operator/schemas.js';
 import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch } from './team-report.js';
 
 /** Routes of `/api/panel/teams`. */

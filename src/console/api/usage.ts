@@ -11,16 +11,16 @@ import {
   type UsageQuery,
   type UsageSum,
 } from '../../plugin/internal.js';
-import { invalid } from './check.js';
-import { As, columnsOf, csvAnswer, wantsCsv } from './csv.js';
-import { jsonInPieces } from './json.js';
-import type { Names } from './names.js';
+import { invalid } from '../../operator/check.js';
+import { As, columnsOf, csvAnswer, wantsCsv } from '../../operator/csv.js';
+import { jsonInPieces } from '../../operator/json.js';
+import type { Names } from '../../operator/names.js';
 import { latencyReports, placeOf } from './latency-report.js';
-import { filterFields, toCondition } from './ledger-query.js';
+import { filterFields, toCondition } from '../../operator/ledger-query.js';
 import type { Panel } from './panel.js';
-import { cacheHitRatio, costReport, nanoUsd, tokensReport } from './request-report.js';
-import { route, type PanelContext, type PanelRoute } from './route.js';
-import { IsoTime, Nullable, UsageBucket } from './schemas.js';
+import { cacheHitRatio, costReport, nanoUsd, tokensReport } from '../../operator/ledger-report.js';
+import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
+import { IsoTime, Nullable, UsageBucket } from '../../operator/schemas.js';
 import { withTeamId } from './team-id.js';
 
 /** Route `GET /api/panel/usage`. */

@@ -3,12 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
 import type { LedgerRow } from '#src/plugin/internal.js';
-import { Names } from '#src/console/api/names.js';
+import { Names } from '#src/operator/names.js';
 import { LiveReaders } from '#src/console/api/live.js';
 import type { Panel } from '#src/console/api/panel.js';
 import { SharedFeed } from '#src/console/api/request-feed.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
-import type { PanelContext } from '#src/console/api/route.js';
+import type { PanelContext } from '#src/operator/route.js';
 import { row } from '../../state/store/ledger-conformance.js';
 
 describe('the live requests', () => {

@@ -1,9 +1,9 @@
-import type { AuditedAction } from '../../../audit/audited-action.js';
+import type { AuditedAction } from '../../../operator/audit/audited-action.js';
 import { GatewayError } from '../../../plugin/internal.js';
 import type { Panel, PanelPeople } from '../panel.js';
-import type { PanelContext } from '../route.js';
-import type { Sessions } from '../sessions.js';
-import { readCookie, setPrivateCookie } from './cookies.js';
+import type { PanelContext } from '../../../operator/route.js';
+import type { Sessions } from '../../../operator/access/sessions.js';
+import { readCookie, setPrivateCookie } from '../../../operator/access/cookies.js';
 import { flowSeconds, FlowSeal, type Flow } from './flow.js';
 import { actorOf, subjectOf, whyNoRole } from './identity.js';
 import { sendHop, sendRefusal } from './pages.js';

@@ -1,7 +1,7 @@
 import { Closed, Type } from '../../../plugin/internal.js';
 import type { Panel } from '../panel.js';
-import { route, type PanelRoute } from '../route.js';
-import { Nullable } from '../schemas.js';
+import { route, type PanelRoute } from '../../../operator/route.js';
+import { Nullable } from '../../../operator/schemas.js';
 import type { OidcLogin } from './oidc-login.js';
 
 /** Routes of a login with an OpenID provider, for browsers: they answer with redirects and pages. */

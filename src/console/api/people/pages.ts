@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PanelContext } from '../route.js';
+import type { PanelContext } from '../../../operator/route.js';
 
 /**
  * Page that goes on to `to`, a path of this console. The session's cookie is sent only from a page of the same

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { isoTime } from '../../../admin/reports.js';
 import { GatewayError, isSamePerson, Type, type ConsoleSession } from '../../../plugin/internal.js';
 import type { Panel } from '../panel.js';
-import { route, type Call, type PanelRoute } from '../route.js';
-import { Count, IsoTime, ListOf, Nullable } from '../schemas.js';
-import type { Sessions } from '../sessions.js';
+import { route, type Call, type PanelRoute } from '../../../operator/route.js';
+import { Count, IsoTime, ListOf, Nullable } from '../../../operator/schemas.js';
+import type { Sessions } from '../../../operator/access/sessions.js';
 
 /** Routes of `/api/panel/sessions`. Admins see and end all sessions, viewers their own. */
 export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly PanelRoute[] {

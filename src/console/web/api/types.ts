@@ -8,11 +8,11 @@ import type {
 } from '../../api/admin-tokens.js';
 import type { AuditReport } from '../../api/audit-report.js';
 import type { ChangedKeyReport, IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
-import type { ModelReport, PageReport, StatusReport } from '../../api/overview.js';
+import type { ModelReport, PageReport, StatusReport } from '../../../operator/status.js';
 import type { StageReport } from '../../api/pipeline.js';
 import type { AnswerHead, Progress } from '../../api/playground-run.js';
 import type { PreviewReport } from '../../api/reload.js';
-import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../api/schemas.js';
+import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../../operator/schemas.js';
 import type { Explanation as ExplanationReport } from '../../../explain/explanation.js';
 import type { LoginWays as LoginWaysReport } from '../../api/people/oidc-routes.js';
 import type { SessionItem as SessionItemReport } from '../../api/people/session-list.js';

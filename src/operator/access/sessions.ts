@@ -1,0 +1,257 @@
+import { isRead, masterActor, passwordActor } from './actor.js';
+import type { Caller, PanelContext } from '../route.js';
+import { timingSafeEqual } from 'node:crypto';
+import {
+  callerKey,
+  GatewayError,
+  isGatewayError,
+  isSamePerson,
+  requireMasterKey,
+  type Actor,
+  type ConsoleSession,
+  type Subject,
+} from '../../plugin/internal.js';
+import { LoginGuard } from './login-guard.js';
+import type { Panel } from '../../console/api/panel.js';
+import { csrfCookie, readCookie, sessionCookie, setSessionCookies } from './cookies.js';
+import { basePathOf, isAtHttps } from '../../config/public-url.js';
+import { newToken, SessionTokens, sha256 } from './session-tokens.js';
+
+interface BegunSession {
+  readonly expiresAtMs: number;
+  readonly csrfToken: string;
+}
+
+interface BeginOptions {
+  readonly lastsMs?: number;
+  /** True for a console that browsers reach by https. */
+  readonly isSecure?: boolean;
+  /** Person of an OpenID provider, whose other sessions of another role end. */
+  readonly subject?: Subject;
+}
+
+/**
+ * Console sessions: a random token in a cookie, stored as a hash, and a second token against cross-site
+ * request forgery.
+ */
+export class Sessions {
+  readonly #panel: Panel;
+  readonly #guard: LoginGuard;
+  readonly #password: Buffer;
+  readonly #tokens: SessionTokens;
+
+  constructor(panel: Panel) {
+    this.#panel = panel;
+    this.#password = sha256(panel.password);
+    this.#tokens = new SessionTokens(panel.password);
+    this.#guard = new LoginGuard({ meters: panel.meters, secret: this.#password });
+  }
+
+  /**
+   * Rate limit of logins, checked before the body is read. Throws `rate_limited` if the address must wait.
+   */
+  admit({ ip }: PanelContext): Promise<void> {
+    return this.#guard.enter(ip);
+  }
+
+  /**
+   * Counts a login of this address as wrong until the returned function takes that back. Throws `rate_limited`.
+   */
+  attempt({ ip }: PanelContext): Promise<() => Promise<void>> {
+    return this.#guard.try(ip);
+  }
+
+  /** Creates a session by password. Throws `wrong_password`, `rate_limited`, and `forbidden` without passwords. */
+  async logIn(ctx: PanelContext, password: string): Promise<BegunSession> {
+    if (!this.#allows(passwordActor.kind))
+      throw new GatewayError(
+        'forbidden',
+        'This console takes no passwords; sign in with the OpenID provider.',
+      );
+    const takeBack = await this.attempt(ctx);
+    const isRight = timingSafeEqual(sha256(password), this.#password) && this.#panel.password !== '';
+    if (!isRight) {
+      ctx.state.log.warn({ address: ctx.ip }, 'A login to the console had a wrong password.');
+      throw new GatewayError('wrong_password', 'That is not the password of this console.');
+    }
+    await takeBack();
+    return this.begin(ctx, passwordActor, {});
+  }
+
+  /** Creates a session, replacing the caller's current one. */
+  async begin(
+    ctx: PanelContext,
+    actor: Actor,
+    { lastsMs = lifetimeMs, isSecure = this.#isSecure(ctx), subject }: BeginOptions,
+  ): Promise<BegunSession> {
+    await this.#forget(ctx);
+    const [token, csrfToken] = [this.#tokens.make(actor.kind), newToken()];
+    const createdAtMs = this.#panel.now();
+    const expiresAtMs = createdAtMs + lastsMs;
+    const ended = await this.#panel.store.sessions.put({
+      tokenHash: this.#tokens.hash(token),
+      csrfHash: sha256(csrfToken).toString('hex'),
+      actor,
+      ...(subject && { subject }),
+      createdAtMs,
+      expiresAtMs,
+      address: plainLine(ctx.ip, 64),
+      userAgent: plainLine(ctx.get('user-agent'), 256),
+    });
+    if (ended > 0) this.#panel.sessionsChanged();
+    ctx.state.actor = actor;
+    const maxAgeSeconds = Math.ceil(lastsMs / 1000);
+    setSessionCookies(ctx, { token, csrfToken, maxAgeSeconds, isSecure, path: this.#cookiePath });
+    return { expiresAtMs, csrfToken };
+  }
+
+  /** Ends the sessions of a person at once, on all instances. */
+  async endOf(subject: Subject): Promise<number> {
+    const all = await this.#panel.store.sessions.list();
+    const ended = all.filter((each) => isSamePerson(each.subject, subject));
+    await this.end(ended);
+    return ended.length;
+  }
+
+  /** Ends sessions at once, on all instances. */
+  async end(sessions: readonly ConsoleSession[]): Promise<void> {
+    for (const { tokenHash } of sessions) await this.#panel.store.sessions.delete(tokenHash);
+    if (sessions.length > 0) this.#panel.sessionsChanged();
+  }
+
+  async logOut(ctx: PanelContext): Promise<void> {
+    await this.#forget(ctx);
+    setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0, ...this.#placeOf(ctx) });
+  }
+
+  /** True for a browser that is here by https, also where the last proxy is not trusted to say so. */
+  #isSecure(ctx: PanelContext): boolean {
+    return ctx.secure || isAtHttps(this.#panel.people.publicUrl, ctx.get('host'));
+  }
+
+  get #cookiePath(): string {
+    return basePathOf(this.#panel.people.publicUrl) || '/';
+  }
+
+  #placeOf(ctx: PanelContext) {
+    return { path: this.#cookiePath, isSecure: this.#isSecure(ctx) };
+  }
+
+  /**
+   * True for a session that may be used: one of a kind of login that is on, within its lifetime and its idle timeout
+   * as configured.
+   */
+  isGood({ actor, createdAtMs, expiresAtMs, lastSeenAtMs = createdAtMs }: ConsoleSession): boolean {
+    const { oidc, sessionIdleMs = Infinity } = this.#panel.people;
+    const lastsMs = actor.kind === 'oidc' ? (oidc?.sessionMs ?? 0) : lifetimeMs;
+    const endsAtMs = Math.min(expiresAtMs, createdAtMs + lastsMs, lastSeenAtMs + sessionIdleMs);
+    return this.#allows(actor.kind) && endsAtMs > this.#panel.now();
+  }
+
+  #allows(kind: Actor['kind']): boolean {
+    const { oidc } = this.#panel.people;
+    return kind === 'oidc' ? oidc !== undefined : oidc?.only !== true;
+  }
+
+  /**
+   * Authenticates a caller; a change by a session needs its CSRF token. Throws 401, 403 (contract §5) and
+   * `store_unavailable`.
+   */
+  async authenticate(ctx: PanelContext): Promise<Caller> {
+    const caller = await this.#callerOf(ctx);
+    ctx.state.actor = caller.actor;
+    return caller;
+  }
+
+  async #callerOf(ctx: PanelContext): Promise<Caller> {
+    const place = this.#placeOf(ctx);
+    const token = readCookie(ctx, sessionCookie, place);
+    const key = keyOf(ctx, token === undefined);
+    if (key !== undefined) return this.#checkKey(ctx, key);
+    const session = await this.#find(token ?? '');
+    if (!session || !this.isGood(session))
+      throw new GatewayError('invalid_session', 'This session has expired or was ended; log in again.');
+    ctx.state.actor = session.actor;
+    if (!isRead(ctx.method)) requireCsrfToken(ctx, readCookie(ctx, csrfCookie, place), session);
+    if (ctx.get(unattendedHeader) === '') this.#seen(session);
+    return { actor: session.actor, session };
+  }
+
+  /** False once the session of a caller has ended; the master key has none. */
+  async isStillGood(session: ConsoleSession | undefined): Promise<boolean> {
+    if (!session) return true;
+    const found = await this.#panel.store.sessions.get(session.tokenHash);
+    return found !== undefined && this.isGood(found);
+  }
+
+  /** Notes the time of a request, at most once a minute; a request does not wait for it. */
+  #seen({ tokenHash, lastSeenAtMs = 0 }: ConsoleSession): void {
+    const { store, log, now, people } = this.#panel;
+    const { sessionIdleMs = Infinity } = people;
+    if (now() - lastSeenAtMs < Math.min(seenEveryMs, sessionIdleMs / 10)) return;
+    store.sessions.touch(tokenHash, now()).catch((error: unknown) => {
+      log.debug({ err: error }, 'The last request of a session could not be noted.');
+    });
+  }
+
+  async #checkKey(ctx: PanelContext, key: string): Promise<Caller> {
+    const token = await this.#panel.adminTokens.check(key);
+    if (token) {
+      ctx.state.actor = { kind: 'token', name: token.name, role: 'viewer' };
+      throw new GatewayError('forbidden', 'An admin token may call /admin/* and /metrics only.');
+    }
+    await requireMasterKey(key, this.#panel.keys, 'the panel');
+    return { actor: masterActor, session: undefined };
+  }
+
+  async #find(token: string): Promise<ConsoleSession | undefined> {
+    try {
+      return await this.#panel.store.sessions.get(this.#tokens.hash(token));
+    } catch (cause) {
+      const message = 'The session cannot be checked at the moment; try again.';
+      const headers = { 'retry-after': '1' };
+      throw new GatewayError('store_unavailable', message, { headers, cause });
+    }
+  }
+
+  async #forget(ctx: PanelContext): Promise<void> {
+    const token = readCookie(ctx, sessionCookie, this.#placeOf(ctx));
+    if (token && (await this.#panel.store.sessions.delete(this.#tokens.hash(token))))
+      this.#panel.sessionsChanged();
+  }
+}
+
+const lifetimeMs = 12 * 3_600_000;
+/** Max age of the stored time of the last request. */
+const seenEveryMs = 60_000;
+
+/** Header of a request that a page makes by itself, with nobody at it: it does not keep a session from its timeout. */
+const unattendedHeader = 'x-gw-unattended';
+
+/**
+ * The API key in the headers; undefined if there is none and a session is enough. Throws `missing_api_key`.
+ */
+function keyOf(ctx: PanelContext, isRequired: boolean): string | undefined {
+  try {
+    return callerKey(ctx.headers);
+  } catch (error) {
+    if (!isRequired && isGatewayError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Throws `forbidden` unless the header equals the cookie and matches the CSRF token of the session. */
+function requireCsrfToken(ctx: PanelContext, cookie = '', { csrfHash }: ConsoleSession): void {
+  const sent = ctx.get('x-csrf-token');
+  const isSame = timingSafeEqual(sha256(sent), sha256(cookie));
+  if (isSame && timingSafeEqual(sha256(sent), Buffer.from(csrfHash, 'hex'))) return;
+  throw new GatewayError(
+    'forbidden',
+    'A change by a session needs the header x-csrf-token with the value of the cookie gw_csrf.',
+  );
+}
+
+/** Text of a header as one line of bounded length. */
+function plainLine(text: string, maxLength: number): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ').slice(0, maxLength);
+}

@@ -1,0 +1,63 @@
+import type { Static } from 'typebox';
+import { Closed, Time, timeMs, Type, type LedgerFilter } from '../plugin/internal.js';
+import { invalid } from './check.js';
+import type { Panel } from '../console/api/panel.js';
+import { FormatName, Line } from './schemas.js';
+
+const cacheCauses = [
+  'client_changed',
+  'stage_changed',
+  'slot_moved',
+  'expired',
+  'model_changed',
+  'provider',
+  'unknown',
+] as const;
+
+/** Query parameters that choose among the requests of the ledger; each one given must match. */
+export const filterFields = {
+  key: Type.Optional(Line),
+  team: Type.Optional(Line),
+  slot: Type.Optional(Line),
+  model: Type.Optional(Line),
+  format: Type.Optional(FormatName),
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+  code: Type.Optional(Line),
+  failed: Type.Optional(Type.Boolean()),
+  session: Type.Optional(Line),
+  cause: Type.Optional(Type.Enum([...cacheCauses])),
+  request_id: Type.Optional(Line),
+};
+
+const Filters = Closed(filterFields);
+
+type Condition = Omit<LedgerFilter, 'fromMs' | 'toMs'>;
+
+/** Filter of the ledger. Throws `invalid_request` for a format that there is not. */
+export function toCondition(
+  { key, request_id: requestId, ...rest }: Static<typeof Filters>,
+  { formats }: Pick<Panel, 'formats'>,
+): Condition {
+  if (rest.format !== undefined && !formats.includes(rest.format)) {
+    const known = formats.map((name) => JSON.stringify(name)).join(', ');
+    throw invalid([`format: must be one of ${known}, not ${JSON.stringify(rest.format)}`]);
+  }
+  return {
+    ...rest,
+    ...(key !== undefined && { keyId: key }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+/** Filter fields with a range of time. */
+export const rangeFields = { from: Type.Optional(Time()), to: Type.Optional(Time()), ...filterFields };
+
+const RangeFilters = Closed(rangeFields);
+
+export function toFilter({ from, to, ...rest }: Static<typeof RangeFilters>, panel: Panel): LedgerFilter {
+  return {
+    ...toCondition(rest, panel),
+    ...(from !== undefined && { fromMs: timeMs(from) }),
+    ...(to !== undefined && { toMs: timeMs(to) }),
+  };
+}

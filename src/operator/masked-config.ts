@@ -1,0 +1,68 @@
+import { LiveSchema } from '../config/live.js';
+import { PanelSchema } from '../config/sections/panel.js';
+import { TelemetrySchema } from '../config/sections/telemetry.js';
+import { redactMarked } from '../plugin/internal.js';
+import type { Runtime } from '../gateway/runtime.js';
+import type { Services } from '../gateway/services.js';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** A config as written, which has been checked. */
+interface Written extends Entry {
+  readonly pipeline: readonly Entry[];
+  readonly formats?: readonly (Entry | string)[];
+  readonly slots: readonly Entry[];
+  readonly live?: unknown;
+  readonly panel?: Entry;
+  readonly telemetry?: Entry;
+  readonly tests?: unknown;
+}
+
+/**
+ * The config as written, without the headers of slots, without the options that their plugins mark as
+ * secret or do not describe, without the client secret of the console, the headers for the collector and the password of
+ * sentinels, and without its tests.
+ */
+export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
+  const { tests: _, ...written } = config.written as Written;
+  return {
+    ...written,
+    pipeline: written.pipeline.map((entry, at) => maskedStage(entry, `pipeline[${at}]`, pipeline.stages)),
+    ...(written.formats && {
+      formats: written.formats.map((entry, at) =>
+        typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
+      ),
+    }),
+    ...(written.live !== undefined && { live: redactMarked(written.live, LiveSchema) }),
+    ...(written.panel && { panel: redactMarked(written.panel, PanelSchema) }),
+    ...(written.telemetry && { telemetry: redactMarked(written.telemetry, TelemetrySchema) }),
+    slots: written.slots.map((entry) => maskedSlot(entry, String(entry['id']), slots)),
+  };
+}
+
+/** An entry under `slots:` without its headers and the options that its plugins mark as secret. */
+export function maskedSlot(entry: Entry, id: string, slots: Services['slots']): Entry {
+  const { upstream, account } = slots.get(id)?.plugins ?? {};
+  const own: { readonly properties?: object } = account?.plugin.options ?? {};
+  const withKind = { ...own, properties: { ...own.properties, kind: {} } };
+  return masked(masked(masked(entry, 'with', upstream?.plugin.options), 'headers', {}), 'account', withKind);
+}
+
+function masked(entry: Entry, part: string, schema: object | undefined): Entry {
+  return Object.hasOwn(entry, part) ? { ...entry, [part]: redactMarked(entry[part], schema) } : entry;
+}
+
+/** An entry of the pipeline, or an alternative of one, without the options that its plugin marks as secret. */
+function maskedStage(entry: Entry, path: string, stages: Runtime['pipeline']['stages']): Entry {
+  const { oneOf } = entry as { oneOf?: readonly Entry[] }; // it has been checked
+  if (!oneOf) return withOptions(entry, stages.find((stage) => stage.path === path)?.options);
+  return { ...entry, oneOf: oneOf.map((one, at) => maskedStage(one, `${path}.oneOf[${at}]`, stages)) };
+}
+
+/** An entry of the pipeline with what is shown of its options. */
+function withOptions(entry: Entry, shown: object = {}): Entry {
+  if (!entry['with']) return entry;
+  const options = new Map<string, unknown>(Object.entries(shown));
+  const keys = Object.keys(entry['with']);
+  return { ...entry, with: Object.fromEntries(keys.map((key) => [key, options.get(key)])) };
+}

@@ -1,0 +1,78 @@
+import { Router } from '@koa/router';
+import { adminTokenRoutes, type IssueAdminToken } from '../console/api/admin-tokens.js';
+import { answer } from './answer.js';
+import { auditRoutes } from '../console/api/audit.js';
+import { Names } from './names.js';
+import { explainRoute } from '../console/api/explain.js';
+import { keyRoutes, type KeyMaker } from '../console/api/keys.js';
+import { overviewRoutes } from './status.js';
+import type { Panel } from '../console/api/panel.js';
+import { OidcLogin } from '../console/api/people/oidc-login.js';
+import { oidcRoutes } from '../console/api/people/oidc-routes.js';
+import { sessionListRoutes } from '../console/api/people/session-list.js';
+import { pipelineRoute } from '../console/api/pipeline.js';
+import { reloadRoutes } from '../console/api/reload.js';
+import { requestRoutes } from '../console/api/requests.js';
+import type { Caller, PanelContext, PanelRoute, PanelState } from './route.js';
+import { sessionRoutes } from '../console/api/session-routes.js';
+import { Sessions } from './access/sessions.js';
+import { slotKindsRoute } from '../console/api/slot-kinds.js';
+import { playgroundRoute } from '../console/api/playground.js';
+import { slotRoutes } from '../console/api/slots.js';
+import { teamRoutes } from '../console/api/teams.js';
+import { usageRoute } from '../console/api/usage.js';
+
+export type {
+  Panel,
+  PanelField,
+  PanelPipeline,
+  PanelSlot,
+  PanelSlotField,
+  PanelSlotKind,
+  PanelSlotKinds,
+  PanelSlots,
+  PanelStatus,
+} from '../console/api/panel.js';
+export type { PanelRoute } from './route.js';
+
+export interface PanelApi {
+  readonly router: Router<PanelState, object>;
+  /** Route definitions, for the OpenAPI document. */
+  readonly routes: readonly PanelRoute[];
+  /** Authenticates a caller for the routes that are not open. Throws 401, 403 or `store_unavailable`. */
+  readonly authenticate: (ctx: PanelContext) => Promise<Caller>;
+}
+
+/** The panel API at `/api/panel/*`. */
+export function createPanelApi(
+  panel: Panel,
+  issue: { readonly keys: KeyMaker; readonly adminToken: IssueAdminToken },
+): PanelApi {
+  const sessions = new Sessions(panel);
+  const oidc = new OidcLogin(panel, sessions);
+  const names = new Names(panel.store, panel.now);
+  const routes = [
+    ...sessionRoutes(sessions, oidc),
+    ...oidcRoutes(panel, oidc),
+    ...sessionListRoutes(panel, sessions),
+    ...overviewRoutes(panel),
+    pipelineRoute(panel),
+    ...reloadRoutes(panel),
+    explainRoute(panel),
+    playgroundRoute(panel, names),
+    ...keyRoutes(panel, names, issue.keys),
+    ...teamRoutes(panel, names),
+    ...adminTokenRoutes(panel, issue.adminToken),
+    ...auditRoutes(panel),
+    ...slotRoutes(panel),
+    slotKindsRoute(panel),
+    usageRoute(panel, names),
+    ...requestRoutes(panel, names, sessions),
+  ];
+  const router = new Router<PanelState, object>({ prefix: panelPrefix });
+  for (const each of routes)
+    router.register(each.path, [each.method], answer(each, { sessions, audit: panel.audit }));
+  return { router, routes, authenticate: (ctx) => sessions.authenticate(ctx) };
+}
+
+export const panelPrefix = '/api/panel';

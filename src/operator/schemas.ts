@@ -1,0 +1,196 @@
+import type { TSchema } from 'typebox';
+import { Type } from '../plugin/internal.js';
+
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A list: `{"object":"list","data":[…]}`, with further fields. */
+export function ListOf<Item extends TSchema, Rest extends Record<string, TSchema>>(item: Item, rest: Rest) {
+  return Type.Object({ object: Type.Literal('list'), data: Type.Array(item), ...rest });
+}
+
+/** Time in ISO 8601, UTC. */
+export const IsoTime = Type.String({ format: 'date-time' });
+
+/** Text without control characters, in the syntax that the patterns of ECMAScript, Python and Go share. */
+export const plainText = String.raw`^[^\x00-\x1f\x7f-\x9f]*$`;
+
+/** A line without control characters, which some databases refuse. */
+export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: plainText });
+
+/** Name of a format of this gateway; the API's document lists them (`withNames`). */
+export const FormatName = Type.String({ minLength: 1, maxLength: 200, pattern: plainText, names: 'formats' });
+
+/** Optional note of an operator; null takes it away. */
+export const Note = Type.Optional(
+  Nullable(Type.String({ maxLength: 2000, pattern: String.raw`^[^\x00]*$` })),
+);
+
+export const Count = Type.Integer({ minimum: 0 });
+
+/** Number of stored responses, and their bytes with the input of each. */
+export const StoredTotal = Type.Object({ count: Count, bytes: Count });
+
+export const Tokens = Type.Object({
+  input: Count,
+  cache_read: Count,
+  cache_write_5m: Count,
+  cache_write_1h: Count,
+  output: Count,
+});
+
+/** Cost in USD, with at most nine decimals. */
+export const Cost = Type.Object({ billed_usd: Type.Number(), shown_usd: Type.Number() });
+
+/** Costs of many requests, of those whose cost is known. */
+export const CostSum = Type.Object({
+  billed_usd: Type.Number(),
+  shown_usd: Type.Number(),
+  unpriced_requests: Type.Integer({
+    minimum: 0,
+    description: 'Requests with tokens and an unknown cost, which the sums lack.',
+  }),
+});
+
+const requestFields = {
+  id: Type.String({ description: 'What `/requests/:id` takes.' }),
+  at: IsoTime,
+  request_id: Type.String({ description: 'As X-Request-ID says it.' }),
+  key: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  team: Nullable(Type.String()),
+  session: Nullable(
+    Type.String({ description: 'Pseudonym of the session, which says nothing of its name.' }),
+  ),
+  slot: Nullable(Type.String()),
+  model: Nullable(
+    Type.String({ description: 'The model that answered; without an answer the one that was asked for.' }),
+  ),
+  asked_model: Nullable(Type.String({ description: 'The model that the caller asked for.' })),
+  format: Type.String(),
+  status: Type.Integer(),
+  code: Nullable(Type.String()),
+  failed: Type.Boolean(),
+  streamed: Type.Boolean(),
+  attempts: Count,
+  first_event_ms: Nullable(Type.Number()),
+  duration_ms: Type.Number(),
+  queue_ms: Nullable(Type.Number({ description: 'Time spent waiting for a place in a slot.' })),
+  output_ms: Nullable(Type.Number({ description: 'From the first to the last event of the answer.' })),
+  billed: Tokens,
+  shown: Tokens,
+  estimated: Type.Boolean({
+    description: 'True where tokens are estimated: their upstream told none, or its answer was cut off.',
+  }),
+  cost: Nullable(Cost),
+  tags: Type.Record(Type.String(), Type.String(), { description: 'Usage tags that stages have set.' }),
+  cache: Nullable(
+    Type.Object(
+      {
+        cause: Type.Enum([
+          'client_changed',
+          'stage_changed',
+          'slot_moved',
+          'expired',
+          'model_changed',
+          'provider',
+          'unknown',
+        ]),
+        detail: Nullable(Type.String({ description: 'Place of the change, or the stage.' })),
+        lost_tokens: Count,
+        lost_usd: Nullable(Type.Number({ description: 'Null: unknown.' })),
+      },
+      { description: 'Tokens that an earlier turn had left in the prompt cache and that were paid again.' },
+    ),
+  ),
+};
+
+/** A row of the ledger. */
+export const RequestReport = Type.Object(requestFields);
+
+/** A row of the ledger as an export may have it. */
+export const ExportedRequest = Type.Object({
+  ...requestFields,
+  error_text: Type.Optional(
+    Nullable(Type.String({ description: 'With `error_texts`; null: none is kept.' })),
+  ),
+});
+
+/** Error text of a failed request, with secrets masked. */
+export const ErrorText = Type.Object(
+  {
+    state: Type.Enum(['kept', 'off', 'expired', 'none'], {
+      description: 'off: `ledger.errorTexts` is off; expired: its time is over; none: no text is known.',
+    }),
+    text: Nullable(Type.String({ description: 'The first 300 characters, on one line.' })),
+    calls: Type.Array(Type.Object({ call: Type.Integer({ minimum: 1 }), text: Type.String() }), {
+      description: 'Failed upstream calls, by their place in `calls`; the last five.',
+    }),
+    until: Nullable(IsoTime),
+  },
+  { description: 'For admins only; null for a request that has not failed.' },
+);
+
+export const RequestDetail = Type.Object({
+  ...requestFields,
+  answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
+  additions: Type.Array(
+    Type.Object(
+      { stage: Type.String(), tokens: Tokens, cost_usd: Nullable(Type.Number()) },
+      { description: 'Tokens that a stage has added to the request.' },
+    ),
+  ),
+  stages: Type.Array(
+    Type.Object({
+      stage: Type.String(),
+      ms: Type.Number(),
+      skipped: Type.Boolean({ description: 'It has failed, and the request went on without it.' }),
+    }),
+  ),
+  calls: Type.Array(
+    Type.Object({
+      slot: Type.String(),
+      model: Nullable(Type.String({ description: 'Where it is another one than the request asked for.' })),
+      ms: Type.Number(),
+      code: Nullable(Type.String()),
+    }),
+  ),
+  error_text: Type.Optional(Nullable(ErrorText)),
+});
+
+const PercentilesReport = Nullable(
+  Type.Object({ p50: Type.Number(), p95: Type.Number(), p99: Type.Number() }),
+);
+
+/** Percentiles in milliseconds. */
+export const Latency = Type.Object({
+  first_token: PercentilesReport,
+  per_output_token: PercentilesReport,
+  queue: PercentilesReport,
+  total: PercentilesReport,
+});
+
+export const UsageBucket = Type.Object({
+  at: IsoTime,
+  group: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  requests: Count,
+  errors: Count,
+  billed: Tokens,
+  shown: Tokens,
+  cost: CostSum,
+  first_event_ms_avg: Nullable(Type.Number()),
+  duration_ms_avg: Nullable(Type.Number()),
+  cache_hit_ratio: Nullable(
+    Type.Number({ description: 'Part of the billed input that was read from the prompt cache, 0 to 1.' }),
+  ),
+  cache_lost_tokens: Count,
+  cache_lost_usd: Type.Number({ description: 'Of the losses whose cost is known.' }),
+  latency: Type.Union([Latency, Type.Null()], {
+    description:
+      'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
+      'of the whole request. All requests, slots, models and formats have them; keys and teams with steps that are ' +
+      'no whole hours, or with filters that count request by request; other groups, and all with `latency=false`, ' +
+      'are null.',
+  }),
+});
