@@ -12,7 +12,7 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 (module as typeof module & { enableCompileCache?: () => unknown }).enableCompileCache?.();
 
 if (cluster.isWorker) {
-  await (await import('./workers/worker.js')).work();
+  await (await import('./cli/workers/worker.js')).work();
   releaseStartMemory();
 } else {
   const exitCode = await (await import('./cli/command-line.js')).main(process.argv.slice(2));

@@ -11,7 +11,7 @@ import { listenProblem, UsageError } from '../gateway/start-failure.js';
 import { systemClock } from '../plugin/internal.js';
 import { logFormats, logLevels, processLog, type LogFormat } from '../gateway/telemetry/logs.js';
 import { exitWhenWritten } from '../gateway/telemetry/process-exit.js';
-import { startWatchdog } from '../telemetry/watchdog/watchdog.js';
+import { startWatchdog } from './watchdog/watchdog.js';
 import { ConfigWatch } from './config-watch.js';
 import { refuseUnsendable } from './sent-secrets.js';
 import { endOnSignal, logRefusal, onSignals } from './signals.js';
@@ -117,7 +117,7 @@ async function openAlone({ file, env, config, log, masterKey, secretKey, ...star
 }
 
 async function openPool(start: Start, size: number): Promise<Server> {
-  const { openWorkers } = await import('../workers/primary.js');
+  const { openWorkers } = await import('./workers/primary.js');
   return openWorkers(start, size);
 }
 

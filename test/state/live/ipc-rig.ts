@@ -1,8 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Live } from '#src/plugin/internal.js';
-import { connectIpc } from '#src/live/ipc/live.js';
-import { IpcHub } from '#src/live/ipc/hub.js';
-import { RpcChannel, type RpcPort } from '#src/live/ipc/rpc-channel.js';
+import { connectIpc } from '#src/cli/workers/ipc/live.js';
+import { IpcHub } from '#src/cli/workers/ipc/hub.js';
+import { RpcChannel, type RpcPort } from '#src/cli/workers/ipc/rpc-channel.js';
 
 /** What goes over it is copied and comes later, as between processes; `end` is what a killed process looks like. */
 export class IpcRig {

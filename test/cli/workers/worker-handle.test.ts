@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { WorkerHandle } from '#src/workers/worker-handle.js';
+import { WorkerHandle } from '#src/cli/workers/worker-handle.js';
 
 describe('a worker as the primary sees it', () => {
   it('may be killed before it hears what is sent to it', async function () {

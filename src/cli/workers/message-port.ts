@@ -1,4 +1,4 @@
-import type { RpcPort } from '../live/ipc/rpc-channel.js';
+import type { RpcPort } from './ipc/rpc-channel.js';
 
 interface Channel {
   readonly connected: boolean;

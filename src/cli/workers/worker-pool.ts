@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../plugin/internal.js';
-import type { IpcHub } from '../live/ipc/hub.js';
-import type { Measurement } from '../gateway/telemetry/metrics.js';
+import type { Logger } from '../../plugin/internal.js';
+import type { IpcHub } from './ipc/hub.js';
+import type { Measurement } from '../../gateway/telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';
 import { SilentWorkers } from './silent-workers.js';
 import { WorkerHandle, type End } from './worker-handle.js';
 import type { Reloaded, SystemReload, WorkerInit } from './worker-init.js';
 import { PoolReload } from './pool-reload.js';
-import { UsageError } from '../gateway/start-failure.js';
+import { UsageError } from '../../gateway/start-failure.js';
 
 interface WorkerPoolOptions {
   readonly size: number;

@@ -1,7 +1,7 @@
-import type { ConfigProblem } from '../config/config.js';
-import type { ReloadCause } from '../gateway/audited-reload.js';
-import type { Taken } from '../gateway/options.js';
-import type { LogFormat } from '../gateway/telemetry/logs.js';
+import type { ConfigProblem } from '../../config/config.js';
+import type { ReloadCause } from '../../gateway/audited-reload.js';
+import type { Taken } from '../../gateway/options.js';
+import type { LogFormat } from '../../gateway/telemetry/logs.js';
 
 /** Startup parameters of a worker, sent by the primary. */
 export interface WorkerInit {

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { portToWorker } from '#src/workers/message-port.js';
-import { connectIpc } from '#src/live/ipc/live.js';
-import { IpcHub } from '#src/live/ipc/hub.js';
-import { RpcChannel } from '#src/live/ipc/rpc-channel.js';
+import { portToWorker } from '#src/cli/workers/message-port.js';
+import { connectIpc } from '#src/cli/workers/ipc/live.js';
+import { IpcHub } from '#src/cli/workers/ipc/hub.js';
+import { RpcChannel } from '#src/cli/workers/ipc/rpc-channel.js';
 
 /** One end of a channel between processes; what it sends comes out at the other end. */
 class ChannelEnd extends EventEmitter {

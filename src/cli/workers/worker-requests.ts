@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../config/config.js';
+import type { ConfigProblem } from '../../config/config.js';
 import type { WorkerHandle } from './worker-handle.js';
 
 /** Problems of a config, or another failure of a worker. */

@@ -1,15 +1,15 @@
 import cluster from 'node:cluster';
-import { ConfigError, type Config } from '../config/config.js';
-import type { Environment } from '../config/environment.js';
-import { readConfigFile } from '../config/load.js';
-import type { ReloadCause } from '../gateway/audited-reload.js';
-import { otherFile } from '../gateway/load-config.js';
-import { failedTests, testConfig } from '../gateway/test-config.js';
-import { lastStepsMs } from '../gateway/shutdown.js';
-import { IpcHub } from '../live/ipc/hub.js';
-import type { Taken } from '../gateway/options.js';
-import { GatewayError, isGatewayError, type Logger } from '../plugin/internal.js';
-import type { LogFormat } from '../gateway/telemetry/logs.js';
+import { ConfigError, type Config } from '../../config/config.js';
+import type { Environment } from '../../config/environment.js';
+import { readConfigFile } from '../../config/load.js';
+import type { ReloadCause } from '../../gateway/audited-reload.js';
+import { otherFile } from '../../gateway/load-config.js';
+import { failedTests, testConfig } from '../../gateway/test-config.js';
+import { lastStepsMs } from '../../gateway/shutdown.js';
+import { IpcHub } from './ipc/hub.js';
+import type { Taken } from '../../gateway/options.js';
+import { GatewayError, isGatewayError, type Logger } from '../../plugin/internal.js';
+import type { LogFormat } from '../../gateway/telemetry/logs.js';
 import { WorkerPool } from './worker-pool.js';
 
 interface PrimaryOptions {

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
-import { within } from '../plugin/internal.js';
-import { RpcChannel } from '../live/ipc/rpc-channel.js';
-import type { Measurement } from '../gateway/telemetry/metrics.js';
+import { within } from '../../plugin/internal.js';
+import { RpcChannel } from './ipc/rpc-channel.js';
+import type { Measurement } from '../../gateway/telemetry/metrics.js';
 import { closePendingConnections } from './pending-connections.js';
-import type { Failure } from '../gateway/start-failure.js';
+import type { Failure } from '../../gateway/start-failure.js';
 import { portToWorker } from './message-port.js';
 
 export interface End {

@@ -1,8 +1,8 @@
-import type { Claims, Json, Live, Meters } from '../../plugin/internal.js';
+import type { Claims, Json, Live, Meters } from '../../../plugin/internal.js';
 import type { RpcChannel } from './rpc-channel.js';
 import { PermitGrants, type Member } from './permit-grants.js';
 import { sentEntry, type SentEntry, type SentWrite } from './shared-map.js';
-import { MemoryHub } from '../../state/live/memory/hub.js';
+import { MemoryHub } from '../../../state/live/memory/hub.js';
 
 /** Hub for instances in several processes: their shared state is kept in this process. */
 export class IpcHub {

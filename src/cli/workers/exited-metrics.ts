@@ -1,4 +1,4 @@
-import type { Measurement } from '../gateway/telemetry/metrics.js';
+import type { Measurement } from '../../gateway/telemetry/metrics.js';
 
 /** Metric totals of exited workers, kept so that a counter does not fall when a worker dies. */
 export class ExitedMetrics {

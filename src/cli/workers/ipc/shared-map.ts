@@ -1,6 +1,6 @@
-import type { CacheStats, Json, SharedMap } from '../../plugin/internal.js';
+import type { CacheStats, Json, SharedMap } from '../../../plugin/internal.js';
 import type { RpcChannel } from './rpc-channel.js';
-import { MemorySharedMap } from '../../state/live/memory/shared-map.js';
+import { MemorySharedMap } from '../../../state/live/memory/shared-map.js';
 
 /** Entry as sent over a channel; `ttlMs` null: no expiry. */
 export type SentEntry = readonly [key: string, value: Json, ttlMs: number | null];

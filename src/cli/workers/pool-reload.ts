@@ -1,7 +1,7 @@
-import { ConfigError, type ConfigProblem } from '../config/config.js';
-import { noChanges, type ConfigDiff } from '../config/diff/index.js';
-import type { Taken } from '../gateway/options.js';
-import { GatewayError, SerialQueue, type Logger } from '../plugin/internal.js';
+import { ConfigError, type ConfigProblem } from '../../config/config.js';
+import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
+import type { Taken } from '../../gateway/options.js';
+import { GatewayError, SerialQueue, type Logger } from '../../plugin/internal.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { PoolCanary, Reloaded, WorkerInit } from './worker-init.js';
 import { firstToAnswer, leaveAll, prepare, unlessGone } from './worker-requests.js';

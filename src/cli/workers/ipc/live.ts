@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../plugin/internal.js';
+import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../../plugin/internal.js';
 import type { RpcChannel } from './rpc-channel.js';
 import { IpcPermits } from './permits.js';
 import { IpcSharedMap } from './shared-map.js';
-import { MemoryClaims } from '../../state/live/memory/claims.js';
-import { MemoryLocks } from '../../state/live/memory/hub.js';
-import { MemoryMeters } from '../../state/live/memory/meters.js';
-import { Subscriptions } from '../../state/live/subscriptions.js';
+import { MemoryClaims } from '../../../state/live/memory/claims.js';
+import { MemoryLocks } from '../../../state/live/memory/hub.js';
+import { MemoryMeters } from '../../../state/live/memory/meters.js';
+import { Subscriptions } from '../../../state/live/subscriptions.js';
 
 /** Connects to the shared state of an `IpcHub` at the other end of a channel. */
 export async function connectIpc(

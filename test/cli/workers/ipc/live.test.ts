@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Live } from '#src/plugin/internal.js';
-import { eventually } from '../../eventually.js';
-import { IpcRig } from '../../state/live/ipc-rig.js';
+import { eventually } from '../../../eventually.js';
+import { IpcRig } from '../../../state/live/ipc-rig.js';
 
 describe('what processes share through their primary', () => {
   let rig: IpcRig;
