@@ -1,5 +1,5 @@
 import Koa from 'koa';
-import { createPage } from '../console/api/page.js';
+import { createPage } from '../console/page.js';
 import { basePathOf } from '../config/public-url.js';
 import { Gateway } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';

@@ -26,7 +26,7 @@ import { useStore } from './state/store.js';
 import { toast } from './state/toasts.js';
 import { Empty } from './ui/empty.js';
 import { Link } from './ui/link.js';
-import { Toaster } from './ui/toaster.js';
+import { Toaster } from './toaster.js';
 
 const pages: Readonly<Record<string, ComponentType>> = {
   '/': OverviewPage,

@@ -3,7 +3,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
 import { Link } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
-import { Changes, hasChanges, Settings } from '../pipeline/changes.js';
+import { Changes, hasChanges, Settings } from '../../ui/config-changes.js';
 import { kindOf, targetOf } from './audit-columns.js';
 import { diffOf } from './entry-diff.js';
 import { Outcome } from './outcome.js';

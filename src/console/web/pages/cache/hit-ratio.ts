@@ -2,7 +2,7 @@ import type { Usage, UsageBucket } from '../../api/types.js';
 import { maxColours, seriesColour, type ChartData } from '../../charts/chart-data.js';
 import { groupBy } from '../../format/group-by.js';
 import { inputTokens } from '../../format/numbers.js';
-import { groupName } from '../overview/group-name.js';
+import { groupName } from '../../format/group-name.js';
 import type { Span } from './span.js';
 
 /** Part of the input that was read from the cache, in percent; null without input. */

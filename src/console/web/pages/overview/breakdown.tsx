@@ -11,7 +11,7 @@ import { ExportButtons } from '../../ui/table/export-buttons.js';
 import { Table } from '../../ui/table/table.js';
 import { useSort } from '../../ui/table/use-sort.js';
 import { additionColumns, groupColumns, type GroupRow } from './breakdown-columns.js';
-import { groupName } from './group-name.js';
+import { groupName } from '../../format/group-name.js';
 import { groupingOf, groupOptions, type Grouping } from './grouping.js';
 import { mergeGroups } from './totals.js';
 import { useTotals } from './use-overview.js';

@@ -9,7 +9,7 @@ import {
 import { allTokens } from '../../format/numbers.js';
 import type { Span } from '../../scope/range.js';
 import { groupBy } from '../../format/group-by.js';
-import { groupName } from './group-name.js';
+import { groupName } from '../../format/group-name.js';
 
 interface OverviewCharts {
   readonly requests: ChartData;

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Problem } from '../../ui/problem.js';
 import { CanaryFigures } from './canary-figures.js';
-import { Changes } from './changes.js';
+import { Changes } from '../../ui/config-changes.js';
 
 interface CanaryCardProps {
   readonly resource: Resource<Canary | null>;

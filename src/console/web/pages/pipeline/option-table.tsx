@@ -1,6 +1,6 @@
 import type { Field } from '../../api/types.js';
 import { Icon } from '../../ui/icon.js';
-import { valueText } from './value-text.js';
+import { valueText } from '../../ui/value-text.js';
 
 /** The options of a stage: those that are not the default, and the others folded away. */
 export function Options({ fields }: { readonly fields: readonly Field[] }) {

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { Loaded, Skeleton } from '../../ui/loaded.js';
 import { Problem } from '../../ui/problem.js';
 import { Select, type Option } from '../../ui/select.js';
-import { Changes, hasChanges } from './changes.js';
+import { Changes, hasChanges } from '../../ui/config-changes.js';
 
 interface ReloadDialogProps {
   readonly onReloaded: () => void;

@@ -1,5 +1,5 @@
-import type { ConfigChanges, EntryChange, SettingChange } from '../../api/types.js';
-import { Badge } from '../../ui/badge.js';
+import type { ConfigChanges, EntryChange, SettingChange } from '../api/types.js';
+import { Badge } from './badge.js';
 import { valueText } from './value-text.js';
 
 /** True where a reload would change anything. */

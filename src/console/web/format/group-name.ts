@@ -1,5 +1,5 @@
-import type { UsageBucket } from '../../api/types.js';
-import { formatWords } from '../../format/words.js';
+import type { UsageBucket } from '../api/types.js';
+import { formatWords } from './words.js';
 
 /**
  * Display name of a group; "none" for requests of the master key, which have no key, and for refused ones

@@ -1,7 +1,7 @@
-import { useStore } from '../state/store.js';
-import { dropToast, toasts } from '../state/toasts.js';
-import { Button } from './button.js';
-import { Icon } from './icon.js';
+import { useStore } from './state/store.js';
+import { dropToast, toasts } from './state/toasts.js';
+import { Button } from './ui/button.js';
+import { Icon } from './ui/icon.js';
 
 /** Messages about finished actions, in a corner; screen readers announce them politely. */
 export function Toaster() {

@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa';
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../plugin/internal.js';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
@@ -12,7 +12,7 @@ type PageContext = ParameterizedContext<object, object>;
  * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does
  * its own routing. `basePath` is the path that the gateway is below now: `/llm`.
  */
-export function createPage(folder = new URL('../web/', import.meta.url), basePath = () => '') {
+export function createPage(folder = new URL('./web/', import.meta.url), basePath = () => '') {
   let files: PageFiles | undefined;
   const pageBelow = pagesBelow();
   return async function page(ctx: PageContext, next: () => Promise<void>): Promise<void> {

@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createPage } from '#src/console/api/page.js';
-import { startPair, type Pair } from '../../gateway/harness.js';
-import { errorIn, raw } from '../../gateway/kit.js';
+import { createPage } from '#src/console/page.js';
+import { startPair, type Pair } from '../gateway/harness.js';
+import { errorIn, raw } from '../gateway/kit.js';
 
 describe('the page at /panel', () => {
   let pair: Pair;
@@ -122,7 +122,7 @@ describe('the page at /panel', () => {
   });
 
   it('has at most 150 kB of script, gzipped, in all', async () => {
-    const folder = new URL('assets/', new URL('../../../console/web/', import.meta.url));
+    const folder = new URL('assets/', new URL('../../console/web/', import.meta.url));
     const names = (await readdir(folder)).filter((name) => name.endsWith('.js.gz'));
     const sizes = await Promise.all(
       names.map(async (name) => (await readFile(new URL(name, folder))).length),
@@ -132,7 +132,7 @@ describe('the page at /panel', () => {
   });
 
   it('was packed without loss', async () => {
-    const folder = new URL('../../../console/web/', import.meta.url);
+    const folder = new URL('../../console/web/', import.meta.url);
     const read = (name: string) => readFile(new URL(name, folder));
     expect(brotliDecompressSync(await read('index.html.br')).toString()).to.equal(html);
     expect(gunzipSync(await read('index.html.gz')).toString()).to.equal(html);
