@@ -1,13 +1,13 @@
 import { ConfigError, formatProblem, type Config, type ConfigProblem } from '../config/config.js';
 import { readConfigFile } from '../config/load.js';
-import { readConfigTests } from '../config-tests/read-tests.js';
+import { readConfigTests } from '../features/tests/read-tests.js';
 import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
 import { openGateway } from '../gateway/app.js';
 import { budgetWarnings } from '../gateway/budgets.js';
 import { callerWarnings } from '../gateway/caller-warnings.js';
 import { loadGatewayConfig, otherFile } from '../gateway/load-config.js';
-import { testConfig, type TestVerdict } from '../gateway/test-config.js';
+import { testConfig, type TestVerdict } from '../features/tests/before-reload.js';
 import { describePipeline } from '../engine/pipeline/run/describe.js';
 import { createLogger } from '../gateway/telemetry/logs.js';
 import { checkOnline } from './check-online.js';

@@ -143,7 +143,7 @@ export const commands: Readonly<Record<string, Command>> = {
     async run(values) {
       const file = await configFile(values);
       expectShortRun();
-      const { explainCommand } = await import('./explain.js');
+      const { explainCommand } = await import('../features/explain/verb/command.js');
       const {
         body,
         post = '/v1/messages',
@@ -200,7 +200,7 @@ export const commands: Readonly<Record<string, Command>> = {
           'replay takes the config to compare as --config NEW or --against OLD; see --help.',
         );
       const inForce = await configFile({});
-      const { replayRecorded } = await import('./replay.js');
+      const { replayRecorded } = await import('../features/replay/command.js');
       return replayRecorded({ ...values, new: config ?? inForce, old: against ?? inForce }, process.env);
     },
   },
@@ -229,7 +229,7 @@ export const commands: Readonly<Record<string, Command>> = {
       if (isJson && isJunit)
         throw new UsageError('--json and --junit are two forms of one output; keep one.');
       expectShortRun();
-      const { test, testSchema } = await import('./test.js');
+      const { test, testSchema } = await import('../features/tests/command.js');
       if (schema) return { text: testSchema(), exitCode: 0 };
       const selection = { files, config: await configFile(values), isNamed: values.config !== undefined };
       return test(selection, process.env, {

@@ -1,4 +1,4 @@
-import { testDefinitions } from '../config-tests/test-editor-schema.js';
+import { testDefinitions } from '../features/tests/test-editor-schema.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { referenceComments } from '../config/reference.js';

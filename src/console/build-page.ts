@@ -1,15 +1,16 @@
 /**
- * Builds the page at `/panel` from `web/` into `dist/console/web` if its sources are newer than the last
+ * Builds the page at `/panel` from `web/` and the pages of the features into `dist/console/web` if its sources are newer than the last
  * build. Run by `npm run build`; not part of the package.
  */
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const sources = join(repository, 'src/console/web');
+const features = join(repository, 'src/features');
 const built = join(repository, 'dist/console/web');
 
 /** Max bytes of all scripts of the page, gzipped. */
@@ -25,7 +26,12 @@ if (!(await isBuilt())) await buildPage();
  */
 async function isBuilt(): Promise<boolean> {
   const madeMs = await timeOf(join(built, 'index.html.br')); // the last file that a build writes
-  const inputs = [sources, ...(await filesIn(sources)), join(repository, 'package-lock.json')];
+  const inputs = [
+    sources,
+    ...(await filesIn(sources)),
+    ...(await pageFiles()),
+    join(repository, 'package-lock.json'),
+  ];
   const changedMs = await Promise.all([fileURLToPath(import.meta.url), ...inputs].map(timeOf));
   return Math.max(...changedMs) < madeMs;
 }
@@ -52,6 +58,12 @@ async function compress(file: string): Promise<number> {
 
 async function brotli(file: string): Promise<void> {
   await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
+}
+
+/** Files and folders of the features' pages. */
+async function pageFiles(): Promise<readonly string[]> {
+  const files = await filesIn(features);
+  return files.filter((file) => relative(features, file).split(sep)[1] === 'page');
 }
 
 async function filesIn(folder: string): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SecretKey } from '../state/store/index.js';
-import type { TestVerdict } from './test-config.js';
+import type { TestVerdict } from '../features/tests/before-reload.js';
 import type { Measurement } from './telemetry/metrics.js';
 
 export interface GatewayOptions {

@@ -1,6 +1,6 @@
 import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../operator/audit/audit.js';
-import { CacheLedger } from '../cache-ledger/index.js';
+import { CacheLedger } from '../features/cache-ledger/index.js';
 import { errorTextDays } from '../state/ledger/error-text-days.js';
 import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';
@@ -22,8 +22,8 @@ import {
   type Secrets,
   type WholeStore,
 } from '../plugin/internal.js';
-import { Forecasts } from '../slot-history/forecasts.js';
-import { SlotWatch } from '../slot-history/slot-watch.js';
+import { Forecasts } from '../features/slots/history/forecasts.js';
+import { SlotWatch } from '../features/slots/history/slot-watch.js';
 import type { SlotPoolOptions } from '../engine/slots/pool-options.js';
 import { SlotPool } from '../engine/slots/pool.js';
 import { Housekeeper } from '../state/store/housekeeper.js';
@@ -35,9 +35,9 @@ import { StageMetrics } from './telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
-import { openTracing } from './open-tracing.js';
+import { openTracing } from '../features/opentelemetry/open-tracing.js';
 import { createPseudonyms } from './settle/pseudonym.js';
-import type { RequestTracing } from './request-tracing.js';
+import type { RequestTracing } from '../features/opentelemetry/request-tracing.js';
 import { slotLoader } from './slots/slot-loader.js';
 import { SlotSources } from './slots/slot-sources.js';
 

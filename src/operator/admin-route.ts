@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { TSchema } from 'typebox';
 import type { AuditedAction } from './audit/audited-action.js';
 import type { Actor, Logger } from '../plugin/internal.js';
-import type { Operations } from '../admin/operations.js';
+import type { Operations } from '../features/pipeline/operations.js';
 import type { AdminScope } from './access/scopes.js';
 
 /** Request state that `/admin/*` reads and sets. */

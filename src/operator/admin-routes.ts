@@ -2,9 +2,9 @@ import { Router } from '@koa/router';
 import type { Audit } from './audit/audit.js';
 import { AuditedAction } from './audit/audited-action.js';
 import type { Actor } from '../plugin/internal.js';
-import type { Operations } from '../admin/operations.js';
+import type { Operations } from '../features/pipeline/operations.js';
 import type { AdminContext, AdminRoute, AdminState } from './admin-route.js';
-import { adminRoutes } from '../admin/routes.js';
+import { adminRoutes } from '../features/pipeline/admin.js';
 import { requireScope } from './access/scopes.js';
 
 /** Caller of `/admin/*`, with the scopes of its token; the master key has all. */

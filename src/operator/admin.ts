@@ -6,7 +6,7 @@ import { masterActor } from './access/actor.js';
 import type { CoreContext, CoreMiddleware } from '../engine/http/exchange.js';
 import type { Matcher } from '../engine/http/layers.js';
 import { callerKey, requireMasterKey } from '../plugin/internal.js';
-import { operationsOf } from '../gateway/admin-operations.js';
+import { operationsOf } from '../features/pipeline/admin-operations.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Services } from '../gateway/services.js';
 

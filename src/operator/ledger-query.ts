@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Closed, Time, timeMs, Type, type LedgerFilter } from '../plugin/internal.js';
 import { invalid } from './check.js';
-import type { Panel } from '../console/api/panel.js';
+import type { Panel } from '../features/slots/panel-slots.js';
 import { FormatName, Line } from './schemas.js';
 
 const cacheCauses = [

@@ -1,26 +1,26 @@
 import { Router } from '@koa/router';
-import { adminTokenRoutes, type IssueAdminToken } from '../console/api/admin-tokens.js';
+import { adminTokenRoutes, type IssueAdminToken } from '../features/tokens/admin-tokens.js';
 import { answer } from './answer.js';
-import { auditRoutes } from '../console/api/audit.js';
+import { auditRoutes } from '../features/audit/audit.js';
 import { Names } from './names.js';
-import { explainRoute } from '../console/api/explain.js';
-import { keyRoutes, type KeyMaker } from '../console/api/keys.js';
+import { explainRoute } from '../features/explain/panel.js';
+import { keyRoutes, type KeyMaker } from '../features/keys/keys.js';
 import { overviewRoutes } from './status.js';
-import type { Panel } from '../console/api/panel.js';
-import { OidcLogin } from '../console/api/people/oidc-login.js';
-import { oidcRoutes } from '../console/api/people/oidc-routes.js';
-import { sessionListRoutes } from '../console/api/people/session-list.js';
-import { pipelineRoute } from '../console/api/pipeline.js';
-import { reloadRoutes } from '../console/api/reload.js';
-import { requestRoutes } from '../console/api/requests.js';
+import type { Panel } from '../features/slots/panel-slots.js';
+import { OidcLogin } from '../features/login/oidc-login.js';
+import { oidcRoutes } from '../features/login/oidc-routes.js';
+import { sessionListRoutes } from '../features/login/session-list.js';
+import { pipelineRoute } from '../features/pipeline/panel.js';
+import { reloadRoutes } from '../features/pipeline/reload-panel.js';
+import { requestRoutes } from '../features/requests/requests.js';
 import type { Caller, PanelContext, PanelRoute, PanelState } from './route.js';
-import { sessionRoutes } from '../console/api/session-routes.js';
+import { sessionRoutes } from '../features/login/session-routes.js';
 import { Sessions } from './access/sessions.js';
-import { slotKindsRoute } from '../console/api/slot-kinds.js';
-import { playgroundRoute } from '../console/api/playground.js';
-import { slotRoutes } from '../console/api/slots.js';
-import { teamRoutes } from '../console/api/teams.js';
-import { usageRoute } from '../console/api/usage.js';
+import { slotKindsRoute } from '../features/slots/slot-kinds.js';
+import { playgroundRoute } from '../features/playground/panel.js';
+import { slotRoutes } from '../features/slots/slots.js';
+import { teamRoutes } from '../features/keys/teams.js';
+import { usageRoute } from '../features/usage/usage.js';
 
 export type {
   Panel,
@@ -32,7 +32,7 @@ export type {
   PanelSlotKinds,
   PanelSlots,
   PanelStatus,
-} from '../console/api/panel.js';
+} from '../features/slots/panel-slots.js';
 export type { PanelRoute } from './route.js';
 
 export interface PanelApi {

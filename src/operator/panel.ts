@@ -16,14 +16,17 @@ import { StoreError } from '../state/store/store-error.js';
 export type LoadPanel = () => Promise<PanelApi>;
 
 export function panelLoader(gateway: Gateway): LoadPanel {
-  return once(async () => (await import('../gateway/console-panel.js')).openPanel(gateway));
+  return once(async () => (await import('../features/slots/all-slots.js')).openPanel(gateway));
 }
 
 /** Routes of `/api/panel/*` and `/openapi.json`, loaded by the first request to one of them. */
 export function consoleApi(gateway: Gateway, loadPanel: LoadPanel): CoreMiddleware {
   const documentOf = perRuntime(({ formats, pipeline, config }) =>
     once(async () => {
-      const [{ openApiDocument }, panel] = await Promise.all([import('../openapi/document.js'), loadPanel()]);
+      const [{ openApiDocument }, panel] = await Promise.all([
+        import('../features/openapi/document.js'),
+        loadPanel(),
+      ]);
       const place = servedPlace(config.panel.publicUrl);
       return served(JSON.stringify(openApiDocument(formats, pipeline.routes, panel.routes, place)));
     }),

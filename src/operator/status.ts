@@ -1,5 +1,5 @@
 import { samplingOf, Type, type CatalogModel } from '../plugin/internal.js';
-import type { Panel, PanelStatus } from '../console/api/panel.js';
+import type { Panel, PanelStatus } from '../features/slots/panel-slots.js';
 import { basePathOf } from '../config/public-url.js';
 import { route, type PanelRoute } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { check } from '#src/cli/check.js';
 import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, simulator, variablesOf } from '#src/cli/init/providers.js';
-import { test } from '#src/cli/test.js';
+import { test } from '#src/features/tests/command.js';
 import { ProcessWorkshop } from '../gateway/gateway-process.js';
 
 const secret = 'sk-not-to-be-shown # or cut off';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Explanation } from '#src/explain/explanation.js';
+import type { Explanation } from '#src/features/explain/explanation.js';
 import { ManualClock } from '@gw2api/gateway/testing';
 import { ask, stages, startPair, type Pair } from './harness.js';
 import { callsTo, errorIn, issueKey, only, startTeam } from './kit.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { adminRoutes } from '#src/admin/routes.js';
+import { adminRoutes } from '#src/features/pipeline/admin.js';
 import { ask, startPair, type Pair } from './harness.js';
 import { errorIn } from './kit.js';
 import { PanelClient, type Answer } from './panel-client.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { adminRoutes } from '#src/admin/routes.js';
-import { openPanel } from '#src/gateway/console-panel.js';
+import { adminRoutes } from '#src/features/pipeline/admin.js';
+import { openPanel } from '#src/features/slots/all-slots.js';
 import { aViewer, sessionOf, withOidc } from './console-login.js';
 import { masterKey, startPair, type Pair } from './harness.js';
 import { PanelClient, type Answer } from './panel-client.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Explanation } from '#src/explain/explanation.js';
+import type { Explanation } from '#src/features/explain/explanation.js';
 import { ask, stages } from './harness.js';
 import { ProcessWorkshop } from './gateway-process.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import { Explanations } from '#src/gateway/explanations.js';
+import { Explanations } from '#src/features/explain/explanations.js';
 import type { Runtime } from '#src/gateway/runtime.js';
 import type { Services } from '#src/gateway/services.js';
 

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { createAdminRouter } from '#src/operator/admin-routes.js';
 import { createRoutes } from '#src/engine/http/routes.js';
-import { openPanel } from '#src/gateway/console-panel.js';
+import { openPanel } from '#src/features/slots/all-slots.js';
 import { ask, masterKey, startPair, type Pair } from './harness.js';
 import { checkAnswer, readDocument } from './panel-client.js';
 import { RawClient, head } from './raw-client.js';

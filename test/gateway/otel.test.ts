@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
-import { startCollector, type CollectedSpan, type Collector } from '../telemetry/collector.js';
+import { startCollector, type CollectedSpan, type Collector } from '../features/opentelemetry/collector.js';
 import { ask, defaultStages, masterKey, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 
 const [internal, server, client] = [1, 2, 3];

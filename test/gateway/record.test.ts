@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Recording } from '#plugins/shared/recordings.js';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { check } from '#src/cli/check.js';
-import { DryGateway } from '#src/dry/dry-gateway.js';
+import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { createCipher } from '#src/state/store/credential-cipher.js';
 import { dialects, formatNames } from './dialects.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect } from 'chai';
-import { testConfig } from '#src/gateway/test-config.js';
+import { testConfig } from '#src/features/tests/before-reload.js';
 import { configOf, masterKey, slotAt, stages } from './harness.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { TempFolders, writeIn } from './temp-folders.js';

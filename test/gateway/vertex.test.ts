@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { DryGateway } from '#src/dry/dry-gateway.js';
+import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { Kit } from '../engine/transport/upstream-kit.js';
 import {

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../../config/config.js';
-import type { ReloadCause } from '../../gateway/audited-reload.js';
+import type { ReloadCause } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken } from '../../gateway/options.js';
 import type { LogFormat } from '../../gateway/telemetry/logs.js';
 

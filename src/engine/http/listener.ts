@@ -5,8 +5,8 @@ import type { GatewayError } from '../../plugin/internal.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
 import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
-import { refuseWebSockets } from '../../http/websockets/refused-upgrades.js';
-import { Upgrades, type WebSocketOptions } from '../../http/websockets/upgrades.js';
+import { refuseWebSockets } from '../../features/websockets/refused-upgrades.js';
+import { Upgrades, type WebSocketOptions } from '../../features/websockets/upgrades.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 

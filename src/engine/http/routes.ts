@@ -15,7 +15,7 @@ import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { layersAt } from './layers.js';
 import { stageRoute } from './stage-route.js';
 import { usageOf } from './usage.js';
-import { SocketConnection } from '../../http/websockets/open-sockets.js';
+import { SocketConnection } from '../../features/websockets/open-sockets.js';
 
 export type GatewayRouter = Router<CoreState, object>;
 

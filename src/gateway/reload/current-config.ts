@@ -1,4 +1,4 @@
-import type { CanaryEnd } from '../../admin/canary-report.js';
+import type { CanaryEnd } from '../../features/canary/canary-report.js';
 import type { Config } from '../../config/config.js';
 import {
   countChanges,

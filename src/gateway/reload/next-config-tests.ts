@@ -2,7 +2,7 @@ import { countChanges } from '../../config/diff/index.js';
 import { GatewayError } from '../../plugin/internal.js';
 import type { GatewayOptions } from '../options.js';
 import type { CurrentConfig } from './current-config.js';
-import { failedTests } from '../test-config.js';
+import { failedTests } from '../../features/tests/before-reload.js';
 
 interface NextConfigTestsOptions extends Pick<GatewayOptions, 'testConfig' | 'log'> {
   /** Aborts once no config may be taken any more. */

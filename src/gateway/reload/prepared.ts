@@ -1,4 +1,4 @@
-import type { CanaryEnd } from '../../admin/canary-report.js';
+import type { CanaryEnd } from '../../features/canary/canary-report.js';
 import type { ConfigDiff } from '../../config/diff/index.js';
 import type { Taken } from '../options.js';
 import type { Runtime } from '../runtime.js';

@@ -1,5 +1,5 @@
 import type { LedgerCost, Logger, Usage } from '../../plugin/internal.js';
-import { tokensOf } from '../../telemetry/request-metrics.js';
+import { tokensOf } from '../../features/metrics/request-metrics.js';
 import type { RequestRecord } from './request-record.js';
 
 /** Writes the line of a request, with the cost if it is known: info for what a caller asked for, debug for health and the like. */

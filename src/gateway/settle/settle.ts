@@ -1,7 +1,7 @@
-import type { RequestFeed } from '../../console/api/request-feed.js';
+import type { RequestFeed } from '../../features/requests/request-feed.js';
 import type { ExchangesOptions } from '../../engine/http/exchanges.js';
-import { cacheLosses } from '../cache-losses.js';
-import { errorTextsOf } from '../error-texts.js';
+import { cacheLosses } from '../../features/cache-ledger/cache-losses.js';
+import { errorTextsOf } from '../../features/requests/kept-error-texts.js';
 import { ledgerRowOf } from './row.js';
 import type { DryParts } from '../options.js';
 import { knownSecrets, shownCodes } from './request-mask.js';
@@ -9,9 +9,9 @@ import { requestMoney, type PriceOf } from './money.js';
 import { recordOf } from './record.js';
 import type { Runtime } from '../runtime.js';
 import type { Services } from '../services.js';
-import { CostCounter } from '../../telemetry/cost-counter.js';
+import { CostCounter } from '../../features/metrics/cost-counter.js';
 import { logRequest } from './request-log.js';
-import { RequestMetrics } from '../../telemetry/request-metrics.js';
+import { RequestMetrics } from '../../features/metrics/request-metrics.js';
 
 type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger' | 'errorTexts' | 'slots'> & {
   readonly feed: RequestFeed;

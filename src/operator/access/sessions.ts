@@ -12,7 +12,7 @@ import {
   type Subject,
 } from '../../plugin/internal.js';
 import { LoginGuard } from './login-guard.js';
-import type { Panel } from '../../console/api/panel.js';
+import type { Panel } from '../../features/slots/panel-slots.js';
 import { csrfCookie, readCookie, sessionCookie, setSessionCookies } from './cookies.js';
 import { basePathOf, isAtHttps } from '../../config/public-url.js';
 import { newToken, SessionTokens, sha256 } from './session-tokens.js';

@@ -1,4 +1,4 @@
-import { CacheLedger } from '#src/cache-ledger/index.js';
+import { CacheLedger } from '#src/features/cache-ledger/index.js';
 import type { MessagesRequest, RequestVersion } from '#src/plugin/internal.js';
 import { mark, table } from '../report/table.js';
 import type { Section } from './section.js';

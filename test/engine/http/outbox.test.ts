@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
-import { Outbox } from '#src/http/websockets/outbox.js';
+import { Outbox } from '#src/features/websockets/outbox.js';
 import { eventually } from '../../eventually.js';
 
 describe('the outbox of a WebSocket', () => {

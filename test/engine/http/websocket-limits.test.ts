@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
 import { ManualClock } from '@gw2api/gateway/testing';
-import { SocketConnection, OpenSockets } from '#src/http/websockets/open-sockets.js';
-import { Session } from '#src/http/websockets/session.js';
+import { SocketConnection, OpenSockets } from '#src/features/websockets/open-sockets.js';
+import { Session } from '#src/features/websockets/session.js';
 import { eventually } from '../../eventually.js';
 
 describe('the number of open WebSockets of a key', () => {

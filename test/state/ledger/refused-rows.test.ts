@@ -9,7 +9,7 @@ import { Spool } from '#src/state/ledger/spool.js';
 import type { WholeStore } from '#src/plugin/internal.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';
 import { PrometheusMetrics } from '#src/gateway/telemetry/metrics.js';
-import { measureRefusedRows } from '#src/telemetry/state-gauges.js';
+import { measureRefusedRows } from '#src/features/metrics/state-gauges.js';
 import { row } from '../store/ledger-conformance.js';
 import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from '../store/stores.js';
 

@@ -1,27 +1,31 @@
 import type { Static } from 'typebox';
-import type { CanaryStatus as CanaryStatusReport } from '../../../admin/canary-report.js';
-import type { DiagnosisReport, ReloadReport, SlotReport } from '../../../admin/reports.js';
+import type { CanaryStatus as CanaryStatusReport } from '../../../features/canary/canary-report.js';
+import type { DiagnosisReport, ReloadReport, SlotReport } from '../../../features/slots/report.js';
 import type {
   AdminScopeReport,
   AdminTokenReport,
   IssuedAdminToken as IssuedAdminTokenReport,
-} from '../../api/admin-tokens.js';
-import type { AuditReport } from '../../api/audit-report.js';
-import type { ChangedKeyReport, IssuedKey as IssuedKeyReport, ListedKey } from '../../api/key-report.js';
+} from '../../../features/tokens/admin-tokens.js';
+import type { AuditReport } from '../../../features/audit/audit-report.js';
+import type {
+  ChangedKeyReport,
+  IssuedKey as IssuedKeyReport,
+  ListedKey,
+} from '../../../features/keys/key-report.js';
 import type { ModelReport, PageReport, StatusReport } from '../../../operator/status.js';
-import type { StageReport } from '../../api/pipeline.js';
-import type { AnswerHead, Progress } from '../../api/playground-run.js';
-import type { PreviewReport } from '../../api/reload.js';
+import type { StageReport } from '../../../features/pipeline/panel.js';
+import type { AnswerHead, Progress } from '../../../features/playground/playground-run.js';
+import type { PreviewReport } from '../../../features/pipeline/reload-panel.js';
 import type { RequestDetail, RequestReport, Tokens as TokensReport } from '../../../operator/schemas.js';
-import type { Explanation as ExplanationReport } from '../../../explain/explanation.js';
-import type { LoginWays as LoginWaysReport } from '../../api/people/oidc-routes.js';
-import type { SessionItem as SessionItemReport } from '../../api/people/session-list.js';
-import type { SessionReport } from '../../api/session-routes.js';
-import type { SlotChangeReport } from '../../api/slot-history-report.js';
-import type { SlotKindsReport } from '../../api/slot-kinds.js';
-import type { PanelSlotReport } from '../../api/slot-report.js';
-import type { TeamReport } from '../../api/team-report.js';
-import type { UsageReport } from '../../api/usage.js';
+import type { Explanation as ExplanationReport } from '../../../features/explain/explanation.js';
+import type { LoginWays as LoginWaysReport } from '../../../features/login/oidc-routes.js';
+import type { SessionItem as SessionItemReport } from '../../../features/login/session-list.js';
+import type { SessionReport } from '../../../features/login/session-routes.js';
+import type { SlotChangeReport } from '../../../features/slots/slot-history-report.js';
+import type { SlotKindsReport } from '../../../features/slots/slot-kinds.js';
+import type { PanelSlotReport } from '../../../features/slots/slot-report.js';
+import type { TeamReport } from '../../../features/keys/team-report.js';
+import type { UsageReport } from '../../../features/usage/usage.js';
 
 /** Types of the panel API, from the schemas of its answers. */
 

@@ -1,0 +1,99 @@
+import { useMemo, useState } from 'preact/hooks';
+import { panelUrl } from '../../../console/web/api/call.js';
+import type { AuditEntry } from '../../../console/web/api/types.js';
+import { usePlace } from '../../../console/web/state/location.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Empty } from '../../../console/web/ui/empty.js';
+import { Icon } from '../../../console/web/ui/icon.js';
+import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { Page } from '../../../console/web/ui/page.js';
+import { Table } from '../../../console/web/ui/table/table.js';
+import { auditColumns } from './audit-columns.js';
+import { EntryDialog } from './entry-dialog.js';
+import { FilterBar } from './filter-bar.js';
+import { filtersOf, toQuery, type Filters } from './filters.js';
+import { useEntries } from './use-entries.js';
+
+/** The audit log: who has done what, newest first. */
+export function AuditPage() {
+  const filters = filtersOf(usePlace().query);
+  const { first, older, hasMore, isLoadingMore, more } = useEntries(filters);
+  const [opened, setOpened] = useState<AuditEntry>();
+  const columns = useMemo(() => auditColumns(setOpened), []);
+  return (
+    <Page
+      title="Audit log"
+      lead="What operators have done, and what was refused to them. Secrets are never in it."
+      actions={<Exports filters={filters} />}
+    >
+      <FilterBar filters={filters} />
+      <Loaded resource={first} skeleton={<AuditSkeleton />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <NoEntries isNarrowed={Object.keys(filters).length > 0} />
+          ) : (
+            <Table
+              label="Audit log"
+              class="audit"
+              columns={columns}
+              rows={[...data, ...older]}
+              keyOf={({ id }) => id}
+              pageSize={100_000}
+            />
+          )
+        }
+      </Loaded>
+      {hasMore && (
+        <p class="more-rows">
+          <Button busy={isLoadingMore} onClick={more}>
+            Show older entries
+          </Button>
+        </p>
+      )}
+      {opened && <EntryDialog key={opened.id} entry={opened} onClose={() => setOpened(undefined)} />}
+    </Page>
+  );
+}
+
+/** Links to the log as files, as filtered. */
+function Exports({ filters }: { readonly filters: Filters }) {
+  return (
+    <span class="export" role="group" aria-label="Export">
+      {(['csv', 'json'] as const).map((format) => (
+        <a
+          key={format}
+          class="button button-plain button-small"
+          href={panelUrl('/audit/export', toQuery(filters, { format }))}
+          download
+        >
+          <Icon name="save" size={15} />
+          <span>{format.toUpperCase()}</span>
+        </a>
+      ))}
+    </span>
+  );
+}
+
+function NoEntries({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  return (
+    <div class="card">
+      {isNarrowed ? (
+        <Empty icon="search" title="No entry is like that">
+          <p>Take a filter away: nothing that the log keeps fits all of them.</p>
+        </Empty>
+      ) : (
+        <Empty icon="file" title="Nothing has been done yet">
+          <p>Each change of a key, a slot or the config shows here, and each login.</p>
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+function AuditSkeleton() {
+  return (
+    <div class="card">
+      <Skeleton rows={12} height={34} />
+    </div>
+  );
+}

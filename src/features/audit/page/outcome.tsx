@@ -1,0 +1,13 @@
+import type { AuditEntry } from '../../../console/web/api/types.js';
+import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
+
+const looks: Readonly<Record<AuditEntry['outcome'], Pick<BadgeProps, 'tone' | 'icon'>>> = {
+  done: { tone: 'ok', icon: 'check' },
+  refused: { tone: 'warn', icon: 'stop' },
+  failed: { tone: 'bad', icon: 'warn' },
+};
+
+/** Result of an action, with its error code. */
+export function Outcome({ entry: { outcome, code } }: { readonly entry: AuditEntry }) {
+  return <Badge {...looks[outcome]}>{code ?? outcome}</Badge>;
+}

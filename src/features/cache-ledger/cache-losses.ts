@@ -1,0 +1,69 @@
+import type { AnsweredRequest } from './index.js';
+import type { Exchange } from '../../engine/http/exchange.js';
+import type { CacheLoss, LedgerRow, Price, RequestTrace } from '../../plugin/internal.js';
+import { CacheMetrics } from './cache-metrics.js';
+import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import { lostCost } from './lost-cost.js';
+import type { PriceOf } from '../../gateway/settle/money.js';
+import type { Services } from '../../gateway/services.js';
+
+interface Parts extends Pick<Services, 'cacheLedger' | 'metrics'> {
+  readonly priceOf: PriceOf;
+}
+
+/** Adds to ledger rows what their turns have lost of the prompt cache and its cost, and counts it. */
+export function cacheLosses({ cacheLedger, metrics, priceOf }: Parts) {
+  const counted = new CacheMetrics(metrics);
+  return (row: LedgerRow | undefined, exchange: Exchange, record: RequestRecord): LedgerRow | undefined => {
+    const turn = cacheLedger && row && turnOf(exchange, record, row);
+    const cache = turn && cacheLedger.add(turn);
+    if (!cache) return row;
+    counted.lost(cache);
+    return {
+      ...row,
+      cache: withCost(cache, row, priceOf(row.slot ?? '', record.answeredBy ?? row.model ?? '')),
+    };
+  };
+}
+
+function withCost(loss: CacheLoss, { billed }: LedgerRow, price: Price | undefined): CacheLoss {
+  const cost = price && lostCost(loss.lostTokens, billed, price);
+  return cost === undefined ? loss : { ...loss, lostCost: cost };
+}
+
+/**
+ * Turn of a session for the cache ledger; undefined for a request without a session or without the answer of a
+ * slot.
+ */
+function turnOf(
+  { state, startedMs }: Exchange,
+  { outcome }: RequestRecord,
+  { billed }: LedgerRow,
+): AnsweredRequest | undefined {
+  const { trace, reply, picker } = state;
+  const { versions, firstEventAtMs } = trace;
+  const session = picker?.stickyKey;
+  if (session === undefined || reply?.slot === undefined || firstEventAtMs === undefined) return undefined;
+  const { slot, model, upstreamModel = model } = reply;
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h } = billed;
+  const writtenTokens = cacheWrite5m + cacheWrite1h;
+  const isCounted = input + cacheRead + writtenTokens > 0;
+  return {
+    session,
+    versions: versions.list,
+    call: {
+      slot,
+      model: upstreamModel,
+      startedMs,
+      answeredMs: firstEventAtMs,
+      readTokens: cacheRead,
+      writtenTokens,
+      inputTokens: input,
+    },
+    isWhole: outcome === 'completed' && isCounted && answeredCalls(trace) === 1,
+  };
+}
+
+function answeredCalls({ calls }: RequestTrace): number {
+  return calls.reduce((sum, { code }) => (code === undefined ? sum + 1 : sum), 0);
+}

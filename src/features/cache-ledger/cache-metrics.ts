@@ -1,0 +1,18 @@
+import type { CacheLoss, Counter, Metrics } from '../../plugin/internal.js';
+
+/** Metrics of tokens that the providers' prompt caches have lost. */
+export class CacheMetrics {
+  readonly #tokens: Counter;
+
+  constructor(metrics: Metrics) {
+    this.#tokens = metrics.counter(
+      'gw2api_cache_lost_tokens_total',
+      'Prompt tokens that were in the prompt cache of an upstream and had to be paid again.',
+      ['cause'],
+    );
+  }
+
+  lost({ cause, lostTokens }: CacheLoss): void {
+    this.#tokens.add({ cause }, lostTokens);
+  }
+}

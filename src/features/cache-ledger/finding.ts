@@ -1,0 +1,4 @@
+import type { CacheLoss } from '../../plugin/internal.js';
+
+/** Cause of a loss, and its place. */
+export type Finding = Pick<CacheLoss, 'cause' | 'detail'>;

@@ -1,0 +1,76 @@
+import { panel } from '../../../console/web/api/panel.js';
+import type {
+  CacheLoss,
+  LedgerRequest,
+  Usage,
+  UsageBucket,
+  UsageGroup,
+} from '../../../console/web/api/types.js';
+import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
+import { spanOf, type Span, type SpanName } from './span.js';
+
+interface CacheReport {
+  readonly span: Span;
+  /** Usage over time, by the group that was asked for. */
+  readonly usage: Usage;
+  /** Sums of the whole range, one for each cause with a loss. */
+  readonly causes: readonly CauseSum[];
+  /** Last turns that have lost, newest first. */
+  readonly losses: readonly Loss[];
+}
+
+export interface CauseSum {
+  readonly cause: CacheLoss['cause'];
+  readonly turns: number;
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+/** A turn that has lost tokens. */
+export type Loss = LedgerRequest & { readonly cache: CacheLoss };
+
+/** Hit ratio and losses of a span, refreshed regularly. */
+export function useCache(name: SpanName, by: UsageGroup | null): Resource<CacheReport> {
+  const load = async (signal: AbortSignal): Promise<CacheReport> => {
+    const span = spanOf(name, Date.now());
+    const times = { from: span.fromMs, to: span.toMs };
+    const usageTimes = { ...times, latency: false };
+    const step = `${span.stepSeconds}s`;
+    const whole = `${(span.toMs - span.fromMs) / 1000}s`;
+    const [usage, causes] = await Promise.all([
+      panel.usage({ ...usageTimes, step, ...(by && { by }) }, signal),
+      panel.usage({ ...usageTimes, step: whole, by: 'cause' }, signal),
+    ]);
+    const sums = causeSums(causes.data);
+    return { span, usage, causes: sums, losses: await lastLosses(sums, times, signal) };
+  };
+  return useResource(`${name} ${by}`, load, 15_000);
+}
+
+/** Sums of the causes; a range that does not begin at a whole hour may have two buckets of each. */
+function causeSums(buckets: readonly UsageBucket[]): readonly CauseSum[] {
+  const sums = new Map<string, CauseSum>();
+  for (const { group, requests, cache_lost_tokens: tokens, cache_lost_usd: usd } of buckets) {
+    const cause = (group ?? 'unknown') as CauseSum['cause']; // the groups are causes
+    const sum = sums.get(cause) ?? { cause, turns: 0, tokens: 0, usd: 0 };
+    sums.set(cause, { cause, turns: sum.turns + requests, tokens: sum.tokens + tokens, usd: sum.usd + usd });
+  }
+  return [...sums.values()].filter(({ turns }) => turns > 0);
+}
+
+const shownLosses = 50;
+
+/** Asks for the causes that there are alone: a search for one without a turn reads the whole range. */
+async function lastLosses(
+  causes: readonly CauseSum[],
+  times: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<readonly Loss[]> {
+  const pages = await Promise.all(
+    causes.map(({ cause, turns }) =>
+      panel.requests({ ...times, cause, limit: Math.min(turns, shownLosses) }, signal),
+    ),
+  );
+  const losses = pages.flatMap(({ data }) => data.filter((row): row is Loss => row.cache !== null));
+  return losses.toSorted((a, b) => b.at.localeCompare(a.at)).slice(0, shownLosses);
+}

@@ -1,0 +1,117 @@
+import type { Static } from 'typebox';
+import {
+  evidenceOf,
+  failedSessions,
+  falseAlarmRate,
+  firstTokenPercentile,
+  type CanaryFigures,
+  type SideFigures,
+} from './index.js';
+import { ConfigDiff } from '../../config/diff/index.js';
+import { GatewayError, Type } from '../../plugin/internal.js';
+
+/** State of a canary; `replaced`: another reload has come before its end. */
+const State = Type.Enum(['running', 'committed', 'cancelled', 'given_up', 'replaced']);
+type CanaryState = Static<typeof State>;
+export type CanaryEnd = Exclude<CanaryState, 'running'>;
+
+const Count = Type.Integer({ minimum: 0 });
+const Milliseconds = Type.Union([Type.Number(), Type.Null()]);
+
+const SideReport = Type.Object({
+  requests: Count,
+  errors: Count,
+  error_rate: Type.Number({ description: '0 to 1.' }),
+  failed_sessions: Type.Integer({ minimum: 0, description: 'Sessions with an error.' }),
+  first_token_ms: Type.Object({ p50: Milliseconds, p95: Milliseconds }),
+  added_tokens: Type.Number({
+    description:
+      'Tokens that the stages have added to a request, in the mean, as the caller is not shown them.',
+  }),
+});
+
+/** A canary as sent by `/admin` and the panel API. */
+export const CanaryReport = Type.Object({
+  state: State,
+  percent: Type.Number({ description: 'Share of new sessions that get the new config.' }),
+  started_at: Type.String({ format: 'date-time' }),
+  shared: Type.Boolean({
+    description:
+      'False: the other instances could not be reached at the start (Redis is down), so that a session may have another side there.',
+  }),
+  changes: ConfigDiff,
+  candidate: SideReport,
+  control: Type.Object(SideReport.properties, {
+    description: 'As many new sessions that keep the config in force.',
+  }),
+  evidence: Type.Number({
+    description: `Evidence that the candidate fails more. It is given up at ${1 / falseAlarmRate}.`,
+  }),
+});
+export type CanaryReport = Static<typeof CanaryReport>;
+
+interface CanaryParts {
+  readonly state: CanaryState;
+  readonly percent: number;
+  /** Unix milliseconds. */
+  readonly startedMs: number;
+  readonly isShared: boolean;
+  readonly changes: ConfigDiff;
+  readonly figures: CanaryFigures;
+}
+
+/** Builds the report on a canary. */
+export function canaryReport(parts: CanaryParts): CanaryReport {
+  const { state, percent, startedMs, isShared, changes, figures } = parts;
+  return {
+    state,
+    percent,
+    started_at: new Date(startedMs).toISOString(),
+    shared: isShared,
+    changes,
+    candidate: sideReport(figures.candidate),
+    control: sideReport(figures.control),
+    evidence: Math.min(maxEvidence, Number(evidenceOf(failedSessions(figures)).toPrecision(3))),
+  };
+}
+
+function sideReport(side: SideFigures): Static<typeof SideReport> {
+  const { requests, errors, addedTokens } = side;
+  return {
+    requests,
+    errors,
+    error_rate: requests === 0 ? 0 : errors / requests,
+    failed_sessions: side.failedSessions,
+    first_token_ms: { p50: firstTokenPercentile(side, 0.5), p95: firstTokenPercentile(side, 0.95) },
+    added_tokens: requests === 0 ? 0 : Math.round(addedTokens / requests),
+  };
+}
+
+/** More says nothing more, and JSON has no infinity. */
+const maxEvidence = 1e12;
+
+/** Answer about the canary, as sent by `/admin` and the panel API. */
+export const CanaryStatus = Type.Object({
+  object: Type.Literal('reload'),
+  canary: Type.Union([CanaryReport, Type.Null()], {
+    description: 'The canary that runs, or else the last one; null: there has been none since the start.',
+  }),
+});
+
+/** Shares with at most one digit after the point. */
+const percent = /^(?:0\.[1-9]|[1-9](?:\.[0-9])?|[1-4][0-9](?:\.[0-9])?|50)$/;
+
+/** Share of new sessions for a canary, as a parameter. */
+export const CanaryPercent = Type.String({
+  pattern: percent.source,
+  description: 'Percent of the new sessions that get the new config, 0.1 to 50; as many are its control.',
+});
+
+/** Reads the share of a canary, a parameter or a number. Throws `invalid_request`. */
+export function readPercent(value: unknown): number {
+  if (['string', 'number'].includes(typeof value) && percent.test(String(value))) return Number(value);
+  throw new GatewayError(
+    'invalid_request',
+    'canary: must be a percentage from 0.1 to 50, with at most one decimal place, such as 5.',
+  );
+}

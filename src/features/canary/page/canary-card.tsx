@@ -1,0 +1,94 @@
+import { panel } from '../../../console/web/api/panel.js';
+import type { Canary } from '../../../console/web/api/types.js';
+import { useAction } from '../../../console/web/state/use-action.js';
+import type { Resource } from '../../../console/web/state/use-resource.js';
+import { toast } from '../../../console/web/state/toasts.js';
+import { Badge } from '../../../console/web/ui/badge.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Problem } from '../../../console/web/ui/problem.js';
+import { CanaryFigures } from './canary-figures.js';
+import { Changes } from '../../../console/web/ui/config-changes.js';
+
+interface CanaryCardProps {
+  readonly resource: Resource<Canary | null>;
+  /** Called when the config of the canary has been taken. */
+  readonly onTaken: () => void;
+}
+
+/** The canary that runs, or the last one if it was given up. */
+export function CanaryCard({ resource, onTaken }: CanaryCardProps) {
+  const canary = resource.data;
+  if (canary?.state === 'running') return <RunningCanary {...{ canary, resource, onTaken }} />;
+  if (canary?.state === 'given_up') return <GivenUpCanary canary={canary} />;
+  return null;
+}
+
+function RunningCanary({ canary, resource, onTaken }: CanaryCardProps & { readonly canary: Canary }) {
+  const action = useAction();
+  const commit = () =>
+    action.run(async () => {
+      await panel.commitCanary();
+      toast('The new config is in force.');
+      onTaken();
+    });
+  const cancel = () =>
+    action.run(async () => {
+      await panel.cancelCanary();
+      toast('The canary was ended. The old config stays in force.');
+    });
+  const then = (done: Promise<boolean>) => void done.then(() => resource.reload());
+  return (
+    <section class="card canary" aria-label="Canary">
+      <header class="canary-head">
+        <h2>Canary</h2>
+        <Badge tone="info">{canary.percent} % of new sessions</Badge>
+      </header>
+      <p class="dim">
+        They get the new config, and as many are compared with them. It ends by itself where its errors are
+        clearly more.
+      </p>
+      {!canary.shared && (
+        <p role="status">
+          <Badge tone="warn" icon="warn">
+            Not shared
+          </Badge>{' '}
+          The other instances could not be reached when it started (Redis was down), so that a session may get
+          the other config there. End it and start it again once Redis is back.
+        </p>
+      )}
+      <CanaryFigures canary={canary} />
+      <details>
+        <summary>Changes</summary>
+        <Changes changes={canary.changes} />
+      </details>
+      {action.error && <Problem error={action.error} />}
+      <footer class="canary-foot">
+        <Button changes busy={action.isBusy} onClick={() => then(cancel())}>
+          End it
+        </Button>
+        <Button tone="primary" changes busy={action.isBusy} onClick={() => then(commit())}>
+          Take it for all
+        </Button>
+      </footer>
+    </section>
+  );
+}
+
+function GivenUpCanary({ canary }: { readonly canary: Canary }) {
+  return (
+    <section class="card canary" aria-label="Canary">
+      <header class="canary-head">
+        <h2>Canary</h2>
+        <Badge tone="bad" icon="warn">
+          given up
+        </Badge>
+      </header>
+      <p>The errors of the new config were clearly more. The old config stays in force.</p>
+      <CanaryFigures canary={canary} />
+      <details>
+        <summary>Changes</summary>
+        <Changes changes={canary.changes} />
+      </details>
+    </section>
+  );
+}

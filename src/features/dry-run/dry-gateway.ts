@@ -1,0 +1,194 @@
+import type { Duplex } from 'node:stream';
+import type { Config } from '../../config/config.js';
+import { openGateway } from '../../gateway/app.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { didYouMean } from '../../plugin/internal.js';
+import { send, type Received } from './caller.js';
+import { DryKeys } from './keys.js';
+import { MemorySocket } from '../../engine/http/memory-socket.js';
+import type { DryOutcome, DryRequest } from './outcome.js';
+import { outcomeOf, type Settled, type Surroundings } from './outcome-of.js';
+import { secretsOf } from './secrets.js';
+import type { SocketGuard } from './socket-guard.js';
+import type { DrySettings } from './settings.js';
+import { bindSessions } from './slots-state.js';
+import type { Stillness } from './stillness.js';
+import type { DryUpstreams } from './upstreams.js';
+import type { VirtualClock } from './virtual-clock.js';
+import type { WarningLog } from './warning-log.js';
+import { gatewayOptions, openWorld, withinMemory, type World } from './world.js';
+
+/** Max time that a request may wait on the dry clock. */
+const maxWaitMs = 24 * 3_600_000;
+
+/** Max timers that fire during a request, or in the time before it: those of two months. */
+const maxTimers = 2_000_000;
+
+/**
+ * The gateway of a config, built by the same code as the one that serves, over a world of its own: simulators in
+ * place of the upstreams, sockets within this process, store and live state in memory, and a clock that moves
+ * when everything waits. It opens no port, connects to nothing and touches no file.
+ */
+export class DryGateway {
+  readonly #gateway: Gateway;
+  readonly #accept: (socket: MemorySocket) => void;
+  readonly #clock: VirtualClock;
+  readonly #upstreams: DryUpstreams;
+  readonly #stillness: Stillness;
+  readonly #settled: WeakMap<Duplex, Settled>;
+  readonly #log: WarningLog;
+  readonly #guard: SocketGuard;
+  readonly #keys: DryKeys;
+  readonly #slotIds: readonly string[];
+  #isClosed = false;
+
+  private constructor(gateway: Gateway, world: World, { keys = {}, teams = {} }: DrySettings) {
+    this.#gateway = gateway;
+    this.#accept = gateway.listenWithin();
+    this.#clock = world.clock;
+    this.#upstreams = world.upstreams;
+    this.#stillness = world.stillness;
+    this.#settled = world.settled;
+    this.#log = world.log;
+    this.#guard = world.guard;
+    this.#keys = new DryKeys(
+      { keys, teams },
+      {
+        store: gateway.services.store,
+        meters: gateway.services.live.meters,
+        clock: world.clock,
+      },
+    );
+    this.#slotIds = gateway.runtime.config.slots.map(({ id }) => id);
+  }
+
+  /** Builds the pipeline of a config. Throws ConfigError, and an Error for a slot or a scenario that there is not. */
+  static async open(config: Config, settings: DrySettings = {}): Promise<DryGateway> {
+    const world = await openWorld(settings);
+    const opening = openGateway(withinMemory(config), gatewayOptions(world, settings));
+    opening.catch(() => world.guard.close());
+    const dry = new DryGateway(await opening, world, settings);
+    try {
+      refuseConnections(world.guard.take());
+      if (settings.state) await bindSessions(settings.state, dry.#gateway.services.store);
+      for (const [slot, scenarios] of Object.entries(settings.slots ?? {})) dry.answerWith(slot, scenarios);
+    } catch (error) {
+      await dry.close();
+      throw error;
+    }
+    return dry;
+  }
+
+  /** Texts of the config that no report may have. */
+  get secrets(): readonly string[] {
+    return secretsOf(this.#gateway);
+  }
+
+  /** Time on the dry clock, unix milliseconds. */
+  get nowMs(): number {
+    return this.#clock.now();
+  }
+
+  /** Changes what answers in place of a slot's account. Throws an Error for a slot or a scenario that there is not. */
+  answerWith(slot: string, scenarios: readonly string[]): void {
+    requireKnown('slot', slot, this.#slotIds);
+    for (const scenario of scenarios)
+      requireKnown('scenario', /^[\w.-]*/.exec(scenario)?.[0] ?? '', this.#upstreams.scenarioNames);
+    this.#upstreams.answerWith(slot, scenarios);
+  }
+
+  /**
+   * Sends requests, all at once, and moves the clock on while everything waits, until all have ended. Throws an
+   * Error for one that does not end.
+   */
+  async send(requests: readonly DryRequest[]): Promise<readonly DryOutcome[]> {
+    this.#guard.lead();
+    this.#upstreams.outgoing.length = 0;
+    const heads = await Promise.all(requests.map((request) => this.#keys.headersOf(request)));
+    const answers = requests.map((request, at) => this.#ask(request, heads[at] ?? {}));
+    const answered = await this.#until(Promise.all(answers));
+    await this.#until(this.#gateway.exchanges.idle());
+    const outgoing = this.#upstreams.outgoing.splice(0);
+    const shared = { outgoing, refused: this.#guard.take(), isAlone: requests.length === 1 };
+    return answered.map(({ received, far }) => this.#outcome(received, this.#settled.get(far), shared));
+  }
+
+  /** Moves the clock on; its timers fire in order. */
+  async pass(ms: number): Promise<void> {
+    const endMs = this.#clock.now() + ms;
+    await this.#stillness.wait(() => false);
+    for (let count = 0; (this.#clock.nextMs ?? Infinity) <= endMs; count += 1) {
+      if (count === maxTimers)
+        throw new Error(`more than ${maxTimers} timers fire within ${ms / 1000} s; let less time pass`);
+      await this.#fire(() => false);
+    }
+    this.#clock.moveTo(endMs);
+  }
+
+  /** Ends what is under way, too. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#upstreams.close(); // the gateway waits for its calls
+    try {
+      await this.#gateway.close({ isBroken: true });
+    } finally {
+      this.#guard.close();
+    }
+  }
+
+  /** Sends a request on a connection of its own, whose far end the record of the request is found by. */
+  async #ask(
+    request: DryRequest,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<{ readonly received: Received; readonly far: Duplex }> {
+    const [near, far] = MemorySocket.pair();
+    this.#accept(far);
+    return { received: await send(request, headers, near, this.#clock), far };
+  }
+
+  #outcome(
+    received: Received,
+    settled: Settled | undefined,
+    shared: Pick<Surroundings, 'outgoing' | 'refused' | 'isAlone'>,
+  ): DryOutcome {
+    const id = settled?.record.id ?? received.headers['x-request-id'] ?? '';
+    const slots = this.#gateway.services.slots.list();
+    return outcomeOf(received, settled, { ...shared, slots, log: this.#log.take(id) });
+  }
+
+  /** Waits for work; moves the clock to the next timer whenever nothing else goes on. */
+  async #until<Result>(work: Promise<Result>): Promise<Result> {
+    let isOver = false;
+    const over = () => isOver;
+    const end = (): void => void (isOver = true);
+    work.then(end, end);
+    const endMs = this.#clock.now() + maxWaitMs;
+    await this.#stillness.wait(over);
+    for (let count = 0; !over(); count += 1) {
+      const nextMs = this.#clock.nextMs ?? Infinity;
+      if (nextMs > endMs || count === maxTimers)
+        throw new Error('a request waits for something that does not come within a day of the dry clock');
+      await this.#fire(over);
+    }
+    return work;
+  }
+
+  async #fire(isOver: () => boolean): Promise<void> {
+    if (this.#isClosed) throw new Error('the dry gateway is closed');
+    if (await this.#stillness.isStillAfter(() => this.#clock.fireNext())) return;
+    await this.#stillness.wait(isOver);
+  }
+}
+
+function requireKnown(kind: string, name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const meant = didYouMean(name, known);
+  throw new Error(`there is no ${kind} "${name}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
+}
+
+function refuseConnections(refused: readonly string[]): void {
+  if (refused.length === 0) return;
+  throw new Error(
+    `a plugin connects to ${refused.join(', ')} when it is set up; in a dry run (host.dry) it must not`,
+  );
+}

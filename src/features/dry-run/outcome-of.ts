@@ -1,0 +1,90 @@
+import { ledgerTokens, type LedgerRow, type SlotStatus, type Trace } from '../../plugin/internal.js';
+import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import { answerParts } from './answer-parts.js';
+import type { Received } from './caller.js';
+import { isModelCall, type DryOutcome, type OutgoingCall } from './outcome.js';
+
+/** Record of the gateway about a request. */
+export interface Settled {
+  readonly trace: Trace;
+  readonly record: RequestRecord;
+  readonly row: LedgerRow | undefined;
+}
+
+/** Parts of an outcome beside its answer and its record. */
+export interface Surroundings {
+  readonly outgoing: readonly OutgoingCall[];
+  readonly refused: readonly string[];
+  /** False for one of several requests at once, which `outgoing` is of all of. */
+  readonly isAlone: boolean;
+  readonly slots: readonly SlotStatus[];
+  readonly log: DryOutcome['log'];
+}
+
+/** Outcome of a request; one that the HTTP server has refused itself has no record. */
+export function outcomeOf(
+  received: Received,
+  settled: Settled | undefined,
+  { outgoing, refused, isAlone, slots, log }: Surroundings,
+): DryOutcome {
+  const { status, headers, events, complete, firstEventMs, durationMs } = received;
+  const upstream = isAlone ? outgoing.findLast(isModelCall) : undefined;
+  return {
+    status,
+    headers,
+    ...answerParts(received, settled?.record.format ?? ''),
+    events,
+    complete,
+    ...recorded(settled),
+    ...(upstream && { upstream: upstream.body }),
+    outgoing,
+    dropped: listed(headers['x-gw-dropped']),
+    slots: Object.fromEntries(slots.map((slot) => [slot.id, slot])),
+    ...(firstEventMs !== undefined && { firstEventMs }),
+    durationMs,
+    refusedConnections: refused,
+    log,
+  };
+}
+
+type Recorded = Pick<DryOutcome, 'attempts' | 'calls' | 'stages' | 'skipped' | 'usage' | 'cost' | 'ledger'> &
+  Partial<Pick<DryOutcome, 'slot' | 'model' | 'answeredBy'>>;
+
+function recorded(settled: Settled | undefined): Recorded {
+  if (!settled)
+    return { attempts: 0, calls: [], stages: [], skipped: [], usage: noUsage, cost: noCost, ledger: [] };
+  const { trace, record, row } = settled;
+  const { slot, model, answeredBy, attempts = 0 } = record;
+  return {
+    ...(slot !== undefined && { slot }),
+    ...(model !== undefined && { model }),
+    ...(answeredBy !== undefined && { answeredBy }),
+    attempts,
+    calls: trace.calls.map(({ slot, model, code }) => ({
+      slot,
+      ...(model !== undefined && { model }),
+      ...(code !== undefined && { code }),
+    })),
+    stages: trace.stages.map(({ stage }) => stage),
+    skipped: trace.stages.flatMap(({ stage, skipped }) => (skipped ? [stage] : [])),
+    usage: ledgerTokens(record),
+    cost: costOf(row),
+    ledger: row ? [row] : [],
+  };
+}
+
+/** Cost of a request; one without a row, which called no model, has none. */
+function costOf(row: LedgerRow | undefined): DryOutcome['cost'] {
+  if (!row) return noCost;
+  const { cost } = row;
+  return cost
+    ? { shown: cost.shown / 1e9, billed: cost.billed / 1e9 }
+    : { shown: 'unknown', billed: 'unknown' };
+}
+
+const noCost = { shown: 0, billed: 0 };
+const noUsage = ledgerTokens({ billed: {}, masked: {} });
+
+function listed(header: string | undefined): readonly string[] {
+  return header ? header.split(',').map((path) => path.trim()) : [];
+}

@@ -1,0 +1,106 @@
+import type { LedgerRow, LedgerTokens, SlotStatus } from '../../plugin/internal.js';
+
+/** Request to a dry gateway, as its caller sends it. */
+export interface DryRequest {
+  /** Default: POST with a body, else GET. */
+  readonly method?: string;
+  /** Path with its query, such as `/v1/messages`. */
+  readonly path: string;
+  /** Names in any case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text is sent as it is; anything else as JSON. */
+  readonly body?: unknown;
+  /** Name of the key that sends it, which is issued when it is first used; null: none; default `test`. */
+  readonly key?: string | null;
+  /** The caller leaves after so many events of the answer, or after so many milliseconds of the dry clock. */
+  readonly leave?: { readonly afterEvents?: number; readonly afterMs?: number };
+}
+
+/** A request as it went out to an upstream. */
+export interface OutgoingCall {
+  /** Undefined where it went to no slot's upstream: to the token endpoint of an account. */
+  readonly slot?: string;
+  readonly method: string;
+  /** Path with its query. */
+  readonly path: string;
+  /** Lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of the headers that the account has set. */
+  readonly credential: readonly string[];
+  /** Parsed JSON, else the text; undefined without a body. */
+  readonly body: unknown;
+}
+
+/** True for a call of the model, and false for a token count or a request of another kind. */
+export function isModelCall({
+  slot,
+  path,
+  body,
+}: Partial<OutgoingCall> & Pick<OutgoingCall, 'path'>): boolean {
+  return slot !== undefined && body !== undefined && !isTokenCount(path);
+}
+
+/** True for the path of a token count, as the services call it: `count_tokens`, `count-tokens`, `input_tokens`. */
+export function isTokenCount(path: string): boolean {
+  return /\b(count[-_]?tokens|input_tokens)\b/i.test(path.split('?', 1)[0] ?? '');
+}
+
+/** An event of a streamed answer as its caller received it. */
+export interface ReceivedEvent {
+  readonly event?: string;
+  /** Parsed JSON, else the text (`[DONE]`). */
+  readonly data: unknown;
+}
+
+/** Everything that a request has shown: what its caller got, what went upstream, and what is kept of it. Plain JSON. */
+export interface DryOutcome {
+  /** HTTP status; 499 where the caller left before there was one. */
+  readonly status: number;
+  /** Answer headers, lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as JSON, else as text; of a stream what its events add up to in the caller's format. */
+  readonly answer: unknown;
+  /** Text of the model in the answer, of all blocks and choices. */
+  readonly text: string;
+  /** Events of a streamed answer; empty for any other. */
+  readonly events: readonly ReceivedEvent[];
+  /** Error of the answer, or of the event that ended its stream. */
+  readonly error?: { readonly code: string; readonly message: string };
+  /** True where the caller got the whole answer; false where the connection broke off, or the caller left. */
+  readonly complete: boolean;
+  readonly slot?: string;
+  /** Model as asked. */
+  readonly model?: string;
+  /** Model that answered in place of the one asked for. */
+  readonly answeredBy?: string;
+  /** Calls of upstreams. */
+  readonly attempts: number;
+  /** Upstream calls in order, failed ones with their code. */
+  readonly calls: readonly { readonly slot: string; readonly model?: string; readonly code?: string }[];
+  /** Stages that the request passed, in order. */
+  readonly stages: readonly string[];
+  /** Stages whose failure was skipped (`onError: skip`). */
+  readonly skipped: readonly string[];
+  /** Body of the last call of the model as it went out; absent where there was none, and for concurrent requests. */
+  readonly upstream?: unknown;
+  /** Every request that went out for this one, in order; concurrent requests share the list. */
+  readonly outgoing: readonly OutgoingCall[];
+  /** Fields that could not be passed on, as `x-gw-dropped` names them. */
+  readonly dropped: readonly string[];
+  /** Tokens as shown to the caller and as billed by the upstream, in the field names of the ledger. */
+  readonly usage: { readonly shown: LedgerTokens; readonly billed: LedgerTokens };
+  /** Cost in USD of the tokens as shown and as billed, by the prices of the config. */
+  readonly cost: { readonly shown: number | 'unknown'; readonly billed: number | 'unknown' };
+  /** Rows of the ledger for this request. */
+  readonly ledger: readonly LedgerRow[];
+  /** Slots when the request had ended, by id. */
+  readonly slots: Readonly<Record<string, SlotStatus>>;
+  /** Time on the dry clock until the first event of a streamed answer. */
+  readonly firstEventMs?: number;
+  /** Time on the dry clock from the request to the end of the answer. */
+  readonly durationMs: number;
+  /** Addresses that a plugin has tried to connect to, in vain. */
+  readonly refusedConnections: readonly string[];
+  /** Log lines of the request and of its stages, from `warn` up. */
+  readonly log: readonly { readonly level: string; readonly message: string }[];
+}

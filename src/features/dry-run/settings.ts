@@ -1,0 +1,49 @@
+import type { PipelineWatch } from '../../engine/pipeline/run/watch.js';
+import type { KeyLimits, MeterReading, ProtocolKey, WindowLimit } from '../../plugin/internal.js';
+import type { OnChoice } from '../../engine/slots/selection/observed-choice.js';
+import type { SlotsState } from '../../engine/slots/snapshot.js';
+
+/** Settings of the made-up world of a dry gateway. */
+export interface DrySettings {
+  /**
+   * Scenarios of the simulator that answer in place of a slot's account, by slot id, as in its markers: `text`,
+   * `429 retry-after=2 times=1`. Default: an ordinary answer. Throws for a slot that the config does not have.
+   */
+  readonly slots?: Readonly<Record<string, readonly string[]>>;
+  /** Terms of the keys that requests name; other names are issued without limits. */
+  readonly keys?: Readonly<Record<string, KeyTerms>>;
+  /** Terms of the teams that keys name. */
+  readonly teams?: Readonly<Record<string, TeamTerms>>;
+  /** Unix milliseconds; default: now. */
+  readonly startMs?: number;
+  /** True: `start` of stages is called; default false. */
+  readonly startsStages?: boolean;
+  /** Watches each request on its way through the stages. */
+  readonly watch?: PipelineWatch;
+  /** Is told each choice of a slot. */
+  readonly onChoice?: OnChoice;
+  /** State of the slots at the start; default: all are ready, and none is in use. */
+  readonly state?: SlotsState;
+}
+
+/** Terms of a key as the console takes them. */
+export type KeyTerms = KeyLimits &
+  Pick<ProtocolKey, 'models' | 'slots'> & {
+    readonly id?: string;
+    /** Name of its team, one of `teams`. */
+    readonly team?: string;
+    /** Use of its limits at the start; default: none. */
+    readonly used?: UsedLimits;
+  };
+
+/** Terms of a team, whose limits its keys share. */
+export type TeamTerms = KeyLimits & {
+  readonly id?: string;
+  /** Use of its limits at the start; default: none. */
+  readonly used?: UsedLimits;
+};
+
+/** Use of limits in their windows, in the limits' own units; by default the use of a window has just begun. */
+export type UsedLimits = Partial<
+  Readonly<Record<WindowLimit, Pick<MeterReading, 'used'> & Partial<MeterReading>>>
+>;

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Clock } from '../../plugin/internal.js';
+import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { openHttpClient, type OpenHttpClient, type SentRequest } from '../../engine/transport/http-client.js';
+import { MemorySocket } from '../../engine/http/memory-socket.js';
+import type { OutgoingCall } from './outcome.js';
+import { standInServer } from './stand-in.js';
+
+/** Exports that this room uses of the built-in simulator, which no room may import. */
+interface SimulatorModule {
+  readonly Simulator: new (
+    server: Server,
+    options: { clock: Clock; keep: number },
+  ) => { readonly faults: string[] };
+  readonly scenarioNames: readonly string[];
+}
+
+interface DryUpstream {
+  readonly server: Server;
+  /** Scenarios that hold for each request. */
+  readonly scenarios: string[];
+}
+
+/** Simulators in place of the upstreams of all slots, and a token endpoint in place of those of accounts. */
+export class DryUpstreams {
+  readonly #module: SimulatorModule;
+  readonly #clock: Clock;
+  readonly #bySlot = new Map<string, DryUpstream>();
+  readonly #tokens = createServer((request, response) => void grantToken(request, response));
+  readonly #sockets = new Set<MemorySocket>();
+
+  /** Requests that have gone out since it was emptied. */
+  readonly outgoing: OutgoingCall[] = [];
+
+  private constructor(module: SimulatorModule, clock: Clock) {
+    this.#module = module;
+    this.#clock = clock;
+  }
+
+  static async load(clock: Clock): Promise<DryUpstreams> {
+    const file = path.join(builtinFolder, 'upstreams/simulator/simulator.js');
+    const module = (await import(pathToFileURL(file).href)) as SimulatorModule; // a built-in
+    return new DryUpstreams(module, clock);
+  }
+
+  /** Names of the scenarios that there are. */
+  get scenarioNames(): readonly string[] {
+    return this.#module.scenarioNames;
+  }
+
+  /** Opens clients that reach the simulator of their slot, or the token endpoint. */
+  readonly openClient: OpenHttpClient = (settings, use) => {
+    const connect = use === 'account' ? connectTo(() => this.#tokens) : this.#connect(settings);
+    const slot = use === 'upstream' ? settings.id : undefined;
+    const sockets = this.#sockets;
+    return openHttpClient({
+      ...settings,
+      connector(_, callback) {
+        const [near, far] = MemorySocket.pair();
+        sockets.add(near.once('close', () => sockets.delete(near)));
+        connect(far);
+        queueMicrotask(() => callback(null, near as never)); // undici asks for a TCP socket, and uses no more than these have
+      },
+      onSend: (request) => void this.outgoing.push(outgoingCall(request, slot)),
+    });
+  };
+
+  /** Sets the scenarios that a slot answers with. */
+  answerWith(slot: string, scenarios: readonly string[]): void {
+    this.#of(slot).scenarios.splice(0, Infinity, ...scenarios);
+  }
+
+  /** Ends what goes on, such as an answer whose last pause the clock has not come to. */
+  close(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Connects to the simulator of a slot, which stands below the path of any base URL, or to its stand-in. */
+  #connect({ id, baseUrl, standIn }: Parameters<OpenHttpClient>[0]): (far: MemorySocket) => void {
+    if (standIn) {
+      let server: Server | undefined;
+      return connectTo(() => (server ??= standInServer(standIn, this.#of(id).server)));
+    }
+    const basePath = new URL(baseUrl).pathname.replace(/(?:\/v1)?\/*$/, '');
+    return (far) => {
+      basePaths.set(far, basePath);
+      this.#of(id).server.emit('connection', far);
+    };
+  }
+
+  #of(slot: string): DryUpstream {
+    const known = this.#bySlot.get(slot);
+    if (known) return known;
+    const server = createServer().on('request', withoutBasePath);
+    const { faults: scenarios } = new this.#module.Simulator(server, { clock: this.#clock, keep: 0 });
+    const made = { server, scenarios };
+    this.#bySlot.set(slot, made);
+    return made;
+  }
+}
+
+function connectTo(server: () => Server): (far: MemorySocket) => void {
+  return (far) => void server().emit('connection', far);
+}
+
+/** Paths of the base URLs that connections are for. */
+const basePaths = new WeakMap<object, string>();
+
+/** Called before the simulator, which is given the path below that of the base URL. */
+function withoutBasePath(request: IncomingMessage): void {
+  const basePath = basePaths.get(request.socket) ?? '';
+  if (basePath !== '' && request.url?.startsWith(`${basePath}/`))
+    request.url = request.url.slice(basePath.length);
+}
+
+function outgoingCall(
+  { method, path, headers, body, credential }: SentRequest,
+  slot: string | undefined,
+): OutgoingCall {
+  return {
+    ...(slot !== undefined && { slot }),
+    method,
+    path,
+    headers: { ...headers },
+    credential: Object.keys(credential).map((name) => name.toLowerCase()),
+    body: parsed(body),
+  };
+}
+
+function parsed(body: Buffer | string | undefined): unknown {
+  if (body === undefined) return undefined;
+  const text = body.toString();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Answers any token request with a token of an hour. */
+async function grantToken(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  for await (const _ of request); // read to its end, so that the connection can be used again
+  const token = { access_token: 'dry-run', refresh_token: 'dry-run', token_type: 'Bearer', expires_in: 3600 };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(token));
+}

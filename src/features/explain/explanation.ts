@@ -1,0 +1,157 @@
+import type { DryRequest } from '../dry-run/outcome.js';
+import type { PassedBy } from '../../engine/pipeline/run/watch.js';
+import type { ObservedChoice } from '../../engine/slots/selection/observed-choice.js';
+import type { LedgerTokens } from '../../plugin/internal.js';
+
+/** Request to explain, and who sends it. */
+export type ExplainRequest = Pick<DryRequest, 'method' | 'path' | 'headers' | 'body' | 'key'>;
+
+/** Change of the Messages request at one place; values are shortened. */
+export interface RequestChange {
+  /** `system[0].text`; empty: the whole request. */
+  readonly path: string;
+  /** Absent: it is new. */
+  readonly before?: unknown;
+  /** Absent: it was removed. */
+  readonly after?: unknown;
+}
+
+/** Changes of the request, and the number of those that are left out. */
+export interface RequestChanges {
+  readonly changes: readonly RequestChange[];
+  readonly more?: number;
+}
+
+/** Key of the state that a stage has set, changed or removed. */
+export interface StateChange {
+  readonly key: string;
+  readonly change: 'set' | 'changed' | 'removed';
+  /** Small value, or a few words about it; absent where it cannot be shown. */
+  readonly value?: unknown;
+}
+
+/** Changes of a stage to an answer's events. */
+export interface EventChanges {
+  /** Number of events by type, where it differs: before and after. */
+  readonly types: Readonly<Record<string, readonly [before: number, after: number]>>;
+  /** Characters of text before and after. */
+  readonly characters: readonly [before: number, after: number];
+  readonly textChanged: boolean;
+  /** Fields of the usage that differ: before and after. */
+  readonly usage: Readonly<Record<string, readonly [before: number | null, after: number | null]>>;
+}
+
+/** Error as callers are told. */
+export interface ExplainedError {
+  /** `internal` for an exception of a plugin. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Call of the model that a stage's interceptor has made. */
+export interface ExplainedCall {
+  /** Changes of the interceptor to the request that it was given. */
+  readonly request: RequestChanges;
+  readonly error?: ExplainedError;
+}
+
+/** Run of a stage's interceptor. */
+export interface Interception {
+  /** Calls that it has made; none: it has answered by itself. */
+  readonly calls: readonly ExplainedCall[];
+  /** Changes to the answer; absent: none. */
+  readonly events?: EventChanges;
+  readonly error?: ExplainedError;
+}
+
+/** Reason why a request has not passed a stage. */
+export type SkipReason =
+  | PassedBy
+  | { readonly kind: 'disabled' }
+  /** The stage is not for requests of this operation. */
+  | { readonly kind: 'operation'; readonly operation: string }
+  /** It has failed, and the request went on without it. */
+  | { readonly kind: 'error'; readonly error: ExplainedError }
+  /** A stage above has ended the request. */
+  | { readonly kind: 'not-reached' };
+
+/** Way of a request through one stage. */
+export interface ExplainedStage {
+  readonly stage: string;
+  /** `pipeline[3]`. */
+  readonly path: string;
+  /** Place in the config: `config/gateway.yaml:14:5`. */
+  readonly at: string;
+  /** `passed`: went on below it; `answered`: ended the request with an answer. */
+  readonly result: 'passed' | 'answered' | 'failed' | 'skipped';
+  readonly reason?: SkipReason;
+  /** Own time, without that of the stages below it and of calls of the model. */
+  readonly ms: number;
+  readonly request: RequestChanges;
+  readonly state: readonly StateChange[];
+  /** Changes to the answer; absent: none. */
+  readonly events?: EventChanges;
+  readonly interceptions: readonly Interception[];
+  readonly error?: ExplainedError;
+  /** Error of a stage below that it has not passed on. */
+  readonly caught?: ExplainedError;
+}
+
+/** Request as it would go out to an upstream. */
+export interface ExplainedOutgoing {
+  readonly slot?: string;
+  readonly method: string;
+  readonly path: string;
+  /** Masked: those that the account, the slot or a credential has set. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent where texts are not to be shown. */
+  readonly body?: unknown;
+}
+
+/** Answer as the caller would get it. */
+export interface ExplainedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Number of events of a streamed answer by type. */
+  readonly events: Readonly<Record<string, number>>;
+  readonly error?: ExplainedError;
+  /** False: the answer broke off. */
+  readonly complete: boolean;
+  /** Absent where texts are not to be shown. */
+  readonly answer?: unknown;
+}
+
+/** Tokens of a request, and what the gateway has added to it. */
+export interface ExplainedTokens {
+  readonly billed: LedgerTokens;
+  readonly shown: LedgerTokens;
+  /** Input tokens billed and not shown. */
+  readonly added: number;
+  /** Estimate of the texts that the gateway has put into the request. */
+  readonly additions: { readonly system: number; readonly tools: number };
+}
+
+/** Way of one request through the gateway. Plain JSON. */
+export interface Explanation {
+  readonly request: {
+    readonly method: string;
+    readonly path: string;
+    readonly key: string | null;
+    readonly bytes: number;
+    readonly format?: string;
+    readonly model?: string;
+  };
+  /** All stages of the config, in its order. */
+  readonly stages: readonly ExplainedStage[];
+  /** Choices of a slot, in order; further ones follow failures. */
+  readonly choices: readonly ObservedChoice[];
+  /** Upstream calls in order, with the code of those that failed. */
+  readonly calls: readonly { readonly slot: string; readonly model?: string; readonly code?: string }[];
+  readonly outgoing: readonly ExplainedOutgoing[];
+  readonly answer: ExplainedAnswer;
+  /** Fields of the request that no upstream call can express. */
+  readonly dropped: readonly string[];
+  readonly tokens: ExplainedTokens;
+  /** Warnings that were logged. */
+  readonly log: readonly string[];
+}

@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { ExplainCall } from '../../../console/web/api/types.js';
+import { usePlace } from '../../../console/web/state/location.js';
+import { useResource } from '../../../console/web/state/use-resource.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { TextArea } from '../../../console/web/ui/field.js';
+import { Card } from '../../../console/web/ui/page.js';
+import { Select } from '../../../console/web/ui/select.js';
+import { exampleOf, formats, headersIn } from './examples.js';
+
+interface ExplainFormProps {
+  /** Text of the button; default: Explain. */
+  readonly verb?: string;
+  /** A request without a key is no choice. */
+  readonly needsKey?: boolean;
+  readonly isBusy: boolean;
+  readonly onExplain: (call: ExplainCall) => void;
+}
+
+/** Form for a request; the query of the page may name its format, model and key. */
+export function ExplainForm({ verb = 'Explain', needsKey = false, isBusy, onExplain }: ExplainFormProps) {
+  const { query } = usePlace();
+  const model = query.get('model') ?? 'sonnet-5';
+  const [post, setPost] = useState<string>(
+    formats.find(({ id }) => id === query.get('format'))?.path ?? '/v1/messages',
+  );
+  const [body, setBody] = useState(() => exampleOf(post, model));
+  const [headers, setHeaders] = useState('');
+  const [as, setAs] = useState(query.get('key') ?? 'master');
+  const changeFormat = (path: string): void => {
+    if (body === exampleOf(post, model)) setBody(exampleOf(path, model));
+    setPost(path);
+  };
+  return (
+    <Card class="explain-form">
+      <div class="explain-choices">
+        <Select
+          label="Format"
+          value={post}
+          options={formats.map(({ path, text }) => ({ value: path, text }))}
+          onValue={changeFormat}
+        />
+        <KeyChoice value={as} needsKey={needsKey} onValue={setAs} />
+      </div>
+      <TextArea label="Request body" value={body} onValue={setBody} rows={12} mono />
+      <TextArea
+        label="Headers"
+        value={headers}
+        onValue={setHeaders}
+        placeholder="x-session-id: s1"
+        hint="One a line; without credentials, the key is chosen above."
+        mono
+      />
+      <Button
+        tone="primary"
+        busy={isBusy}
+        onClick={() =>
+          onExplain({ post, body: valueOf(body), headers: headersIn(headers), as: as === 'none' ? null : as })
+        }
+      >
+        {verb}
+      </Button>
+    </Card>
+  );
+}
+
+/** JSON as a value; a text that is none goes as it is, and the gateway says what is wrong with it. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+interface KeyChoiceProps {
+  readonly value: string;
+  readonly needsKey: boolean;
+  readonly onValue: (key: string) => void;
+}
+
+function KeyChoice({ value, needsKey, onValue }: KeyChoiceProps) {
+  const { data: keys = [] } = useResource('keys', (signal) => panel.keys(signal));
+  const good = keys.filter((key) => key.revoked_at === null);
+  const options = [
+    { value: 'master', text: 'The master key' },
+    ...good.map(({ id, name }) => ({ value: id, text: name })),
+    ...(needsKey ? [] : [{ value: 'none', text: 'No key' }]),
+  ];
+  return <Select label="Key" value={value} options={options} onValue={onValue} />;
+}

@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks';
+import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
+import { panel } from '../../../console/web/api/panel.js';
+import type { ExplainCall, Explanation } from '../../../console/web/api/types.js';
+import { useIsViewer } from '../../../console/web/state/session.js';
+import { Page } from '../../../console/web/ui/page.js';
+import { Problem } from '../../../console/web/ui/problem.js';
+import { ExplainForm } from './explain-form.js';
+import { Report } from './report.js';
+
+/** Page that shows how the gateway would handle a request now. */
+export function ExplainPage() {
+  const [explanation, setExplanation] = useState<Explanation>();
+  const [problem, setProblem] = useState<PanelError>();
+  const isViewer = useIsViewer();
+  const [isBusy, setBusy] = useState(false);
+  const explain = async (call: ExplainCall): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      setExplanation(await panel.explain(call));
+    } catch (error) {
+      setProblem(toPanelError(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Page
+      title="Explain"
+      lead="What the gateway would do with a request now. No upstream is asked, and no limit is spent."
+    >
+      <ExplainForm isBusy={isBusy} onExplain={(call) => void explain(call)} />
+      {isViewer && (
+        <p class="dim">Texts of the request, the answer and the config are shown to admins alone.</p>
+      )}
+      {problem && <Problem error={problem} />}
+      {explanation && !problem && <Report explanation={explanation} />}
+    </Page>
+  );
+}

@@ -1,0 +1,50 @@
+import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explanation.js';
+import { valueText, type Paint } from './values.js';
+import { printable } from '../../../plugin/internal.js';
+
+/** Lines of what has changed in a request, a line each. */
+export function changeLines(
+  { changes, more }: RequestChanges,
+  whole: string,
+  paint: Paint,
+): readonly string[] {
+  const lines = changes.map((change) => `      ${changeLine(change, whole, paint)}`);
+  return more === undefined ? lines : [...lines, `      … and ${more} more changes`];
+}
+
+function changeLine(change: RequestChange, whole: string, paint: Paint): string {
+  const path = printable(change.path || whole);
+  const [before, after] = [change.before, change.after].map((value) => printable(valueText(value ?? null)));
+  if (!('before' in change)) return paint('green', `+ ${path}: ${after}`);
+  if (!('after' in change)) return paint('red', `- ${path}: ${before}`);
+  return `${paint('yellow', `~ ${path}`)}: ${before} → ${after}`;
+}
+
+/** Lines of what has changed in the answer's events. */
+export function eventLines(events: EventChanges | undefined): readonly string[] {
+  if (!events) return [];
+  const { types, usage, textChanged, characters } = events;
+  const notes = [...Object.entries(types), ...Object.entries(usage)].map(
+    ([name, [before, after]]) => `${name} ${before ?? 'none'} → ${after ?? 'none'}`,
+  );
+  const text = textChanged ? [`text ${characters.join(' → ')} characters`] : [];
+  return [printable(`      answer: ${[...notes, ...text].join(', ')}`)];
+}
+
+/** Lines of what a stage has done around the call of the model. */
+export function callLines({ calls, events, error }: Interception, paint: Paint): readonly string[] {
+  const lines = calls.flatMap(({ request, error }, at) => {
+    const isSilent = calls.length === 1 && !error && request.changes.length === 0;
+    if (isSilent) return [];
+    const end = error ? paint('red', printable(`: ${error.code}: ${error.message}`)) : '';
+    return [
+      `      call ${at + 1}${end}`,
+      ...changeLines(request, 'request', paint).map((line) => `  ${line}`),
+    ];
+  });
+  return [
+    ...(calls.length === 0 && !error ? ['      answered without a call of the model'] : lines),
+    ...eventLines(events),
+    ...(error ? [`      ${paint('red', printable(`${error.code}: ${error.message}`))}`] : []),
+  ];
+}

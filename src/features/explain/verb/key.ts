@@ -1,0 +1,64 @@
+import { defaultName } from '../../dry-run/keys.js';
+import type { DrySettings } from '../../dry-run/settings.js';
+import { didYouMean, windowLimits, type WindowLimit } from '../../../plugin/internal.js';
+import { UsageError } from '../../../gateway/start-failure.js';
+
+interface GivenKey {
+  /** Name of the key; `none` for a caller without one. */
+  readonly as: string | undefined;
+  /** `LIMIT=AMOUNT` each. */
+  readonly limits: readonly string[];
+  /** `LIMIT=AMOUNT` each. */
+  readonly used: readonly string[];
+  /** `LIMIT=AMOUNT` each: limits of its team. */
+  readonly teamLimits: readonly string[];
+  /** `LIMIT=AMOUNT` each. */
+  readonly teamUsed: readonly string[];
+}
+
+/** Name of the team of a key whose team has limits. */
+const teamName = 'team';
+
+/** The key of the request and its team, with their limits and the use of these. Throws a UsageError. */
+export function keysOf({
+  as = defaultName,
+  ...given
+}: GivenKey): Required<Pick<DrySettings, 'keys' | 'teams'>> {
+  const key = termsOf(given, 'key-limit', 'used');
+  const team = termsOf({ limits: given.teamLimits, used: given.teamUsed }, 'team-limit', 'team-used');
+  const hasTeam = given.teamLimits.length + given.teamUsed.length > 0;
+  return {
+    keys: { [as]: { ...key, ...(hasTeam && { team: teamName }) } },
+    teams: hasTeam ? { [teamName]: team } : {},
+  };
+}
+
+function termsOf(
+  { limits, used }: Pick<GivenKey, 'limits' | 'used'>,
+  limitOption: string,
+  usedOption: string,
+) {
+  const own = amountsOf(`--${limitOption}`, limits, (amount) => amount > 0);
+  const uses = amountsOf(`--${usedOption}`, used, () => true);
+  return {
+    ...Object.fromEntries(own),
+    used: Object.fromEntries(uses.map(([limit, amount]) => [limit, { used: amount }])),
+  };
+}
+
+function amountsOf(
+  option: string,
+  given: readonly string[],
+  isEnough: (amount: number) => boolean,
+): readonly (readonly [limit: WindowLimit, amount: number])[] {
+  return given.map((each) => {
+    const [, name = '', digits = ''] = /^(\w+)=(\d{1,15}(?:\.\d{1,9})?)$/.exec(each) ?? [];
+    const limit = windowLimits.find((known) => known === name);
+    const amount = Number(digits);
+    const isWhole = Number.isInteger(amount) || limit?.startsWith('usd');
+    if (limit && digits !== '' && isWhole && isEnough(amount)) return [limit, amount];
+    const meant = limit ? undefined : didYouMean(name, windowLimits);
+    const cure = meant === undefined ? `limits are ${windowLimits.join(', ')}` : `did you mean ${meant}`;
+    throw new UsageError(`${option} takes LIMIT=AMOUNT, not ${JSON.stringify(each)}; ${cure}.`);
+  });
+}

@@ -1,0 +1,15 @@
+import { GatewayError, type KeyPatch, type TeamPatch } from '../../plugin/internal.js';
+import type { Panel } from '../slots/panel-slots.js';
+
+/** Throws `conflict` for a budget that no stage of the pipeline would count. */
+export function refuseUncountedBudget(
+  { countsBudgets }: Panel,
+  { usdPerDay, usdPerMonth }: Pick<KeyPatch | TeamPatch, 'usdPerDay' | 'usdPerMonth'>,
+): void {
+  if (countsBudgets || (usdPerDay ?? usdPerMonth ?? null) === null) return;
+  const field = (usdPerDay ?? null) === null ? 'usd_per_month' : 'usd_per_day';
+  throw new GatewayError(
+    'conflict',
+    `${field}: no stage of the pipeline counts budgets; list rate-limit in the pipeline, reload, and set it then.`,
+  );
+}

@@ -1,0 +1,122 @@
+import type { Static } from 'typebox';
+import { isoTime } from '../slots/report.js';
+import {
+  Closed,
+  Duration,
+  Time,
+  timeMs,
+  Type,
+  type KeyPatch,
+  type ProtocolKey,
+} from '../../plugin/internal.js';
+import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
+import { IsoTime, Line, Note, Nullable, StoredTotal } from '../../operator/schemas.js';
+
+const settable = {
+  expires_at: Type.Optional(Nullable(Time())),
+  models: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
+  slots: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
+  team: Type.Optional(Nullable(Line)),
+  ...settableLimits,
+  note: Note,
+};
+
+/** Body of a request that issues a key. */
+export const NewKey = Closed({ name: Line, ...settable });
+
+/** Merge patch of a key. */
+export const ChangedKey = Closed({
+  name: Type.Optional(Line),
+  ...settable,
+  revoked_at: Type.Optional(Nullable(Time())),
+});
+
+const reported = {
+  id: Type.String(),
+  name: Type.String(),
+  last4: Type.String(),
+  created_at: IsoTime,
+  last_used_at: Nullable(IsoTime),
+  expires_at: Nullable(IsoTime),
+  revoked_at: Nullable(IsoTime),
+  models: Nullable(Type.Array(Type.String(), { description: 'Catalog ids or globs; null: all.' })),
+  slots: Nullable(Type.Array(Type.String(), { description: 'Slot ids or globs; null: all.' })),
+  team: Nullable(Type.String({ description: 'Id of its team, whose limits and budgets it shares.' })),
+  ...reportedLimits,
+  note: Nullable(Type.String()),
+  former_secrets: Type.Array(Type.Object({ last4: Type.String(), ends_at: IsoTime }), {
+    description: 'Secrets before the last rotations that are accepted until `ends_at`, the oldest first.',
+  }),
+};
+
+/** A key as sent by the panel API. */
+export const KeyReport = Type.Object(reported);
+/** A key in the list of all keys. */
+export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
+const unknown = Type.Array(Type.String(), {
+  description: 'Of `models`: those that neither the catalog nor the list of a slot has.',
+});
+/** A key that was changed. */
+export const ChangedKeyReport = Type.Object({ ...reported, unknown_models: unknown });
+/** An issued key with its secret text, sent only once. */
+export const IssuedKey = Type.Object({ ...reported, unknown_models: unknown, key: Type.String() });
+
+/** Time for which the secrets before a rotation work, where it names none. */
+export const defaultGrace = '24h';
+
+/** Body of a rotation. */
+export const Rotation = Closed({
+  grace: Type.Optional(
+    Duration({
+      default: defaultGrace,
+      description: 'Time for which the secrets before go on working; `0s`: they end at once.',
+    }),
+  ),
+});
+
+/** A key as sent by the panel API, at a time. */
+export function keyReport(key: ProtocolKey, nowMs: number): Static<typeof KeyReport> {
+  return {
+    id: key.id,
+    name: key.name,
+    last4: key.last4,
+    created_at: new Date(key.createdAtMs).toISOString(),
+    last_used_at: isoTime(key.lastUsedAtMs),
+    expires_at: isoTime(key.expiresAtMs),
+    revoked_at: isoTime(key.revokedAtMs),
+    models: key.models ? [...key.models] : null,
+    slots: key.slots ? [...key.slots] : null,
+    team: key.team ?? null,
+    ...limitsReport(key),
+    note: key.note ?? null,
+    former_secrets: (key.formerSecrets ?? [])
+      .filter(({ endsAtMs }) => endsAtMs > nowMs)
+      .map(({ last4, endsAtMs }) => ({ last4, ends_at: new Date(endsAtMs).toISOString() })),
+  };
+}
+
+/** Patch with the fields that a body contains, and no others. */
+export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
+  const { expires_at: expiresAt, revoked_at: revokedAt, name, models, slots, note } = body;
+  return withoutUndefined<KeyPatch>({
+    name,
+    models,
+    slots,
+    note,
+    expiresAtMs: momentOf(expiresAt),
+    revokedAtMs: momentOf(revokedAt),
+    team: body.team,
+    ...limitsPatch(body),
+  });
+}
+
+/** The fields of a patch that a body contains. */
+export function withoutUndefined<Patch extends object>(fields: {
+  readonly [Field in keyof Patch]: Patch[Field] | undefined;
+}): Patch {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Patch; // fields of it
+}
+
+function momentOf(time: string | number | null | undefined): number | null | undefined {
+  return time === null || time === undefined ? time : timeMs(time);
+}

@@ -1,0 +1,242 @@
+import type { Static } from 'typebox';
+import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import {
+  Closed,
+  durationMs,
+  GatewayError,
+  reservedNames,
+  Type,
+  type KeyPatch,
+  type KeySecret,
+  type ProtocolKey,
+} from '../../plugin/internal.js';
+import { refuseUncountedBudget } from './budgets.js';
+import { invalid } from '../../operator/check.js';
+import { refusePast } from '../../operator/expiry.js';
+import type { Names } from '../../operator/names.js';
+import {
+  ChangedKey,
+  ChangedKeyReport,
+  defaultGrace,
+  IssuedKey,
+  keyReport,
+  KeyReport,
+  ListedKey,
+  NewKey,
+  Rotation,
+  toPatch,
+} from './key-report.js';
+import type { Panel } from '../slots/panel-slots.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { refuseRotation } from './rotation.js';
+import { ListOf } from '../../operator/schemas.js';
+import { teamIdOf } from './team-id.js';
+import { unknownModels } from './unknown-models.js';
+
+/** Makes keys and secrets: each returns the text, to be shown once, and what is stored of it. */
+export interface KeyMaker {
+  issueKey(
+    fields: KeyPatch & { readonly name: string },
+    nowMs: number,
+  ): { readonly text: string; readonly key: ProtocolKey };
+  makeKeySecret(): { readonly text: string; readonly secret: KeySecret };
+}
+
+/** Routes of `/api/panel/keys`. */
+export function keyRoutes(panel: Panel, names: Names, maker: KeyMaker): readonly PanelRoute[] {
+  const desk = new KeyEditor(panel, names);
+  return [
+    route({
+      method: 'GET',
+      path: '/keys',
+      summary: 'All protocol keys, newest first; never the keys themselves.',
+      answers: { 200: ListOf(ListedKey, {}) },
+      handle: () => desk.list(),
+    }),
+    route({
+      method: 'POST',
+      path: '/keys',
+      summary: 'Issues a key: `key` is shown here and never again.',
+      body: NewKey,
+      audit: 'key.create',
+      answers: { 201: IssuedKey },
+      handle: async ({ body, audit }) => {
+        const fields = await desk.checked({ ...toPatch(body), name: body.name });
+        return desk.issue(maker.issueKey(fields, panel.now()), audit);
+      },
+    }),
+    ...changeRoutes(desk),
+    rotateRoute(desk, maker),
+  ];
+}
+
+function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
+  return [
+    route({
+      method: 'PATCH',
+      path: '/keys/:id',
+      summary:
+        'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
+      body: ChangedKey,
+      audit: 'key.update',
+      answers: { 200: ChangedKeyReport },
+      handle: async ({ id, body, audit }) => {
+        const report = await desk.change(id, await desk.checked(toPatch(body)), audit);
+        return { ...report, unknown_models: desk.unknownModels(report) };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/keys/:id',
+      summary: 'Revokes a key; with `purge=true` it is removed for good.',
+      query: Closed({ purge: Type.Optional(Type.Boolean()) }),
+      audit: 'key.revoke',
+      answers: { 200: KeyReport, 204: null },
+      handle: ({ id, query, audit }) => (query.purge ? desk.purge(id, audit) : desk.revoke(id, audit)),
+    }),
+  ];
+}
+
+function rotateRoute(desk: KeyEditor, maker: KeyMaker): PanelRoute {
+  return route({
+    method: 'POST',
+    path: '/keys/:id/rotate',
+    summary: 'Gives a key a new secret: `key` is shown here and never again; the rest of it stays.',
+    body: Rotation,
+    audit: 'key.rotate',
+    answers: { 200: IssuedKey },
+    handle: ({ id, body: { grace = defaultGrace }, audit }) =>
+      desk.rotate(id, { ...maker.makeKeySecret(), grace }, audit),
+  });
+}
+
+/** A new secret of a key, and how long the one before is accepted. */
+interface NewSecret extends ReturnType<KeyMaker['makeKeySecret']> {
+  /** A duration, `24h`. */
+  readonly grace: string;
+}
+
+type Report = Static<typeof KeyReport>;
+type Issued = Static<typeof IssuedKey>;
+
+/** Issues, changes and removes keys. */
+class KeyEditor {
+  readonly #panel: Panel;
+  readonly #names: Names;
+
+  constructor(panel: Panel, names: Names) {
+    this.#panel = panel;
+    this.#names = names;
+  }
+
+  async list(): Promise<object> {
+    const { keys, responses } = this.#panel.store;
+    const [listed, totals] = await Promise.all([keys.list(), responses.totals()]);
+    const data = listed.slice(0, maxKeys).map((key) => ({
+      ...keyReport(key, this.#panel.now()),
+      stored_responses: totals.get(key.id) ?? null,
+    }));
+    return { object: 'list', data };
+  }
+
+  /**
+   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team and for a name
+   * that other callers have, and `conflict` for a budget that nothing counts.
+   */
+  async checked<Fields extends KeyPatch>(fields: Fields): Promise<Fields> {
+    refuseUncountedBudget(this.#panel, fields);
+    const { name, team } = fields;
+    if (name !== undefined && reservedNames.has(name))
+      throw invalid([`name: "${name}" stands for other callers in the config; give the key another name`]);
+    if (typeof team !== 'string') return fields;
+    const id = await teamIdOf(this.#panel.store, team);
+    if (id === undefined) throw invalid([`team: unknown team ${JSON.stringify(team)}`]);
+    return { ...fields, team: id };
+  }
+
+  unknownModels({ models }: Pick<Report, 'models'>): string[] {
+    return [...unknownModels(models ?? [], this.#panel)];
+  }
+
+  async issue({ text, key }: ReturnType<KeyMaker['issueKey']>, audit: AuditedAction): Promise<Issued> {
+    const { keys } = this.#panel.store;
+    refusePast(key.expiresAtMs, this.#panel.now());
+    if ((await keys.list()).length >= maxKeys)
+      throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
+    await keys.put(key);
+    this.#changed();
+    audit.target = key.id;
+    audit.change(undefined, this.#report(key));
+    return this.#withText(key, text);
+  }
+
+  async change(id: string, patch: KeyPatch, audit: AuditedAction): Promise<Report> {
+    const { keys } = this.#panel.store;
+    const before = await keys.get(id);
+    refusePast(patch.expiresAtMs, this.#panel.now(), before?.expiresAtMs);
+    const key = before && (await keys.update(id, patch));
+    if (!key) throw noSuchKey(id);
+    this.#changed(key.revokedAtMs === undefined ? [] : hashesOf(key));
+    audit.change(this.#report(before), this.#report(key));
+    return this.#report(key);
+  }
+
+  /** Gives a key a new secret. Throws as `refuseRotation`. */
+  async rotate(id: string, { text, secret, grace }: NewSecret, audit: AuditedAction): Promise<Issued> {
+    const { store, now } = this.#panel;
+    const [nowMs, graceMs] = [now(), durationMs(grace)];
+    const before = await store.keys.get(id);
+    if (!before) throw noSuchKey(id);
+    refuseRotation(before, graceMs, nowMs);
+    const key = await store.keys.rotate(id, secret, nowMs + graceMs);
+    if (!key) throw noSuchKey(id);
+    this.#changed(hashesOf(before).filter((hash) => !hashesOf(key).includes(hash)));
+    audit.change(this.#report(before), this.#report(key));
+    audit.note({ grace });
+    return this.#withText(key, text);
+  }
+
+  /** Revokes a key; one that is revoked already keeps its time. */
+  async revoke(id: string, audit: AuditedAction): Promise<Report> {
+    const { store, now } = this.#panel;
+    const key = await store.keys.get(id);
+    if (!key) throw noSuchKey(id);
+    return this.change(id, { revokedAtMs: key.revokedAtMs ?? now() }, audit);
+  }
+
+  async purge(id: string, audit: AuditedAction): Promise<undefined> {
+    const { keys } = this.#panel.store;
+    const key = await keys.get(id);
+    if (!key || !(await keys.delete(id))) throw noSuchKey(id);
+    this.#changed(hashesOf(key));
+    audit.change(this.#report(key), undefined);
+    audit.note({ purged: true });
+    return undefined;
+  }
+
+  #withText(key: ProtocolKey, text: string): Issued {
+    const report = this.#report(key);
+    return { ...report, unknown_models: this.unknownModels(report), key: text };
+  }
+
+  #report(key: ProtocolKey): Report {
+    return keyReport(key, this.#panel.now());
+  }
+
+  #changed(ended: readonly string[] = []): void {
+    this.#names.forget();
+    this.#panel.keysChanged(...ended);
+  }
+}
+
+/** Hashes of all secrets of a key. */
+function hashesOf({ hash, formerSecrets = [] }: ProtocolKey): readonly string[] {
+  return [hash, ...formerSecrets.map((secret) => secret.hash)];
+}
+
+/** Max number of keys, so that the list of all keys stays small enough to send. */
+const maxKeys = 10_000;
+
+function noSuchKey(id: string): GatewayError {
+  return new GatewayError('not_found', `There is no key ${JSON.stringify(id)}.`);
+}

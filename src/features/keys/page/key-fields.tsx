@@ -1,0 +1,70 @@
+import { tie, type Drafting } from '../../../console/web/state/use-draft.js';
+import { Input } from '../../../console/web/ui/field.js';
+import { Select } from '../../../console/web/ui/select.js';
+import type { KeyDraft } from './key-draft.js';
+import { LimitFields } from './limit-fields.js';
+import { useTeams } from './use-teams.js';
+
+export function KeyFields(props: Drafting<KeyDraft>) {
+  const tied = tie(props);
+  return (
+    <>
+      <Input
+        label="Name"
+        {...tied('name')}
+        placeholder="alice, ci, support-bot"
+        hint="Stands in the ledger and in the logs."
+        required
+      />
+      <Input label="Note" {...tied('note')} placeholder="What it is for" />
+      <TeamField {...props} />
+      <LimitFields {...props} />
+      <fieldset>
+        <legend>Reach</legend>
+        <div class="columns">
+          <Input
+            label="Models"
+            {...tied('models')}
+            placeholder="all"
+            hint="Catalog ids with commas between them; * stands for any text."
+            mono
+          />
+          <Input
+            label="Slots"
+            {...tied('slots')}
+            placeholder="all"
+            hint="Slot ids with commas between them; * stands for any text."
+            mono
+          />
+          <Input
+            label="Ends"
+            type="datetime-local"
+            {...tied('expires')}
+            hint="Empty: it does not end by itself."
+          />
+        </div>
+      </fieldset>
+    </>
+  );
+}
+
+/** Choice of a team; absent while there is none. */
+function TeamField({ draft, change }: Drafting<KeyDraft>) {
+  const { data: teams = [] } = useTeams();
+  if (teams.length === 0 && draft.team === '') return null;
+  const isKnown = draft.team === '' || teams.some(({ id }) => id === draft.team);
+  const options = [
+    { value: '', text: 'no team' },
+    ...teams.map(({ id, name }) => ({ value: id, text: name })),
+    ...(isKnown ? [] : [{ value: draft.team, text: draft.team }]),
+  ];
+  return (
+    <Select
+      label="Team"
+      value={draft.team}
+      options={options}
+      onValue={(team) => change({ team })}
+      hint="Its keys share the limits and budgets of the team, beside their own."
+    />
+  );
+}

@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { Team } from '../../../console/web/api/types.js';
+import { toast } from '../../../console/web/state/toasts.js';
+import { useAction } from '../../../console/web/state/use-action.js';
+import { tie, useDraft } from '../../../console/web/state/use-draft.js';
+import { Input } from '../../../console/web/ui/field.js';
+import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { changesOf, givenOf } from './limit-draft.js';
+import { LimitFields } from './limit-fields.js';
+import { draftOf, settingsOf } from './team-draft.js';
+
+interface TeamFormProps {
+  /** Null: a new one. */
+  readonly team: Team | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** Dialog that makes or changes a team. */
+export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
+  const [before] = useState(() => draftOf(team));
+  const drafting = useDraft(before);
+  const tied = tie(drafting);
+  const action = useAction();
+  const save = async () => {
+    const settings = settingsOf(drafting.draft);
+    const isSaved = await action.run(async () => {
+      if (team) await panel.changeTeam(team.id, changesOf(settings, settingsOf(before)));
+      else await panel.makeTeam(givenOf(settings));
+    });
+    if (!isSaved) return;
+    toast(`The team ${settings.name} is ${team ? 'changed' : 'made'}.`);
+    onSaved();
+    onClose();
+  };
+  const [title, verb] = team ? [`Edit ${team.name}`, 'Save'] : ['New team', 'Make the team'];
+  return (
+    <FormDialog title={title} verb={verb} action={action} onSubmit={save} onClose={onClose}>
+      <Input label="Name" {...tied('name')} placeholder="search, support, research" required />
+      <Input label="Note" {...tied('note')} placeholder="Who belongs to it" />
+      <LimitFields {...drafting} />
+    </FormDialog>
+  );
+}

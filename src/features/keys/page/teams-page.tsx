@@ -1,0 +1,117 @@
+import { useMemo, useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { Team } from '../../../console/web/api/types.js';
+import { toast } from '../../../console/web/state/toasts.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Confirm } from '../../../console/web/ui/confirm.js';
+import { Empty } from '../../../console/web/ui/empty.js';
+import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { Page } from '../../../console/web/ui/page.js';
+import { Table } from '../../../console/web/ui/table/table.js';
+import { useSort } from '../../../console/web/ui/table/use-sort.js';
+import { teamColumns } from './team-columns.js';
+import { TeamForm } from './team-form.js';
+import { useTeams } from './use-teams.js';
+
+type Open =
+  | { readonly what: 'edit'; readonly team: Team | null }
+  | { readonly what: 'delete'; readonly team: Team };
+
+/** Teams of keys, with what each has used of its limits and budgets. */
+export function TeamsPage() {
+  const teams = useTeams();
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+  const make = () => setOpen({ what: 'edit', team: null });
+  const actions = (
+    <Button tone="primary" icon="plus" changes onClick={make}>
+      New team
+    </Button>
+  );
+  return (
+    <Page title="Teams" lead="Keys that share limits and budgets, beside their own." actions={actions}>
+      <Loaded resource={teams} skeleton={<TeamsSkeleton />}>
+        {(list) =>
+          list.length === 0 ? <NoTeams onMake={make} /> : <TeamTable teams={list} onOpen={setOpen} />
+        }
+      </Loaded>
+      {open?.what === 'edit' && <TeamForm team={open.team} onClose={close} onSaved={teams.reload} />}
+      {open?.what === 'delete' && <DeleteTeam team={open.team} onClose={close} onDone={teams.reload} />}
+    </Page>
+  );
+}
+
+function TeamTable({
+  teams,
+  onOpen,
+}: {
+  readonly teams: readonly Team[];
+  readonly onOpen: (open: Open) => void;
+}) {
+  const columns = useMemo(
+    () =>
+      teamColumns({
+        onEdit: (team) => onOpen({ what: 'edit', team }),
+        onDelete: (team) => onOpen({ what: 'delete', team }),
+      }),
+    [onOpen],
+  );
+  const { rows, sort, onSort } = useSort(teams, columns, { initial: { by: 'name', isDescending: false } });
+  return (
+    <Table
+      label="Teams"
+      class="teams"
+      columns={columns}
+      rows={rows}
+      keyOf={({ id }) => id}
+      sort={sort}
+      onSort={onSort}
+    />
+  );
+}
+
+interface DeleteTeamProps {
+  readonly team: Team;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function DeleteTeam({ team, onClose, onDone }: DeleteTeamProps) {
+  const remove = async () => {
+    await panel.deleteTeam(team.id);
+    toast(`The team ${team.name} is deleted.`);
+    onDone();
+  };
+  return (
+    <Confirm title={`Delete the team ${team.name}?`} verb="Delete" onConfirm={remove} onClose={onClose}>
+      <p>
+        Only a team without keys can be deleted: a key that left it by itself would have no limits but its
+        own. The ledger keeps the requests of the team.
+      </p>
+    </Confirm>
+  );
+}
+
+function NoTeams({ onMake }: { readonly onMake: () => void }) {
+  return (
+    <div class="card">
+      <Empty icon="team" title="No teams yet">
+        <p>
+          The keys of a team share its limits and its budget in USD, beside their own: the tighter one
+          decides.
+        </p>
+        <Button tone="primary" icon="plus" changes onClick={onMake}>
+          Make the first team
+        </Button>
+      </Empty>
+    </div>
+  );
+}
+
+function TeamsSkeleton() {
+  return (
+    <div class="card">
+      <Skeleton rows={4} height={56} />
+    </div>
+  );
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type { Static } from 'typebox';
+import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import { GatewayError, windowLimits, type Team, type TeamPatch } from '../../plugin/internal.js';
+import { refuseUncountedBudget } from './budgets.js';
+import type { Names } from '../../operator/names.js';
+import type { Panel } from '../slots/panel-slots.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { ListOf } from '../../operator/schemas.js';
+import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch } from './team-report.js';
+
+/** Routes of `/api/panel/teams`. */
+export function teamRoutes(panel: Panel, names: Names): readonly PanelRoute[] {
+  const desk = new TeamEditor(panel, names);
+  return [
+    route({
+      method: 'GET',
+      path: '/teams',
+      summary: 'All teams, by name, with their limits and what their keys have used of them.',
+      answers: { 200: ListOf(TeamReport, {}) },
+      handle: () => desk.list(),
+    }),
+    route({
+      method: 'POST',
+      path: '/teams',
+      summary: 'Makes a team: its keys share its limits and budgets, beside their own.',
+      body: NewTeam,
+      audit: 'team.create',
+      answers: { 201: TeamReport },
+      handle: ({ body, audit }) => desk.make(body.name, toTeamPatch(body), audit),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/teams/:id',
+      summary: 'Changes a team by a merge patch: null takes a field away.',
+      body: ChangedTeam,
+      audit: 'team.update',
+      answers: { 200: TeamReport },
+      handle: ({ id, body, audit }) => desk.change(id, toTeamPatch(body), audit),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/teams/:id',
+      summary: 'Deletes a team; refused (409) while keys belong to it.',
+      audit: 'team.delete',
+      answers: { 204: null },
+      handle: ({ id, audit }) => desk.remove(id, audit),
+    }),
+  ];
+}
+
+type Report = Static<typeof TeamReport>;
+
+/** Makes, changes and removes teams. */
+class TeamEditor {
+  readonly #panel: Panel;
+  readonly #names: Names;
+
+  constructor(panel: Panel, names: Names) {
+    this.#panel = panel;
+    this.#names = names;
+  }
+
+  async list(): Promise<object> {
+    const { teams } = this.#panel.store;
+    const [listed, keys] = await Promise.all([teams.list(), this.#keysByTeam()]);
+    const data: Report[] = [];
+    for (let at = 0; at < listed.length; at += readAtOnce) {
+      const some = listed.slice(at, at + readAtOnce);
+      data.push(...(await Promise.all(some.map((team) => this.#report(team, keys.get(team.id))))));
+    }
+    return { object: 'list', data };
+  }
+
+  async make(name: string, fields: TeamPatch, audit: AuditedAction): Promise<Report> {
+    const { store, now } = this.#panel;
+    refuseUncountedBudget(this.#panel, fields);
+    if ((await store.teams.list()).length >= maxTeams)
+      throw new GatewayError('conflict', `There are ${maxTeams} teams already; delete some first.`);
+    const id = `team_${randomUUID()}`;
+    const given = Object.entries(fields).filter(([, value]) => value !== null);
+    const team: Team = { ...Object.fromEntries(given), id, name, createdAtMs: now() };
+    await store.teams.put(team);
+    this.#changed();
+    audit.target = id;
+    audit.change(undefined, teamSettings(team));
+    return this.#report(team);
+  }
+
+  async change(id: string, patch: TeamPatch, audit: AuditedAction): Promise<Report> {
+    const { teams } = this.#panel.store;
+    refuseUncountedBudget(this.#panel, patch);
+    const before = await teams.get(id);
+    const team = before && (await teams.update(id, patch));
+    if (!team) throw noSuchTeam(id);
+    this.#changed();
+    audit.change(teamSettings(before), teamSettings(team));
+    return this.#report(team, (await this.#keysByTeam()).get(id));
+  }
+
+  async remove(id: string, audit: AuditedAction): Promise<undefined> {
+    const { teams } = this.#panel.store;
+    const team = await teams.get(id);
+    if (!team) throw noSuchTeam(id);
+    if (!(await teams.delete(id))) throw hasKeys(team, (await this.#keysByTeam()).get(id) ?? []);
+    this.#changed();
+    audit.change(teamSettings(team), undefined);
+    return undefined;
+  }
+
+  async #report(team: Team, keys: readonly string[] = []): Promise<Report> {
+    const { usedLimits, now } = this.#panel;
+    const limits = windowLimits.filter((limit) => team[limit] !== undefined);
+    const used = limits.length > 0 ? await usedLimits({ kind: 'team', id: team.id }, limits) : {};
+    return teamReport(team, { keys: keys.length, used, nowMs: now() });
+  }
+
+  /** Names of the keys of each team. */
+  async #keysByTeam(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const keys = new Map<string, string[]>();
+    for (const { team, name } of await this.#panel.store.keys.list()) {
+      if (team === undefined) continue;
+      const names = keys.get(team);
+      if (names) names.push(name);
+      else keys.set(team, [name]);
+    }
+    return keys;
+  }
+
+  #changed(): void {
+    this.#names.forget();
+    this.#panel.keysChanged();
+  }
+}
+
+/** Max number of teams, whose use is read for each list of them. */
+const maxTeams = 1000;
+
+/** Teams whose use is read at the same time. */
+const readAtOnce = 20;
+
+function noSuchTeam(id: string): GatewayError {
+  return new GatewayError('not_found', `There is no team ${JSON.stringify(id)}.`);
+}
+
+/** A key that left its team by itself would have no limits but its own. */
+function hasKeys({ name }: Team, keys: readonly string[]): GatewayError {
+  const named = keys.slice(0, maxNamed).map((key) => JSON.stringify(key));
+  const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : '';
+  const cure = 'move them to another team or remove them for good first, revoked ones too';
+  const which = keys.length === 1 ? 'the key' : `${keys.length} keys:`;
+  return new GatewayError(
+    'conflict',
+    `The team ${JSON.stringify(name)} has ${which} ${named.join(', ')}${more}; ${cure}.`,
+  );
+}
+
+const maxNamed = 5;

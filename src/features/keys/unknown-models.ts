@@ -1,0 +1,20 @@
+import { globMatcher } from '../../plugin/internal.js';
+import type { Panel } from '../slots/panel-slots.js';
+
+/**
+ * Models of a key, ids or globs, that neither the catalog nor the list of a slot has: misspelt, or served by a slot that
+ * takes any name.
+ */
+export function unknownModels(
+  patterns: readonly string[],
+  { models, slots }: Pick<Panel, 'models' | 'slots'>,
+): readonly string[] {
+  const served = slots.list().flatMap(({ status }) => status?.serves ?? []);
+  const listed = served.filter((glob) => glob !== '*');
+  const names = models.list().flatMap(({ id, aliases }) => [id, ...aliases]);
+  const isListed = globMatcher(listed);
+  return patterns.filter((pattern) => {
+    const fits = globMatcher([pattern]);
+    return !isListed(pattern) && ![...names, ...listed].some(fits);
+  });
+}

@@ -1,0 +1,146 @@
+import type * as OpenIdClient from 'openid-client';
+import type { TlsSettings } from '../../plugin/internal.js';
+import { boundedFetch } from './bounded-fetch.js';
+import type { Flow } from './flow.js';
+import { isComplete, type Claims, type IdentityRules, type Sources } from './identity.js';
+
+/** A provider, and this gateway as its client. */
+export interface ProviderSettings extends IdentityRules {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  /** TLS of the connections to it, in place of the usual one. */
+  readonly tls?: { readonly settings: TlsSettings };
+}
+
+/** Proof of a login: what the provider says of a person, and the token that it said it in. */
+interface SignedIn {
+  readonly sources: Sources;
+  readonly idToken: string | undefined;
+}
+
+/**
+ * An OpenID provider, whose metadata are read at the first login, and again after an hour. Every method may throw
+ * errors of `openid-client`; `refusalOf` puts them into words.
+ */
+export class Provider {
+  readonly #settings: ProviderSettings;
+  readonly #redirectUri: string;
+  readonly #fetch: OpenIdClient.CustomFetch;
+  readonly #now: () => number;
+  #metadata: OpenIdClient.ServerMetadata | undefined;
+  #readAtMs = -Infinity;
+  #reading: Promise<OpenIdClient.ServerMetadata> | undefined;
+
+  constructor(settings: ProviderSettings, redirectUri: string, now: () => number) {
+    this.#settings = settings;
+    this.#redirectUri = redirectUri;
+    this.#fetch = boundedFetch(settings.tls?.settings);
+    this.#now = now;
+  }
+
+  /** Begins a login: the address to send the browser to, and the secrets of its flow. */
+  async begin(): Promise<{ readonly url: string; readonly secrets: Omit<Flow, 'returnTo'> }> {
+    const client = await import('openid-client');
+    const configuration = await this.#configure(client);
+    const verifier = client.randomPKCECodeVerifier();
+    const secrets = { state: client.randomState(), nonce: client.randomNonce(), verifier };
+    const url = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.#redirectUri,
+      scope: this.#settings.scopes.join(' '),
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state: secrets.state,
+      nonce: secrets.nonce,
+    });
+    return { url: url.href, secrets };
+  }
+
+  /** Exchanges the code of a callback with the query `query`, and checks all that came with it. */
+  async finish(query: string, { state, nonce, verifier }: Flow): Promise<SignedIn> {
+    const client = await import('openid-client');
+    const configuration = await this.#configure(client);
+    const tokens = await client.authorizationCodeGrant(
+      configuration,
+      new URL(`${this.#redirectUri}?${query}`),
+      {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      },
+    );
+    const claims: Claims = { ...tokens.claims() };
+    const idToken = tokens.id_token;
+    if (isComplete([claims], this.#settings) || !configuration.serverMetadata().userinfo_endpoint)
+      return { sources: [claims], idToken };
+    const info = await client.fetchUserInfo(configuration, tokens.access_token, String(claims['sub']));
+    return { sources: [claims, info], idToken };
+  }
+
+  /** Address where the provider ends its own session; undefined if it advertises none. */
+  async endSessionUrl(returnTo: string, idToken: string | undefined): Promise<string | undefined> {
+    const client = await import('openid-client');
+    const configuration = await this.#configure(client);
+    if (!configuration.serverMetadata().end_session_endpoint) return undefined;
+    const hint = idToken !== undefined && { id_token_hint: idToken };
+    return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo, ...hint }).href;
+  }
+
+  /** Client of one login; its metadata are a copy, so that the keys of the provider are read anew each time. */
+  async #configure(client: typeof OpenIdClient): Promise<OpenIdClient.Configuration> {
+    const { clientId, clientSecret } = this.#settings;
+    const metadata = await this.#read(client);
+    const configuration = new client.Configuration(
+      { ...metadata },
+      clientId,
+      { client_secret: clientSecret },
+      authentication(client, clientSecret),
+    );
+    configuration.timeout = timeoutSeconds;
+    configuration[client.customFetch] = this.#fetch;
+    client.enableNonRepudiationChecks(configuration); // the signature, which TLS would make dispensable
+    if (this.#isPlain) client.allowInsecureRequests(configuration);
+    return configuration;
+  }
+
+  /** Metadata of the provider; old ones where new ones cannot be read. */
+  async #read(client: typeof OpenIdClient): Promise<OpenIdClient.ServerMetadata> {
+    if (this.#metadata && this.#now() - this.#readAtMs < freshMs) return this.#metadata;
+    this.#reading ??= this.#discover(client).finally(() => void (this.#reading = undefined));
+    if (!this.#metadata) return this.#reading;
+    const known = this.#metadata;
+    return this.#reading.catch(() => known);
+  }
+
+  async #discover(client: typeof OpenIdClient): Promise<OpenIdClient.ServerMetadata> {
+    const { issuer, clientId } = this.#settings;
+    const found = await client.discovery(new URL(issuer), clientId, undefined, undefined, {
+      timeout: timeoutSeconds,
+      [client.customFetch]: this.#fetch,
+      ...(this.#isPlain && { execute: [client.allowInsecureRequests] }),
+    });
+    this.#metadata = { ...found.serverMetadata() };
+    this.#readAtMs = this.#now();
+    return this.#metadata;
+  }
+
+  /** True for plain HTTP, which the config allows on loopback addresses alone. */
+  get #isPlain(): boolean {
+    return this.#settings.issuer.startsWith('http:');
+  }
+}
+
+/** Time limit of one request to the provider, with its answer. */
+const timeoutSeconds = 5;
+const freshMs = 3_600_000;
+
+/** The way of proving the secret that the provider takes; without a word of it, the one of the standard. */
+function authentication(client: typeof OpenIdClient, secret: string): OpenIdClient.ClientAuth {
+  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
+  return (server, ...rest) => {
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = server;
+    (methods.includes('client_secret_basic') ? basic : post)(server, ...rest);
+  };
+}

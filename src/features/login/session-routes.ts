@@ -1,0 +1,67 @@
+import { Closed, Type } from '../../plugin/internal.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { isoTime } from '../slots/report.js';
+import type { OidcLogin } from './oidc-login.js';
+import { IsoTime, Nullable } from '../../operator/schemas.js';
+import type { Sessions } from '../../operator/access/sessions.js';
+
+/** Routes for login, logout and the current session. */
+export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly PanelRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/login',
+      summary: 'Opens a console session of 12 hours, in the cookies gw_session and gw_csrf.',
+      isOpen: true,
+      audit: 'session.login',
+      noted: 'An operator has logged in.',
+      body: Closed({ password: Type.String({ maxLength: 1000 }) }),
+      maxBodyBytes: 16 * 1024,
+      answers: { 200: Type.Object({ expires_at: IsoTime, csrf_token: Type.String() }) },
+      async handle({ ctx, body }) {
+        const { expiresAtMs, csrfToken } = await sessions.logIn(ctx, body.password);
+        return { expires_at: isoTime(expiresAtMs), csrf_token: csrfToken };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/logout',
+      summary: 'Ends the session; where the OpenID provider has a logout too, says where.',
+      role: 'viewer',
+      audit: 'session.logout',
+      noted: 'An operator has logged out.',
+      answers: { 200: Logout, 204: null },
+      async handle({ ctx, actor }) {
+        await sessions.logOut(ctx);
+        const url = actor.kind === 'oidc' ? await oidc.endSessionUrl(ctx) : undefined;
+        return url === undefined ? undefined : { continue_to: url };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/session',
+      summary: 'Who is asking.',
+      answers: { 200: SessionReport },
+      handle: ({ actor, session }) => ({
+        kind: session ? 'session' : 'master',
+        actor,
+        expires_at: isoTime(session?.expiresAtMs),
+      }),
+    }),
+  ];
+}
+
+const Logout = Type.Object({
+  continue_to: Type.String({ description: 'Where a browser goes to sign out of the provider.' }),
+});
+
+/** The current session as sent by the panel API. */
+export const SessionReport = Type.Object({
+  kind: Type.Enum(['session', 'master']),
+  actor: Type.Object({
+    kind: Type.Enum(['master', 'password', 'oidc']),
+    name: Type.String(),
+    role: Type.Enum(['admin', 'viewer']),
+  }),
+  expires_at: Nullable(IsoTime),
+});

@@ -1,0 +1,88 @@
+import type { Exchanges } from '../../engine/http/exchanges.js';
+import type { WrongKeys } from '../../engine/http/wrong-keys.js';
+import { measureLog } from '../../gateway/telemetry/log-metrics.js';
+import { measureSlots } from './slot-gauges.js';
+import { measureRefusedRows, measureResponses, measureState } from './state-gauges.js';
+import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
+import { version } from '../../kit/version.js';
+import { isUp, type Services } from '../../gateway/services.js';
+
+/** Parts of a gateway that its gauges read. */
+interface Measured {
+  readonly services: Services;
+  readonly exchanges: Exchanges;
+  readonly wrongKeys: WrongKeys;
+  readonly openConnections: number;
+  readonly openWebSockets: number;
+}
+
+/** Adds the gauges of a gateway to its metrics. */
+export function measure(gateway: Measured): void {
+  const { services, exchanges } = gateway;
+  const { metrics, slots, store, ledger, caches } = services;
+  measureBuild(metrics);
+  measureLog(metrics);
+  measureSlots(metrics, { list: () => slots.list(), held: () => slots.held() });
+  measureState(metrics, { ledger, isUp: () => isUp(services) });
+  measureRefusedRows(metrics, services.refusedRows);
+  measureResponses(metrics, store);
+  metrics.cache('waiting_wrong_keys', () => gateway.wrongKeys.fill);
+  for (const [name, fill] of Object.entries(caches)) metrics.cache(name, fill);
+  metrics.gauge('gw2api_requests_in_flight', 'Requests whose response is open.', [], () => [
+    { labels: {}, value: exchanges.count },
+  ]);
+  metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
+    { labels: {}, value: gateway.openConnections },
+  ]);
+  metrics.gauge('gw2api_websockets_open', 'Open WebSockets of callers.', [], () => [
+    { labels: {}, value: gateway.openWebSockets },
+  ]);
+}
+
+/** A metric whose labels say what runs: 1, as is the custom. */
+function measureBuild(metrics: PrometheusMetrics): void {
+  const labels = { version, node: process.version };
+  metrics.gauge(
+    'gw2api_build_info',
+    '1; the labels are the versions of the gateway and of Node.',
+    ['version', 'node'],
+    () => [{ labels, value: 1 }],
+    { across: 'max' },
+  );
+}
+
+/** Counts connections above the max, and logs them at most once a minute. */
+export function refusedConnections(services: Services, maxConnections: number): () => void {
+  const metric = {
+    name: 'gw2api_connections_refused_total',
+    help: 'Connections closed at once because listen.maxConnections were open.',
+  };
+  const message = 'Too many connections are open; further ones are closed at once.';
+  return counted(services, metric, { fields: { maxConnections }, message });
+}
+
+/** Counts answers that were ended because their callers did not read them, and logs them at most once a minute. */
+export function idleCallers(services: Services): () => void {
+  const metric = {
+    name: 'gw2api_callers_idle_total',
+    help: 'Answers ended because their callers did not read them for listen.callerIdleTimeout.',
+  };
+  const message =
+    'Callers have not read their answers for listen.callerIdleTimeout; their connections are closed.';
+  return counted(services, metric, { fields: {}, message });
+}
+
+function counted(
+  { metrics, log, now }: Services,
+  { name, help }: { readonly name: string; readonly help: string },
+  { fields, message }: { readonly fields: object; readonly message: string },
+): () => void {
+  const counter = metrics.counter(name, help, []);
+  let loggedMs = -Infinity;
+  return () => {
+    counter.add({});
+    if (now() - loggedMs < 60_000) return;
+    loggedMs = now();
+    log.warn(fields, message);
+  };
+}

@@ -1,0 +1,60 @@
+import type { CoreContext, Exchange } from '../../engine/http/exchange.js';
+import type { LedgerRow } from '../../plugin/internal.js';
+import { RequestSpan, type Tracing, type TracedSlot } from './index.js';
+import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import type { SlotPool } from '../../engine/slots/pool.js';
+
+/** Traces of requests to the formats and about models, for a collector. */
+export class RequestTracing {
+  readonly #tracing: Tracing;
+  readonly #slots: Pick<SlotPool, 'get'>;
+
+  constructor(tracing: Tracing, slots: Pick<SlotPool, 'get'>) {
+    this.#tracing = tracing;
+    this.#slots = slots;
+  }
+
+  begin({ headers, state }: CoreContext): void {
+    state.trace.callIds = this.#tracing.begin(headers);
+  }
+
+  /** Exports a request whose response has closed. */
+  end({ ctx, state }: Exchange, record: RequestRecord, row: LedgerRow | undefined): void {
+    const { callIds: span } = state.trace;
+    if (!(span instanceof RequestSpan)) return;
+    this.#tracing.end({
+      context: span.context,
+      beganMs: span.beganMs,
+      record,
+      endedMs: performance.now(),
+      stages: state.trace.stages,
+      calls: state.trace.calls,
+      route: routeOf(ctx),
+      sent: state.request,
+      row,
+      slotOf: (id) => this.#slotOf(id),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#tracing.close();
+  }
+
+  #slotOf(id: string): TracedSlot | undefined {
+    const slot = this.#slots.get(id);
+    if (!slot) return undefined;
+    const { plugin, options } = slot.plugins.upstream;
+    const { preset } = options as { readonly preset?: unknown }; // of whatever kind it is
+    return {
+      kind: plugin.name,
+      preset: typeof preset === 'string' ? preset : undefined,
+      baseUrl: slot.baseUrl,
+    };
+  }
+}
+
+/** Route of the request as the router has matched it: `/v1/responses/:id`. */
+function routeOf(ctx: CoreContext): string {
+  const { _matchedRoute: matched } = ctx as CoreContext & { readonly _matchedRoute?: unknown };
+  return typeof matched === 'string' ? matched.replace('{/v1}', '/v1') : ctx.path;
+}

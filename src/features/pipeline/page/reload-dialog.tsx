@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { ReloadPreview } from '../../../console/web/api/types.js';
+import { toast } from '../../../console/web/state/toasts.js';
+import { useAction } from '../../../console/web/state/use-action.js';
+import { useResource } from '../../../console/web/state/use-resource.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { Problem } from '../../../console/web/ui/problem.js';
+import { Select, type Option } from '../../../console/web/ui/select.js';
+import { Changes, hasChanges } from '../../../console/web/ui/config-changes.js';
+
+interface ReloadDialogProps {
+  readonly onReloaded: () => void;
+  readonly onClose: () => void;
+}
+
+/** Shows what a reload would change, and reloads when that is confirmed. */
+export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
+  const preview = useResource('reload', (signal) => panel.previewReload(signal));
+  const action = useAction();
+  const isRefused = !preview.data || preview.data.problems.length > 0;
+  const [percent, setPercent] = useState<Percent>('100');
+  const reload = async () => {
+    const isDone = await action.run(() => (percent === '100' ? reloadWholly() : startCanary(percent)));
+    if (!isDone) return;
+    onReloaded();
+    onClose();
+  };
+  return (
+    <Dialog title="Reload the config" wide onClose={onClose}>
+      <div class="dialog-body">
+        <Loaded resource={preview} skeleton={<Skeleton rows={4} height={28} />}>
+          {(data) => <Preview preview={data} />}
+        </Loaded>
+        {!isRefused && (
+          <Select label="For which sessions" value={percent} options={percents} onValue={setPercent} />
+        )}
+        {action.error && <Problem error={action.error} />}
+      </div>
+      <footer class="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={preview.reload}>Read again</Button>
+        <Button
+          tone="primary"
+          changes
+          busy={action.isBusy}
+          disabled={isRefused}
+          onClick={() => void reload()}
+        >
+          {percent === '100' ? 'Reload' : 'Start the canary'}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+type Percent = '100' | '1' | '5' | '10' | '25' | '50';
+
+const percents: readonly Option<Percent>[] = [
+  { value: '100', text: 'All, at once' },
+  ...(['1', '5', '10', '25', '50'] as const).map((value) => ({
+    value,
+    text: `${value} % of new ones at first`,
+  })),
+];
+
+async function reloadWholly(): Promise<void> {
+  const { needs_restart: sections } = await panel.reload();
+  const rest = sections.length > 0 ? ` Restart the gateway for: ${sections.join(', ')}.` : '';
+  toast(`The config was reloaded.${rest}`);
+}
+
+async function startCanary(percent: Percent): Promise<void> {
+  await panel.startCanary(Number(percent));
+  toast(`The canary gets ${percent} % of new sessions.`);
+}
+
+function Preview({ preview: { file, problems, changes } }: { readonly preview: ReloadPreview }) {
+  if (problems.length > 0)
+    return (
+      <>
+        <p role="alert">
+          <b>The gateway would refuse this file and keep the config that it has.</b>
+        </p>
+        <ul class="refusals">
+          {problems.map((problem) => (
+            <li key={problem} class="mono wrap">
+              {problem}
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  if (!hasChanges(changes))
+    return (
+      <p role="status">
+        <b>Nothing would change:</b> <span class="mono wrap">{file}</span> says what is in force. Plugin files
+        that were edited are loaded again all the same.
+      </p>
+    );
+  return (
+    <>
+      <p role="status">
+        <span class="mono wrap">{file}</span> would change this. Requests under way finish as they began.
+      </p>
+      <Changes changes={changes} />
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import { redactAddresses, Type } from '../../plugin/internal.js';
+import type { Panel, PanelField, PanelStage, PanelStageTimes } from '../slots/panel-slots.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { Count, ListOf, Nullable } from '../../operator/schemas.js';
+
+/** Route of the pipeline. */
+export function pipelineRoute(panel: Panel): PanelRoute {
+  return route({
+    method: 'GET',
+    path: '/pipeline',
+    summary: 'The stages as they run with their options and their times, secrets blanked.',
+    answers: { 200: ListOf(StageReport, { file: Type.String() }) },
+    async handle() {
+      const { file, stages } = await panel.pipeline();
+      return { object: 'list', file, data: stages.map(stageReport) };
+    },
+  });
+}
+
+const Names = Type.Array(Type.String());
+
+const FieldReport = Type.Object({
+  path: Type.String({ description: '`limits.requestsPerMinute`' }),
+  type: Type.String(),
+  title: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  default: Type.Unknown({ description: 'null: it has none.' }),
+  value: Type.Unknown({ description: 'null: not set, or not shown.' }),
+  required: Type.Boolean(),
+  secret: Type.Boolean({ description: 'Its value is not shown.' }),
+  changed: Type.Boolean({ description: 'Whether the value is another one than the default.' }),
+});
+
+function fieldReport({ initial, isRequired, isSecret, isChanged, ...field }: PanelField): object {
+  const { path, type, title, description, value } = field;
+  const flags = { required: isRequired, secret: isSecret, changed: isChanged };
+  return { path, type, title, description, default: initial, value: isSecret ? null : value, ...flags };
+}
+
+const TimesReport = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, description: 'Requests that have passed it.' }),
+    p50_ms: Nullable(Type.Number()),
+    p95_ms: Nullable(Type.Number()),
+    faults: Count,
+    skips: Count,
+  },
+  {
+    description:
+      "The stage's own time since the start, in all workers of this instance, as far as the buckets of " +
+      'gw2api_stage_seconds tell. Stages of one name share theirs.',
+  },
+);
+
+const noTimes: PanelStageTimes = { count: 0, p50Ms: null, p95Ms: null, faults: 0, skips: 0 };
+
+function timesReport({ count, p50Ms, p95Ms, faults, skips }: PanelStageTimes = noTimes): object {
+  return { count, p50_ms: p50Ms, p95_ms: p95Ms, faults, skips };
+}
+
+/** A stage as sent by the panel API. */
+export const StageReport = Type.Object({
+  name: Type.String(),
+  use: Type.String(),
+  enabled: Type.Boolean(),
+  group: Nullable(Type.String({ description: 'The entry whose alternative it is: `pipeline[3]`.' })),
+  when: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  conditions: Type.Array(Type.String(), { description: '`when` in words.' }),
+  path: Type.String({ description: '`pipeline[3]`, or `pipeline[3].oneOf[0]`' }),
+  place: Type.String({ description: 'Where it stands in the config file.' }),
+  options: Type.Record(Type.String(), Type.Unknown()),
+  requires: Names,
+  provides: Names,
+  seals: Names,
+  operations: Names,
+  fields: Type.Array(FieldReport, { description: '`options` in the words of their schema.' }),
+  times: TimesReport,
+});
+
+function stageReport({ at, when, options, fields, times, ...stage }: PanelStage): object {
+  return {
+    name: stage.name,
+    use: stage.use,
+    enabled: stage.enabled,
+    group: stage.group,
+    when: when ?? null,
+    conditions: stage.conditions,
+    path: stage.path,
+    place: `${at.file}:${at.line}:${at.column}`,
+    options: redactAddresses(options),
+    requires: stage.requires,
+    provides: stage.provides,
+    seals: stage.seals,
+    operations: stage.operations,
+    fields: fields.map(fieldReport),
+    times: timesReport(times),
+  };
+}

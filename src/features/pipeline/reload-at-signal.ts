@@ -1,0 +1,36 @@
+import { reloadReport } from '../slots/report.js';
+import type { Audit } from '../../operator/audit/audit.js';
+import { ConfigError } from '../../config/config.js';
+import { GatewayError } from '../../plugin/internal.js';
+import type { Taken } from '../../gateway/options.js';
+
+/** Cause of a reload that nobody has asked for by the console or the API. */
+export type ReloadCause = 'SIGHUP' | 'watch';
+
+const noted: Readonly<Record<ReloadCause, string>> = {
+  SIGHUP: 'A signal has reloaded the config.',
+  watch: 'The config was reloaded, since one of its files has changed.',
+};
+
+/** Reloads for a cause, which the audit log has as done by the system. Throws as `reload`. */
+export async function reloadBySystem(
+  audit: Audit,
+  cause: ReloadCause,
+  reload: () => Promise<Taken>,
+): Promise<void> {
+  const actor = { kind: 'system', name: cause } as const;
+  const terms = { action: 'config.reload', actor, noted: noted[cause] };
+  const run = audit.run(terms, async (action) => {
+    const taken = await reload().catch(asRefusal);
+    action.change(undefined, reloadReport({ problems: [], ...taken }));
+  });
+  await run.catch((error: unknown) => {
+    throw error instanceof GatewayError && error.cause instanceof ConfigError ? error.cause : error;
+  });
+}
+
+/** The audit log knows what is refused by its code. */
+function asRefusal(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  throw new GatewayError('invalid_request', 'The new config was refused.', { cause: error });
+}

@@ -1,0 +1,67 @@
+import type { StageConfig } from '../../config/config.js';
+import { referenceComments } from '../../config/reference.js';
+import { showOptions } from '../../config/diff/index.js';
+import type { PanelField, PanelPipeline } from '../../operator/panel-routes.js';
+import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
+import { optionFields } from '../../engine/pipeline/load/option-fields.js';
+import { isRecord } from '../../plugin/internal.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { ofPlugin } from '../../gateway/reload/loaded-config.js';
+
+/** The pipeline in force for the console: stages with their options and their times. */
+export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {
+  const { config, pipeline } = gateway.runtime;
+  const { loaded } = pipeline;
+  const [times, comments] = await Promise.all([gateway.stageTimes(), referenceComments()]);
+  const fields = config.pipeline.map((stage) => fieldsOf(stage, loaded.get(stage), comments));
+  const stages = pipeline.stages.map((stage, at) => ({
+    ...stage,
+    fields: fields[at] ?? [],
+    times: times.get(stage.name),
+  }));
+  return { file: config.file, stages };
+}
+
+/** Options of a stage as rows of a table; of one that is switched off their names alone. */
+function fieldsOf(
+  { use, written }: StageConfig,
+  stage: LoadedStage | undefined,
+  comments: ReadonlyMap<string, string>,
+): readonly PanelField[] {
+  if (!stage) return Object.keys(written).map(unknownField);
+  const plugin = ofPlugin(stage);
+  const { shown, changed } = showOptions(plugin, written);
+  const fields = optionFields(plugin.schema).filter(({ hasFields }) => !hasFields);
+  const described = new Set(fields.map(({ keys }) => keys[0]));
+  const others = Object.keys(plugin.options).filter((key) => !described.has(key));
+  return [
+    ...fields.map(({ keys, type, values, title, description, initial, isRequired, isSecret }): PanelField => {
+      const path = keys.join('.');
+      return {
+        path,
+        type: values.length > 0 ? values.map((value) => JSON.stringify(value)).join(' | ') : type,
+        title: title ?? null,
+        description: comments.get(`stage ${use}.${path}`) ?? description ?? null,
+        initial: initial ?? null,
+        value: valueAt(shown, keys) ?? null,
+        isRequired,
+        isSecret,
+        isChanged: changed.some((each) => each === path || each.startsWith(`${path}.`)),
+      };
+    }),
+    ...others.map(unknownField),
+  ];
+}
+
+/** An option that no schema describes, which may be a secret. */
+function unknownField(path: string): PanelField {
+  const unknown = { title: null, description: null, initial: null, value: null };
+  return { path, type: 'any', ...unknown, isRequired: false, isSecret: true, isChanged: true };
+}
+
+function valueAt(root: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    root,
+  );
+}

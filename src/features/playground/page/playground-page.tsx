@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks';
+import type { ExplainCall } from '../../../console/web/api/types.js';
+import { useIsViewer } from '../../../console/web/state/session.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { CopyButton } from '../../../console/web/ui/copy-button.js';
+import { Page } from '../../../console/web/ui/page.js';
+import { Problem } from '../../../console/web/ui/problem.js';
+import { ExplainForm } from '../../explain/page/explain-form.js';
+import { curlOf } from './curl.js';
+import { RunView } from './run-view.js';
+import { usePlayground } from './use-playground.js';
+
+/** Page that runs a request as a key, and shows what happens as it happens. */
+export function PlaygroundPage() {
+  const { run, stop, ...state } = usePlayground();
+  const [call, setCall] = useState<ExplainCall>();
+  const isViewer = useIsViewer();
+  const begin = (next: ExplainCall): void => {
+    setCall(next);
+    run(next);
+  };
+  return (
+    <Page
+      title="Playground"
+      lead="Runs a request for real, as a key of your choice: it counts against its limits and is in the ledger and in the audit log."
+    >
+      {isViewer ? (
+        <p class="dim">Admins alone run requests.</p>
+      ) : (
+        <ExplainForm verb="Run" needsKey isBusy={state.isRunning} onExplain={begin} />
+      )}
+      {call && (
+        <div class="table-tools run-tools">
+          {state.isRunning && (
+            <Button icon="stop" onClick={stop}>
+              Stop
+            </Button>
+          )}
+          <span class="dim">The same as a curl command:</span>
+          <CopyButton text={curlOf(call)} what="the request as curl" words />
+        </div>
+      )}
+      {state.problem && <Problem error={state.problem} />}
+      {call && !state.problem && <RunView state={state} />}
+    </Page>
+  );
+}

@@ -1,0 +1,72 @@
+import { readExplainCall, ExplainBody, type ExplainCall } from '../explain/explain-call.js';
+import { GatewayError, sseBody, sseEvent, Type } from '../../plugin/internal.js';
+import { invalid } from '../../operator/check.js';
+import type { Names } from '../../operator/names.js';
+import type { Panel } from '../slots/panel-slots.js';
+import { requestDetail } from '../../operator/ledger-report.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+
+/** Route that runs a request as a key. */
+export function playgroundRoute(panel: Panel, names: Names): PanelRoute {
+  let running = 0;
+  return route({
+    method: 'POST',
+    path: '/playground',
+    summary:
+      'Runs a request as a key, with its limits and its row in the ledger, and streams what happens: `start`, ' +
+      '`progress` (stages and upstream calls so far), `head` (status and headers of the answer), `data` (a piece of ' +
+      'its text) and `done` (the request as `/requests/:id` has it; null where it reached no model).',
+    body: ExplainBody,
+    readsBody: true,
+    maxBodyBytes: 16 * 1024 * 1024,
+    audit: 'playground.run',
+    noted: 'An operator runs a request as a key.',
+    answers: { 200: Type.String() },
+    answerType: 'text/event-stream',
+    async handle({ readBody, audit, ctx }) {
+      if (running >= maxRunning) throw tooMany();
+      running += 1;
+      ctx.res.once('close', () => void (running -= 1));
+      const call = readExplainCall(await readBody());
+      if (call.as === null) throw invalid(['as: must be the id of a key, or master']);
+      audit.target = call.as;
+      audit.note({ path: call.path, model: modelOf(call) });
+      const run = await panel.playground({ ...call, as: call.as }, ctx.req.socket, ctx.state.signal);
+      ctx.type = 'text/event-stream';
+      ctx.body = sseBody(texts(run, names), {
+        keepAlive: ': keep-alive\n\n',
+        keepAliveMs,
+        onFailure: (error) => panel.log.warn({ err: error }, 'A request of the playground has failed.'),
+      });
+      return undefined;
+    },
+  });
+}
+
+/** Max requests of the playground at a time. */
+const maxRunning = 20;
+const keepAliveMs = 15_000;
+
+/** Model that a body names, for the audit log; null: none. */
+function modelOf({ body }: ExplainCall): string | null {
+  const { model } = Object(body) as { readonly model?: unknown };
+  return typeof model === 'string' ? model.slice(0, 200) : null;
+}
+
+async function* texts(run: Awaited<ReturnType<Panel['playground']>>, names: Names): AsyncGenerator<string> {
+  for await (const event of run) {
+    if (event.type !== 'done') {
+      yield sseEvent(event.type, JSON.stringify(event.data));
+      continue;
+    }
+    const nameOf = await names.ofKeys();
+    const request = event.row ? requestDetail(event.row, nameOf) : null;
+    yield sseEvent('done', JSON.stringify({ request }));
+  }
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError('rate_limited', `${maxRunning} requests of the playground are under way already.`, {
+    headers: { 'retry-after': '5' },
+  });
+}

@@ -1,0 +1,36 @@
+import type { Socket } from 'node:net';
+import type { ExplainCall } from '../explain/explain-call.js';
+import type { LedgerRow } from '../../plugin/internal.js';
+
+/** Request of the playground; `as`: id of a key, or `master`. */
+export interface PlaygroundCall extends ExplainCall {
+  readonly as: string;
+}
+
+/** Step of a request of the playground. */
+export type PlaygroundEvent =
+  | { readonly type: 'start'; readonly data: { readonly request_id: string } }
+  | { readonly type: 'progress'; readonly data: Progress }
+  | { readonly type: 'head'; readonly data: AnswerHead }
+  | { readonly type: 'data'; readonly data: { readonly text: string } }
+  /** `row`: undefined where it reached no model. */
+  | { readonly type: 'done'; readonly row: LedgerRow | undefined };
+
+/** Stages and upstream calls so far. */
+export interface Progress {
+  readonly ms: number;
+  readonly stages: readonly { readonly stage: string; readonly ms: number; readonly skipped: boolean }[];
+  readonly calls: readonly { readonly slot: string; readonly ms: number; readonly code: string | null }[];
+}
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Runs a request as a key; its caller's leaving, by `signal`, aborts it. Throws `not_found` and `invalid_request`. */
+export type RunPlayground = (
+  call: PlaygroundCall,
+  peer: Socket,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<PlaygroundEvent>>;

@@ -1,0 +1,72 @@
+import type { Config } from '../../config/config.js';
+import type { LoadedConfig } from '../../config/diff/index.js';
+import { DryGateway } from '../dry-run/dry-gateway.js';
+import type { DryOutcome } from '../dry-run/outcome.js';
+import type { DrySettings } from '../dry-run/settings.js';
+import { loadPlugins } from '../../gateway/reload/loaded-config.js';
+import { withAllExtras, type MessagesRequest } from '../../plugin/index.js';
+import { withEntering } from './entering.js';
+import { entryPlace, withEntry } from './entry-place.js';
+import type { Recording } from './recording.js';
+import { requestOf } from './stand-in.js';
+
+/** Longest pause between two requests that is replayed; a longer one only ends what such a pause ends too. */
+const maxPauseMs = 3_600_000;
+
+/** One of the two configs, as dry gateways: one for each place at which recorded requests enter. */
+export class Side {
+  readonly #loaded: LoadedConfig;
+  readonly #settings: DrySettings;
+  readonly #gateways = new Map<number, Promise<DryGateway>>();
+
+  private constructor(loaded: LoadedConfig, settings: DrySettings) {
+    this.#loaded = loaded;
+    this.#settings = settings;
+  }
+
+  /** Throws a ConfigError, and an Error for a scenario that there is not. */
+  static async open(config: Config, settings: DrySettings): Promise<Side> {
+    const side = new Side(await loadPlugins(config), settings);
+    await side.#gateway(whole);
+    return side;
+  }
+
+  /** Sends a recorded request, after as long a pause as there was. */
+  async send(recording: Recording): Promise<DryOutcome> {
+    const gateway = await this.#gateway(this.#placeOf(recording));
+    const pauseMs = Math.min(recording.atMs - gateway.nowMs, maxPauseMs);
+    if (pauseMs > 0) await gateway.pass(pauseMs);
+    const entering = recordedRequest(recording);
+    const [outcome] = await withEntering(entering, () => gateway.send([requestOf(recording)]));
+    if (!outcome) throw new Error('the dry run has shown nothing of the request');
+    return outcome;
+  }
+
+  async close(): Promise<void> {
+    for (const gateway of this.#gateways.values()) await (await gateway).close();
+  }
+
+  #placeOf({ request, passed }: Recording): number {
+    if (!request) return whole;
+    const place = entryPlace(this.#loaded, passed);
+    if (place !== undefined) return place;
+    throw new Error(`its pipeline has none of the stages that the request had passed: ${passed.join(', ')}`);
+  }
+
+  #gateway(place: number): Promise<DryGateway> {
+    const known = this.#gateways.get(place);
+    if (known) return known;
+    const { config } = this.#loaded;
+    const opened = DryGateway.open(place === whole ? config : withEntry(config, place), this.#settings);
+    this.#gateways.set(place, opened);
+    return opened;
+  }
+}
+
+/** Messages request of a recording, with its extras. */
+function recordedRequest({ request, extras = [] }: Recording): MessagesRequest | undefined {
+  return request && withAllExtras(request, extras);
+}
+
+/** Place of requests that pass all stages. */
+const whole = 0;

@@ -1,0 +1,29 @@
+import type { Exchange } from '../../engine/http/exchange.js';
+import { readProperty, type ErrorTexts, type GatewayError } from '../../plugin/internal.js';
+import { requestMask, type KnownSecrets } from '../../gateway/settle/request-mask.js';
+
+/** Characters that are kept of an error. */
+const maxLength = 300;
+
+/**
+ * Error texts of a failed request, without the credentials of its caller and of the slots that it has called;
+ * undefined where no error is known.
+ */
+export function errorTextsOf({ ctx, state }: Exchange, secrets: KnownSecrets): ErrorTexts | undefined {
+  const { failure, refusal, failedCalls, calls } = state.trace;
+  const failed = failedCalls.list;
+  const mask = requestMask({ ctx, state }, secrets);
+  const textOf = (error: GatewayError): string => mask(messageOf(error), maxLength);
+  const ofCalls = failed
+    .map(({ call, error }) => ({ call: calls.indexOf(call), text: textOf(error) }))
+    .filter(({ text }) => text !== '');
+  const last = failure ?? refusal;
+  const text = (last && textOf(last)) || ofCalls.at(-1)?.text;
+  return text ? { text, calls: ofCalls } : undefined;
+}
+
+/** Message of an error that a plugin may have made. */
+function messageOf(error: GatewayError): string {
+  const message = readProperty(error, 'message');
+  return typeof message === 'string' ? message : '';
+}

@@ -1,0 +1,21 @@
+import { panel } from '../../../console/web/api/panel.js';
+import { toPanelError } from '../../../console/web/api/panel-error.js';
+import type { OpenedRequest } from '../../../console/web/api/types.js';
+
+const tries = 5;
+const pauseMs = 400;
+
+/**
+ * Loads a request, with retries: the ledger is written in batches, so a request from the live tail may be
+ * missing for a second.
+ */
+export async function readWritten(id: string, signal: AbortSignal): Promise<OpenedRequest> {
+  for (let turn = 1; ; turn += 1) {
+    try {
+      return await panel.request(id, signal);
+    } catch (error) {
+      if (toPanelError(error).status !== 404 || turn === tries || signal.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}

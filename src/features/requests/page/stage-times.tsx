@@ -1,0 +1,35 @@
+import type { OpenedRequest } from '../../../console/web/api/types.js';
+import { duration, share } from '../../../console/web/format/numbers.js';
+
+/** A bar for each stage, in the order they ran, relative to the longest. */
+export function StageTimes({ row }: { readonly row: OpenedRequest }) {
+  const { stages, duration_ms: total } = row;
+  if (stages.length === 0)
+    return (
+      <p class="dim">
+        Not kept: it was answered by another instance, before a restart, or before any stage ran.
+      </p>
+    );
+  const rows = [...stages, { stage: 'then: the answer', ms: restOf(row), skipped: false }];
+  const longest = Math.max(0.001, ...rows.map(({ ms }) => ms));
+  return (
+    <ol class="bars">
+      {rows.map(({ stage, ms, skipped }) => (
+        <li key={stage}>
+          <span class="mono">{skipped ? `${stage} (failed, skipped)` : stage}</span>
+          <span class="bar-track" aria-hidden="true">
+            <span style={{ width: `${Math.max(0.5, (ms / longest) * 100)}%` }} />
+          </span>
+          <span class="num" title={`${share(ms, total)} of the whole`}>
+            {ms < 0.1 ? '< 0.1 ms' : duration(ms)}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Time after the stages, which end when the answer begins: the streaming to the caller. */
+function restOf({ stages, duration_ms: total }: OpenedRequest): number {
+  return Math.max(0, total - stages.reduce((sum, { ms }) => sum + ms, 0));
+}

@@ -1,0 +1,84 @@
+import type { Readable } from 'node:stream';
+import type { Static } from 'typebox';
+import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
+import { invalid } from '../../operator/check.js';
+import { columnsOf, csvAnswer } from '../../operator/csv.js';
+import { findErrorTexts } from './error-texts.js';
+import type { Names } from '../../operator/names.js';
+import type { Panel } from '../slots/panel-slots.js';
+import { requestReport } from '../../operator/ledger-report.js';
+import type { PanelContext } from '../../operator/route.js';
+import { ExportedRequest, RequestReport } from '../../operator/schemas.js';
+
+/** List of requests that somebody asks for. */
+interface RequestList {
+  readonly filter: LedgerFilter;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+  /** True: with error texts. */
+  readonly withTexts: boolean;
+}
+
+/** One page of requests, newest first. */
+export async function requestsJson(panel: Panel, names: Names, list: RequestList) {
+  const { rows, cursor } = await pageOf(panel.store.ledger, list);
+  const data = await reporter(panel, names, list)(rows);
+  return { object: 'list', data, has_more: cursor !== undefined, next_cursor: cursor ?? null };
+}
+
+/** Requests as CSV, newest first: a page at a time, so that neither the ledger nor the memory is taken up. */
+export async function requestsCsv(
+  ctx: PanelContext,
+  panel: Panel,
+  names: Names,
+  list: RequestList,
+): Promise<Readable> {
+  const report = reporter(panel, names, list);
+  const pageAt = (cursor: string | undefined, left: number) =>
+    pageOf(panel.store.ledger, { ...list, cursor, limit: Math.min(left, csvPageRows) });
+  const first = await pageAt(list.cursor, list.limit);
+  const batches = (async function* () {
+    let left = list.limit;
+    for (let page = first; ; page = await pageAt(page.cursor, left)) {
+      yield await report(page.rows);
+      left -= page.rows.length;
+      if (left <= 0 || page.cursor === undefined) return;
+    }
+  })();
+  return csvAnswer(ctx, 'requests', columnsOf(list.withTexts ? ExportedRequest : RequestReport), batches);
+}
+
+const csvPageRows = 500;
+
+type Reports = readonly Static<typeof ExportedRequest>[];
+
+/** Makes reports of rows, with names as they are at its first use. */
+function reporter(
+  panel: Panel,
+  names: Names,
+  { withTexts }: RequestList,
+): (rows: readonly LedgerRow[]) => Promise<Reports> {
+  let finder: ReturnType<Names['ofKeys']> | undefined;
+  return async (rows) => {
+    const nameOf = await (finder ??= names.ofKeys());
+    const reports = rows.map((row) => requestReport(row, nameOf));
+    if (!withTexts) return reports;
+    const texts = await findErrorTexts(rows, panel);
+    return reports.map((report, at) => ({
+      ...report,
+      error_text: texts.get(rows[at]?.id ?? '')?.text ?? null,
+    }));
+  };
+}
+
+async function pageOf(
+  ledger: Panel['store']['ledger'],
+  { filter, limit, cursor }: Pick<RequestList, 'filter' | 'limit' | 'cursor'>,
+): Promise<LedgerPage> {
+  try {
+    return await ledger.requests(filter, { limit, ...(cursor !== undefined && { cursor }) });
+  } catch (error) {
+    if (cursor === undefined || !(error instanceof TypeError)) throw error;
+    throw invalid(['cursor: is not one that a page has ended with']);
+  }
+}

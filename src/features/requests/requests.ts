@@ -1,0 +1,137 @@
+import type { AuditTerms } from '../../operator/audit/audit.js';
+import { Closed, GatewayError, Type, type LedgerFilter, type LedgerRow } from '../../plugin/internal.js';
+import { requireRole, type Actor } from '../../operator/access/actor.js';
+import { invalid } from '../../operator/check.js';
+import { As, wantsCsv } from '../../operator/csv.js';
+import { errorTextReport } from './error-texts.js';
+import type { Names } from '../../operator/names.js';
+import { rangeFields, toFilter } from '../../operator/ledger-query.js';
+import { LiveReaders } from './live.js';
+import type { Panel } from '../slots/panel-slots.js';
+import { requestsCsv, requestsJson } from './request-lists.js';
+import { requestDetail, rowOf } from '../../operator/ledger-report.js';
+import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
+import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from '../../operator/schemas.js';
+import type { Sessions } from '../../operator/access/sessions.js';
+import { withTeamId } from '../keys/team-id.js';
+
+/** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
+export function requestRoutes(panel: Panel, names: Names, sessions: Sessions): readonly PanelRoute[] {
+  return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
+}
+
+function listRoute(panel: Panel, names: Names): PanelRoute {
+  const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
+  return route({
+    method: 'GET',
+    path: '/requests',
+    summary:
+      'Requests to models, newest first. With `error_texts`, for admins, each failed one has its error text if one is ' +
+      'kept, and the call is an entry of the audit log.',
+    query: PageQuery,
+    answers: { 200: ListOf(ExportedRequest, paging) },
+    otherAnswerType: 'text/csv',
+    async handle({ query: { limit: asked, as, cursor, error_texts: texts, ...filters }, actor, ctx }) {
+      const query = await withTeamId(panel.store, filters);
+      const isCsv = wantsCsv(ctx, as);
+      const limit = asked ?? (isCsv ? maxCsvRows : 50);
+      if (!isCsv && limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
+      const withTexts = texts === '1' || texts === 'true';
+      const list = { filter: toFilter(query, panel), limit, cursor, withTexts };
+      const answer = async (): Promise<object> =>
+        isCsv ? requestsCsv(ctx, panel, names, list) : requestsJson(panel, names, list);
+      if (!withTexts) return answer();
+      return panel.audit.run(auditTerms(ctx, actor), (action) => {
+        requireRole(actor, { method: 'GET', role: 'admin' });
+        action.note({ query: { ...query, limit } }); // of the caller: its names must not be fields of a log line
+        return answer();
+      });
+    },
+  });
+}
+
+/** Entry of a call that reads many error texts; that of one request is none. */
+function auditTerms({ ip, state: { log, requestId } }: PanelContext, actor: Actor): AuditTerms {
+  const noted = 'An operator has exported error texts of requests.';
+  return { action: 'request.export_texts', actor, address: ip, requestId, log, noted };
+}
+
+function liveRoute(panel: Panel, names: Names, sessions: Sessions): PanelRoute {
+  const readers = new LiveReaders(panel, names);
+  return route({
+    method: 'GET',
+    path: '/requests/live',
+    summary: 'Requests as they end, on all instances: `event: request` with a request as data.',
+    query: Filter,
+    answers: { 200: Type.String() },
+    answerType: 'text/event-stream',
+    async handle({ ctx, query, session }) {
+      const filter = matcherOf(toFilter(await withTeamId(panel.store, query), panel));
+      ctx.type = 'text/event-stream';
+      ctx.set('x-accel-buffering', 'no');
+      return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(session) });
+    },
+  });
+}
+
+function detailRoute(panel: Panel, names: Names): PanelRoute {
+  const { ledger } = panel.store;
+  /**
+   * Looks a row up, flushing the ledger of all instances once: a request that has just finished may not be
+   * written yet.
+   */
+  const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
+    const row = await ledger.get(place);
+    if (row) return row;
+    await panel.flushLedger();
+    return ledger.get(place);
+  };
+  return route({
+    method: 'GET',
+    path: '/requests/:id',
+    summary: 'One request, with the stages that it passed and its upstream calls.',
+    answers: { 200: RequestDetail },
+    async handle({ id, actor }) {
+      const place = rowOf(id);
+      const row = place && (await find(place));
+      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      const detail = requestDetail(row, await names.ofKeys());
+      return actor.role === 'admin' ? { ...detail, error_text: await errorTextReport(row, panel) } : detail;
+    },
+  });
+}
+
+const maxRows = 1000;
+const maxCsvRows = 10_000;
+
+const Filter = Closed(rangeFields);
+
+const PageQuery = Closed({
+  ...rangeFields,
+  as: Type.Optional(As),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxCsvRows,
+      description: `Default 50, at most ${maxRows}; as CSV ${maxCsvRows}.`,
+    }),
+  ),
+  cursor: Type.Optional(Line),
+  error_texts: Type.Optional(
+    Type.Enum(['1', '0', 'true', 'false'], { description: 'For admins: the error texts, too.' }),
+  ),
+});
+
+function matcherOf({
+  fromMs = -Infinity,
+  toMs = Infinity,
+  cause,
+  ...equal
+}: LedgerFilter): (row: LedgerRow) => boolean {
+  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // the other fields of a filter are fields of a row
+  return (row) =>
+    row.atMs >= fromMs &&
+    row.atMs < toMs &&
+    (cause === undefined || row.cache?.cause === cause) &&
+    fields.every(([field, value]) => row[field] === value);
+}

@@ -1,0 +1,78 @@
+import { SlotSchema } from '../../config/schema.js';
+import { referenceComments } from '../../config/reference.js';
+import type { PanelSlotField, PanelSlotKind, PanelSlotKinds } from '../../operator/panel-routes.js';
+import { loadPlugin, type Loading } from '../../engine/pipeline/load/load-plugin.js';
+import { builtinKinds } from '../../engine/pipeline/load/load-slots.js';
+import { optionFields } from '../../engine/pipeline/load/option-fields.js';
+import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { accountKind, upstreamKind } from '../../engine/pipeline/load/slot-kinds.js';
+import type { AccountKind, UpstreamKind } from '../../plugin/internal.js';
+import type { ConsoleTerms } from '../../gateway/slots/console-slots.js';
+
+type Comments = ReadonlyMap<string, string>;
+
+/** Kinds of upstreams and accounts that a slot of the console may have, with the fields of their forms. */
+export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<PanelSlotKinds> {
+  const where = { baseDir, builtins: builtinFolder };
+  const comments = await referenceComments();
+  const used = slots.map(({ upstream, account }) => ({ upstream, account: account?.kind ?? 'none' }));
+  const [upstreams, accounts] = await Promise.all(
+    (['upstream', 'account'] as const).map(async (part) => {
+      const names = [...(await builtinKinds(part, where)), ...used.map((slot) => slot[part])];
+      return Promise.all([...new Set(names)].toSorted().map((use) => kindOf(part, use, where, comments)));
+    }),
+  );
+  const own = fieldsOf(SlotSchema, 'slots', comments).filter(({ keys: [key = ''] }) => !ownParts.has(key));
+  return { upstreams: upstreams ?? [], accounts: accounts ?? [], fields: own };
+}
+
+/** Keys of a slot that the form draws itself, or that a file alone may have. */
+const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'account', 'tls']);
+
+const kinds = { upstream: upstreamKind, account: accountKind } as const;
+
+async function kindOf(
+  part: keyof typeof kinds,
+  use: string,
+  where: Loading,
+  comments: Comments,
+): Promise<PanelSlotKind> {
+  try {
+    const plugin = await loadPlugin<UpstreamKind | AccountKind>(kinds[part], use, where);
+    const { title, description } = plugin.options;
+    return {
+      use,
+      title: textIn(title),
+      description: textIn(description),
+      needs: 'needs' in plugin ? plugin.needs : [],
+      accounts: ('accounts' in plugin ? plugin.accounts : undefined) ?? null,
+      fields: fieldsOf(plugin.options, `${part} ${use}`, comments),
+      problem: null,
+    };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const unknown = { title: null, description: null, needs: [], accounts: null, fields: [] };
+    return { use, ...unknown, problem: `"${use}" ${problem}` };
+  }
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Fields of the options that a schema describes, in the words of the reference config where it has some. */
+function fieldsOf(schema: unknown, root: string, comments: Comments): readonly PanelSlotField[] {
+  return optionFields(schema)
+    .filter(({ hasFields }) => !hasFields)
+    .map(({ keys, control, values, title, description, initial, isRequired, isSecret, isLocal }) => ({
+      keys,
+      control,
+      choices: values,
+      title: title ?? null,
+      description: comments.get(`${root}.${keys.join('.')}`) ?? description ?? null,
+      initial: initial ?? null,
+      isRequired: isRequired && keys.length === 1,
+      isSecret,
+      isLocal,
+    }));
+}

@@ -1,0 +1,85 @@
+import { causeText } from '../../explain/words.js';
+import { panel } from '../../../console/web/api/panel.js';
+import type { CoolReason, SlotChange } from '../../../console/web/api/types.js';
+import { span } from '../../../console/web/format/numbers.js';
+import { longTime } from '../../../console/web/format/times.js';
+import { reasonWords } from '../../../console/web/format/words.js';
+import { useNow } from '../../../console/web/state/now.js';
+import { useResource } from '../../../console/web/state/use-resource.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { Time } from '../../../console/web/ui/time.js';
+import { SlotBadge } from './slot-state.js';
+import { StateStrip } from './state-strip.js';
+
+interface HistoryDialogProps {
+  readonly slot: string;
+  readonly onClose: () => void;
+}
+
+/** Changes of a slot's state: the last day as a strip, and a list of them. */
+export function HistoryDialog({ slot, onClose }: HistoryDialogProps) {
+  const history = useResource(slot, (signal) => panel.slotHistory(slot, signal), 10_000);
+  return (
+    <Dialog title={`History of ${slot}`} wide onClose={onClose}>
+      <div class="dialog-body">
+        <Loaded resource={history} skeleton={<Skeleton rows={4} height={36} />}>
+          {(changes) => <Changes changes={changes} />}
+        </Loaded>
+      </div>
+      <footer class="dialog-foot">
+        <Button tone="primary" onClick={onClose}>
+          Close
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function Changes({ changes }: { readonly changes: readonly SlotChange[] }) {
+  const now = useNow();
+  if (changes.length === 0) return <p class="dim">Nothing is known of this slot yet.</p>;
+  return (
+    <>
+      <StateStrip changes={changes} />
+      <ol class="slot-changes">
+        {changes.map((change, at) => {
+          const endMs = Date.parse(changes[at - 1]?.at ?? new Date(now).toISOString());
+          return (
+            <Change key={change.at} change={change} ms={endMs - Date.parse(change.at)} isLast={at === 0} />
+          );
+        })}
+      </ol>
+      <p class="dim">Changes shown: {changes.length}. The latest 500 of the last 30 days are kept.</p>
+    </>
+  );
+}
+
+interface ChangeProps {
+  readonly change: SlotChange;
+  readonly ms: number;
+  readonly isLast: boolean;
+}
+
+function Change({ change, ms, isLast }: ChangeProps) {
+  const { at, state, reason, cooling_models: models, status, code } = change;
+  return (
+    <li>
+      <span class="num" title={longTime(new Date(at))}>
+        <Time at={at} />
+      </span>
+      <SlotBadge state={state} />
+      <div>
+        <p>
+          {reason !== null && `${reasonWords[reason as CoolReason] ?? reason} `}
+          <span class="dim">{isLast ? `for ${span(ms)} now` : `for ${span(ms)}`}</span>
+        </p>
+        {models.length > 0 && <p class="dim wrap">Not for {models.join(', ')}.</p>}
+        {code !== null && state !== 'ready' && (
+          <p class="dim wrap">{causeText({ status, code, header: null })}</p>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { Slot } from '../../../console/web/api/types.js';
+import { stateWords } from '../../../console/web/format/words.js';
+import { changeQuery, usePlace } from '../../../console/web/state/location.js';
+import { useResource } from '../../../console/web/state/use-resource.js';
+import { useSearch } from '../../../console/web/state/use-search.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Empty } from '../../../console/web/ui/empty.js';
+import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { Page } from '../../../console/web/ui/page.js';
+import { SearchField } from '../../../console/web/ui/search-field.js';
+import { Segmented } from '../../../console/web/ui/segmented.js';
+import { SlotCard } from './slot-card.js';
+import { SlotForm } from './slot-form.js';
+import { SlotTable } from './slot-table.js';
+import { StateChanges } from './state-changes.js';
+
+/** `undefined`: closed; `null`: a new slot. */
+type Edited = Slot | null | undefined;
+
+export function SlotsPage() {
+  const slots = useResource('slots', (signal) => panel.slots(signal), 3000);
+  const [edited, setEdited] = useState<Edited>(undefined);
+  const add = (
+    <Button tone="primary" icon="plus" changes onClick={() => setEdited(null)}>
+      Add a slot
+    </Button>
+  );
+  return (
+    <Page
+      title="Slots"
+      lead="One upstream account each: how they are, and how much of them is used."
+      actions={add}
+    >
+      <Loaded resource={slots} skeleton={<SlotsSkeleton />}>
+        {(list) => <Slots list={list} onChange={slots.reload} onEdit={setEdited} />}
+      </Loaded>
+      {edited !== undefined && (
+        <SlotForm slot={edited} onClose={() => setEdited(undefined)} onSaved={slots.reload} />
+      )}
+    </Page>
+  );
+}
+
+interface SlotsProps {
+  readonly list: readonly Slot[];
+  readonly onChange: () => void;
+  readonly onEdit: (slot: Slot) => void;
+}
+
+/** Slots as cards or in a table, as the URL says. */
+function Slots({ list, onChange, onEdit }: SlotsProps) {
+  const view = usePlace().query.get('view') === 'table' ? 'table' : 'cards';
+  const found = useSearch(list, textOf);
+  return (
+    <>
+      <StateChanges slots={list} />
+      {list.length === 0 ? (
+        <NoSlots />
+      ) : (
+        <div class="table-tools">
+          <SearchField label="Search slots" />
+          <span class="end">
+            <Segmented
+              label="View"
+              value={view}
+              options={views}
+              onValue={(next) => changeQuery({ view: next === 'table' ? next : null })}
+            />
+          </span>
+        </div>
+      )}
+      {list.length > 0 && found.length === 0 && <p class="dim">No slot has these words.</p>}
+      {view === 'table' && found.length > 0 && <SlotTable slots={found} />}
+      {view === 'cards' && (
+        <div class="slots">
+          {found.map((slot) => (
+            <SlotCard key={slot.id} slot={slot} onChange={onChange} onEdit={() => onEdit(slot)} />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+const views = [
+  { value: 'cards', text: 'Cards' },
+  { value: 'table', text: 'Table' },
+] as const;
+
+function textOf({ id, upstream, account, state, source, models, last_error: error }: Slot): string {
+  return [id, upstream, account, stateWords[state], source, ...models, error ?? ''].join(' ');
+}
+
+function NoSlots() {
+  return (
+    <Empty icon="slots" title="No slots yet">
+      <p>
+        Add an upstream account, here or under slots: in the config file, and requests have somewhere to go.
+      </p>
+    </Empty>
+  );
+}
+
+function SlotsSkeleton() {
+  return (
+    <div class="slots">
+      {['a', 'b'].map((slot) => (
+        <div class="card slot" key={slot}>
+          <Skeleton rows={5} height={42} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+import type { Static, TSchema } from 'typebox';
+import { ConfigDiff } from '../../config/diff/index.js';
+import { CanaryReport } from '../canary/canary-report.js';
+import {
+  GatewayError,
+  Type,
+  type SlotFailure,
+  type SlotStatus,
+  type Window,
+  type DiagnosisStep,
+} from '../../plugin/internal.js';
+import type { Preview, Reload } from '../pipeline/operations.js';
+
+const Time = Type.String({ format: 'date-time' });
+const Count = Type.Integer({ minimum: 0 });
+const Reason = Type.Enum(['rate_limited', 'overloaded', 'unreachable', 'window_exhausted']);
+/** Schema of `failureReport`. */
+const FailureReport = Type.Object({
+  status: orNull(
+    Type.Integer({ description: "HTTP status of the upstream's answer; null if there was none." }),
+  ),
+  code: Type.String(),
+  message: Type.String({ description: 'Without credentials.' }),
+  header: orNull(Type.String({ description: 'The header that gave the end, with its value.' })),
+  at: Time,
+});
+const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
+
+/** Schema of `slotReport`. */
+export const SlotReport = Type.Object({
+  id: Type.String(),
+  upstream: Type.String(),
+  account: Type.String(),
+  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
+  reason: orNull(Reason),
+  until: orNull(Time),
+  check_at: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'From then on one request at a time asks it all the same.',
+    }),
+  ),
+  cause: orNull(FailureReport),
+  cooling_models: Type.Array(
+    Type.Object({
+      model: Type.String(),
+      reason: Reason,
+      until: Time,
+      check_at: Time,
+      cause: orNull(FailureReport),
+    }),
+  ),
+  in_flight: Count,
+  queued: Count,
+  max_concurrent: Count,
+  weight: Type.Number(),
+  models: Type.Array(Type.String()),
+  upstream_models: Type.Record(Type.String(), Type.String(), {
+    description: "The upstream's own names of those models that have one.",
+  }),
+  bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
+  windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
+  last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
+  last_error_at: orNull(Time),
+});
+
+function orNull<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** State of a slot as sent by `/admin/slots`: snake case, times in ISO 8601. */
+export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
+  return {
+    id: slot.id,
+    upstream: slot.upstream,
+    account: slot.accountKind,
+    state: slot.state,
+    reason: slot.reason,
+    until: isoTime(slot.untilMs),
+    check_at: isoTime(slot.checkAtMs),
+    cause: failureReport(slot.cause),
+    cooling_models: slot.models.map(({ model, reason, untilMs, checkAtMs, cause }) => ({
+      model,
+      reason,
+      until: new Date(untilMs).toISOString(),
+      check_at: new Date(checkAtMs).toISOString(),
+      cause: failureReport(cause),
+    })),
+    in_flight: slot.inFlight,
+    queued: slot.queued,
+    max_concurrent: slot.maxConcurrent,
+    weight: slot.weight,
+    models: [...slot.serves],
+    upstream_models: { ...slot.upstreamModels },
+    bindings: slot.bindings,
+    windows: { '5h': windowReport(slot.windows['5h']), '7d': windowReport(slot.windows['7d']) },
+    last_error: slot.lastError,
+    last_error_at: isoTime(slot.lastErrorAtMs),
+  };
+}
+
+function failureReport(failure: SlotFailure | null): Static<typeof FailureReport> | null {
+  if (!failure) return null;
+  const { status, code, message, header, atMs } = failure;
+  return { status, code, message, header, at: new Date(atMs).toISOString() };
+}
+
+function windowReport(window: Window | null): Static<typeof WindowReport> {
+  return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
+}
+
+/** ISO 8601 of unix milliseconds; null for null and undefined. */
+export function isoTime(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** Diagnosis of a slot as sent by `/admin` and the panel API. */
+export const DiagnosisReport = Type.Object({
+  slot: Type.String(),
+  ok: Type.Boolean({ description: 'Whether no step failed.' }),
+  steps: Type.Array(
+    Type.Object({
+      step: Type.Enum(['resolve', 'connect', 'request', 'credential']),
+      ok: Type.Boolean(),
+      skipped: Type.Optional(
+        Type.Boolean({ description: 'The step could not be tried: `ok` proves nothing.' }),
+      ),
+      ms: Type.Number(),
+      detail: Type.String({ description: 'The result, or the error message.' }),
+    }),
+  ),
+});
+
+/** Builds the report on slot `id` from its diagnosis steps. */
+export function diagnosisReport(id: string, steps: readonly DiagnosisStep[]): Static<typeof DiagnosisReport> {
+  return { slot: id, ok: steps.every(({ ok }) => ok), steps: [...steps] };
+}
+
+/** Answer to a reload, as sent by `/admin` and the panel API. */
+export const ReloadReport = Type.Object({
+  status: Type.Literal('reloaded'),
+  needs_restart: Type.Array(Type.String(), {
+    description: 'Sections with settings that have changed since the start and take effect at the next one.',
+  }),
+  changes: ConfigDiff,
+});
+
+/** Builds the answer to a reload. Throws `invalid_request` with the problems of a refused config. */
+export function reloadReport({ problems, needsRestart, changes }: Reload): Static<typeof ReloadReport> {
+  refuseProblems(problems);
+  return { status: 'reloaded', needs_restart: [...needsRestart], changes };
+}
+
+/** Answer to the start of a canary, as sent by `/admin` and the panel API. */
+export const CanaryStarted = Type.Object({
+  status: Type.Literal('canary'),
+  shared: CanaryReport.properties.shared,
+  changes: ConfigDiff,
+});
+
+/** Builds the answer to the start of a canary. Throws `invalid_request` with the problems of a refused config. */
+export function canaryStarted(
+  { problems, changes }: Preview,
+  canary: Pick<CanaryReport, 'shared'> | undefined,
+): Static<typeof CanaryStarted> {
+  refuseProblems(problems);
+  return { status: 'canary', shared: canary?.shared ?? true, changes };
+}
+
+function refuseProblems(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  const refusal = 'The new config was refused; the old one stays in force.';
+  throw new GatewayError('invalid_request', [refusal, ...problems].join('\n'));
+}

@@ -1,0 +1,178 @@
+import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import { GatewayError, SerialQueue, type StoredSlot } from '../../plugin/internal.js';
+import { invalid } from '../../operator/check.js';
+import { guardSecretRedirect } from './secret-redirect.js';
+import { mergePatch } from '../../operator/json.js';
+import type { Panel, PanelSlot } from './panel-slots.js';
+import { CachedFor } from '../../operator/cached-for.js';
+import { withChangedSecrets } from './slot-audit.js';
+import { panelSlotReport, shownSettings } from './slot-report.js';
+
+/** A slot as written under `slots:`. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** Max bytes of one slot's settings as JSON, patches included. */
+export const maxEntryBytes = 64 * 1024;
+
+/** Creates, changes and removes the slots of the console. */
+export class SlotEditor {
+  readonly #panel: Panel;
+  readonly #sessions: CachedFor<ReadonlyMap<string, number>>;
+  /** Each starts from the result of the one before. */
+  readonly #changes = new SerialQueue();
+
+  constructor(panel: Panel) {
+    const { store, now } = panel;
+    this.#panel = panel;
+    this.#sessions = new CachedFor(() => store.bindings.countBySlot(), { ms: countEveryMs, now });
+  }
+
+  readonly report = async (slot: PanelSlot): Promise<object> => {
+    const [sessions, forecast] = await Promise.all([
+      this.#sessions.get(),
+      slot.status && this.#panel.forecasts.of(slot.status),
+    ]);
+    return panelSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
+  };
+
+  /** The slot of an id. Throws `not_found`. */
+  find(id: string): PanelSlot {
+    const all = this.#panel.slots.list();
+    const slot = all.find((each) => each.id === id);
+    if (slot) return slot;
+    const known = all.map((each) => `"${each.id}"`).join(', ');
+    throw new GatewayError(
+      'not_found',
+      `There is no slot ${JSON.stringify(id)}; there are ${known || 'none'}.`,
+    );
+  }
+
+  /** The id of a slot in the pool. Throws `not_found`, and `conflict` for one that is not in the pool. */
+  serving(id: string): string {
+    const { status, problem } = this.find(id);
+    if (status) return id;
+    throw new GatewayError('conflict', `Slot "${id}" does not serve: ${problem}`);
+  }
+
+  create(entry: Entry, audit: AuditedAction): Promise<object> {
+    return this.#changes.run(() => this.#create(entry, audit));
+  }
+
+  change(id: string, patch: Entry, audit: AuditedAction): Promise<object> {
+    return this.#changes.run(() => this.#change(id, patch, audit));
+  }
+
+  remove(id: string, audit: AuditedAction): Promise<undefined> {
+    return this.#changes.run(() => this.#remove(id, audit));
+  }
+
+  async #create(entry: Entry, audit: AuditedAction): Promise<object> {
+    const { slots, now } = this.#panel;
+    await this.#check(entry);
+    const id = String(entry['id']); // it has been checked
+    const taken = slots.list().find((slot) => slot.id === id);
+    if (taken) throw new GatewayError('conflict', `There is a slot "${id}" already${at(taken)}.`);
+    if (slots.list().length >= maxSlots)
+      throw new GatewayError(
+        'conflict',
+        `There are ${maxSlots} slots already, the most that the console takes.`,
+      );
+    const atMs = now();
+    await this.#put({ ...split(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
+    const slot = this.find(id);
+    audit.target = id;
+    audit.change(undefined, shownSettings(slot));
+    return this.report(slot);
+  }
+
+  async #change(id: string, patch: Entry, audit: AuditedAction): Promise<object> {
+    const before = await this.#stored(id);
+    if (Object.hasOwn(patch, 'id') && patch['id'] !== id)
+      throw invalid(['id: cannot be changed; enter a new slot and remove this one']);
+    if (before.problem !== undefined)
+      throw new GatewayError('conflict', `${before.problem} Or remove this slot and enter it again.`);
+    const old = { id, ...before.settings, account: before.account };
+    const shown = shownSettings(this.find(id));
+    const entry = patched(old, patch, shown);
+    await this.#check(entry);
+    guardSecretRedirect({ before: old, after: entry, patch, shown });
+    await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
+    const slot = this.find(id);
+    const after = { raw: entry, shown: shownSettings(slot) };
+    audit.change(shown, withChangedSecrets({ raw: old, shown }, after));
+    return this.report(slot);
+  }
+
+  async #remove(id: string, audit: AuditedAction): Promise<undefined> {
+    const { store, slots } = this.#panel;
+    await this.#stored(id);
+    audit.change(shownSettings(this.find(id)), undefined);
+    await store.slots.delete(id);
+    await store.credentials.delete(id); // a new slot with this id must not inherit them
+    await slots.changed();
+    return undefined;
+  }
+
+  async #check(entry: Entry): Promise<void> {
+    if (Buffer.byteLength(JSON.stringify(entry)) > maxEntryBytes)
+      throw invalid([`body: a slot has at most ${maxEntryBytes} bytes of settings`]);
+    const problems = await this.#panel.slots.check(entry);
+    if (problems.length > 0) throw invalid(problems);
+  }
+
+  /** The stored slot of an id. Throws `not_found`, and `conflict` for a slot of the config file. */
+  async #stored(id: string): Promise<StoredSlot> {
+    const slot = this.find(id);
+    if (slot.source === 'config')
+      throw new GatewayError('conflict', `Slot "${id}" is the config file's${at(slot)}; change it there.`);
+    const stored = await this.#panel.store.slots.get(id);
+    if (stored) return stored;
+    await this.#panel.slots.changed(); // another instance has removed it
+    throw new GatewayError('not_found', `There is no slot "${id}" any more.`);
+  }
+
+  /**
+   * Stores a slot and loads it into the pool; if it fails there, restores `before` and throws
+   * `invalid_request`.
+   */
+  async #put(slot: StoredSlot, before: StoredSlot | undefined): Promise<void> {
+    const { store, slots } = this.#panel;
+    await store.slots.put(slot);
+    await slots.changed();
+    const { problem } = this.find(slot.id);
+    if (problem === null) return;
+    await (before ? store.slots.put(before) : store.slots.delete(slot.id));
+    await slots.changed();
+    throw invalid([problem]);
+  }
+}
+
+const maxSlots = 1000;
+const countEveryMs = 10_000;
+
+function at({ place }: PanelSlot): string {
+  return place === null ? '' : ` at ${place}`;
+}
+
+function split(entry: Entry): Pick<StoredSlot, 'settings' | 'account'> {
+  const { id: _, account, ...settings } = entry;
+  return { settings, account: (account ?? { kind: 'none' }) as Entry }; // it has been checked
+}
+
+/** Applies a patch; a change of the upstream, or of the account's kind, drops all options of the old one. */
+function patched(entry: Entry, patch: Entry, shown: Entry): Entry {
+  const { account } = entry as { readonly account: Entry };
+  const { account: change, upstream } = patch as {
+    readonly account?: { readonly kind?: unknown } | null;
+    readonly upstream?: unknown;
+  };
+  const hasOtherAccount = change?.kind !== undefined && change.kind !== account['kind'];
+  const hasOtherUpstream = upstream !== undefined && upstream !== entry['upstream'];
+  const { with: options, ...rest } = entry;
+  const base = {
+    ...rest,
+    ...(options !== undefined && !hasOtherUpstream && { with: options }),
+    ...(hasOtherAccount && { account: {} }),
+  };
+  return mergePatch(base, patch, shown);
+}

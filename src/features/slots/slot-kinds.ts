@@ -1,0 +1,73 @@
+import { Type } from '../../plugin/internal.js';
+import { slotControls, type Panel, type PanelSlotField, type PanelSlotKind } from './panel-slots.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { Nullable } from '../../operator/schemas.js';
+
+/** Route of the kinds that a slot of the console may have. */
+export function slotKindsRoute(panel: Panel): PanelRoute {
+  return route({
+    method: 'GET',
+    path: '/slot-kinds',
+    summary:
+      'Kinds of upstreams and accounts with their options: the built-in ones, and those that slots of the config file name.',
+    answers: { 200: SlotKindsReport },
+    async handle() {
+      const { upstreams, accounts, fields } = await panel.slots.kinds();
+      return {
+        object: 'slot_kinds',
+        upstreams: upstreams.map(kindReport),
+        accounts: accounts.map(kindReport),
+        fields: fields.map(fieldReport),
+      };
+    },
+  });
+}
+
+const FieldReport = Type.Object({
+  path: Type.Array(Type.String(), { description: 'Keys from the root of the options.' }),
+  control: Type.Enum([...slotControls], {
+    description: '`texts` is a map of texts, `map` one of other values, `json` any other value.',
+  }),
+  choices: Type.Array(Type.Unknown(), { description: 'The only values that it may have; empty: any.' }),
+  title: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  default: Type.Unknown({ description: 'null: it has none.' }),
+  required: Type.Boolean(),
+  secret: Type.Boolean({ description: 'Its value is never sent back.' }),
+  local: Type.Boolean({ description: 'Only the config file may set it.' }),
+});
+
+const KindReport = Type.Object({
+  use: Type.String({ description: 'Name in a slot: `upstream`, or `account.kind`.' }),
+  title: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  needs: Type.Array(Type.String(), { description: 'Keys of a slot that it cannot do without.' }),
+  accounts: Nullable(
+    Type.Array(Type.String(), { description: 'Kinds of account that fit an upstream; null: any.' }),
+  ),
+  fields: Type.Array(FieldReport, { description: 'Options: under `with`, or beside `account.kind`.' }),
+  problem: Nullable(Type.String({ description: 'Why no slot can have it.' })),
+});
+
+/** The kinds of slots as sent by the panel API. */
+export const SlotKindsReport = Type.Object({
+  object: Type.Literal('slot_kinds'),
+  upstreams: Type.Array(KindReport),
+  accounts: Type.Array(KindReport),
+  fields: Type.Array(FieldReport, { description: 'Fields of every slot.' }),
+});
+
+function kindReport({ fields, ...kind }: PanelSlotKind): object {
+  return { ...kind, fields: fields.map(fieldReport) };
+}
+
+function fieldReport({ keys, initial, isRequired, isSecret, isLocal, ...field }: PanelSlotField): object {
+  return {
+    path: keys,
+    ...field,
+    default: isSecret ? null : initial,
+    required: isRequired,
+    secret: isSecret,
+    local: isLocal,
+  };
+}

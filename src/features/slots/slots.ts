@@ -1,0 +1,116 @@
+import { DiagnosisReport, diagnosisReport } from './report.js';
+import { diagnosisTimeoutMs } from './admin.js';
+import { Closed, maxSlotChanges, Type } from '../../plugin/internal.js';
+import type { Panel } from './panel-slots.js';
+import { route, type PanelRoute } from '../../operator/route.js';
+import { ListOf } from '../../operator/schemas.js';
+import { maxEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
+import { SlotChangeReport, slotChangeReport } from './slot-history-report.js';
+import { PanelSlotReport } from './slot-report.js';
+
+/** Routes of `/api/panel/slots`. */
+export function slotRoutes(panel: Panel): readonly PanelRoute[] {
+  const desk = new SlotEditor(panel);
+  return [
+    route({
+      method: 'GET',
+      path: '/slots',
+      summary: 'All slots, those of the config file and those of the console.',
+      answers: { 200: ListOf(PanelSlotReport, {}) },
+      handle: async () => ({ object: 'list', data: await Promise.all(panel.slots.list().map(desk.report)) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/slots',
+      summary: 'Enters a slot, as it would stand under `slots:` in the config file.',
+      body: AnyObject,
+      maxBodyBytes: maxEntryBytes,
+      bodySchema: panel.slots.entrySchema,
+      audit: 'slot.create',
+      answers: { 201: PanelSlotReport },
+      handle: ({ body, audit }) => desk.create(body, audit),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/slots/:id',
+      summary:
+        'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is. ' +
+        'Where its secrets are to go elsewhere, they must be sent again.',
+      body: AnyObject,
+      maxBodyBytes: maxEntryBytes,
+      bodySchema: panel.slots.patchSchema,
+      audit: 'slot.update',
+      answers: { 200: PanelSlotReport },
+      handle: ({ id, body, audit }) => desk.change(id, body, audit),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/slots/:id',
+      summary: 'Takes a slot of the console away; requests that are in it finish.',
+      audit: 'slot.delete',
+      answers: { 204: null },
+      handle: ({ id, audit }) => desk.remove(id, audit),
+    }),
+    historyRoute(panel, desk),
+    ...operationRoutes(panel, desk),
+  ];
+}
+
+function historyRoute({ slotWatch }: Panel, desk: SlotEditor): PanelRoute {
+  return route({
+    method: 'GET',
+    path: '/slots/:id/history',
+    summary: 'Changes of the state of a slot, newest first: the latest 500 of the last 30 days.',
+    query: Closed({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSlotChanges })) }),
+    answers: { 200: ListOf(SlotChangeReport, {}) },
+    async handle({ id, query: { limit = 100 } }) {
+      desk.find(id);
+      const changes = await slotWatch.changes(id, limit);
+      return { object: 'list', data: changes.map(slotChangeReport) };
+    },
+  });
+}
+
+/** Any object; its fields are checked later by the rules of the config's slots. */
+const AnyObject = Type.Unsafe<Entry>({ type: 'object' });
+
+function operationRoutes({ operations }: Panel, desk: SlotEditor): readonly PanelRoute[] {
+  const verbs = (['pause', 'resume', 'drain'] as const).map((verb) =>
+    route({
+      method: 'POST',
+      path: `/slots/:id/${verb}`,
+      summary: summaries[verb],
+      audit: `slot.${verb}`,
+      answers: { 200: PanelSlotReport },
+      handle({ id, audit }) {
+        const { status: before } = desk.find(id);
+        operations[verb](desk.serving(id));
+        const slot = desk.find(id);
+        audit.change({ state: before?.state }, { state: slot.status?.state });
+        return desk.report(slot);
+      },
+    }),
+  );
+  const diagnose = route({
+    method: 'POST',
+    path: '/slots/:id/diagnose',
+    summary:
+      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked, in 10 s.",
+    audit: 'slot.diagnose',
+    noted: 'An operator has had a slot diagnosed.',
+    answers: { 200: DiagnosisReport },
+    async handle({ id, ctx, audit }) {
+      const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
+      const report = diagnosisReport(id, await operations.diagnose(desk.serving(id), signal));
+      audit.note({ ok: report.ok });
+      return report;
+    },
+  });
+  return [...verbs, diagnose];
+}
+
+const summaries = {
+  pause: 'The slot takes no new requests until it is resumed; those it has go on.',
+  resume: 'Ready again, whatever was the matter with it.',
+  drain: 'As pause, said where the slot is to be taken away.',
+};

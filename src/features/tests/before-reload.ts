@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../../config/environment.js';
+
+/** Result of the tests of a config. */
+export interface TestVerdict {
+  readonly passed: number;
+  /** One sentence each, with file and line; empty: no test has failed. */
+  readonly failures: readonly string[];
+}
+
+/** Message of a reload whose tests fail. */
+export const failedTests = 'The tests of the new config fail; the old one stays in force.';
+
+/** Max time that the tests of a config may take. */
+export const testTimeoutMs = 60_000;
+
+/** Max failures that are told. */
+const maxFailures = 20;
+/** Max length of a failure. */
+const maxLength = 500;
+/** Max bytes of a report. */
+const maxOutput = 16 * 2 ** 20;
+
+/**
+ * Runs the tests of a config file in a process of its own, which is killed after 60 s and by the signal. Tests that
+ * cannot be read have failed, too. Without tests there is no process.
+ */
+export async function testConfig(
+  file: string,
+  env: Environment,
+  signal?: AbortSignal,
+  timeoutMs = testTimeoutMs,
+): Promise<TestVerdict> {
+  if (!(await mayHaveTests(file))) return { passed: 0, failures: [] };
+  const { output, end } = await run(['test', '--json', '--config', file], { env, signal, timeoutMs });
+  if (end === 'late') return failed(`The tests had not ended after ${timeoutMs / 1000} s.`);
+  if (end === 'too long') return failed(`The report of the tests is larger than ${maxOutput / 2 ** 20} MB.`);
+  return verdictOf(output) ?? failed(`The tests could not be run: ${clip(output.trim())}`);
+}
+
+function clip(text: string): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
+}
+
+function failed(failure: string): TestVerdict {
+  return { passed: 0, failures: [failure] };
+}
+
+/** False for a config in which nothing is called tests, and that has no file of tests beside it. */
+async function mayHaveTests(file: string): Promise<boolean> {
+  try {
+    if (/\btests\b/.test(await readFile(file, 'utf8'))) return true;
+    return (await readdir(path.dirname(file))).some((name) => /\.test\.ya?ml$/.test(name));
+  } catch {
+    return false; // a file that cannot be read is a problem of the config, which the reload tells
+  }
+}
+
+interface Run {
+  readonly env: Environment;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+}
+
+function run(
+  args: readonly string[],
+  { env, signal, timeoutMs }: Run,
+): Promise<{ readonly output: string; readonly end?: 'late' | 'too long' }> {
+  const script = fileURLToPath(new URL('../../server.js', import.meta.url));
+  const options = {
+    env,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: maxOutput,
+    ...(signal && { signal }),
+  } as const;
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...args], options, (error, stdout, stderr) => {
+      const isTooLong = error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+      const isLate = !isTooLong && error?.killed === true;
+      const output = stdout || stderr || (error?.message ?? '');
+      resolve({ output, ...(isLate && { end: 'late' }), ...(isTooLong && { end: 'too long' }) });
+    });
+  });
+}
+
+/** Report of `gw2api test --json`, as far as it is used here. */
+interface Report {
+  readonly passed: number;
+  readonly problems: readonly (Place & { readonly path: string; readonly message: string })[];
+  readonly tests: readonly { readonly name: string; readonly failures: readonly Failure[] }[];
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface Failure extends Place {
+  readonly message?: string;
+  readonly path?: string;
+  readonly expected?: unknown;
+  readonly actual?: unknown;
+}
+
+function verdictOf(output: string): TestVerdict | undefined {
+  const report = parsed(output);
+  if (!report) return undefined;
+  const all = [
+    ...report.problems.map((problem) => `${placeOf(problem)} ${problem.path}: ${problem.message}`),
+    ...report.tests.flatMap(({ name, failures }) =>
+      failures.map((failure) => `${placeOf(failure)} ${JSON.stringify(name)}: ${reasonOf(failure)}`),
+    ),
+  ];
+  const told = all.slice(0, maxFailures).map(clip);
+  const more = all.length > told.length ? [`${all.length - told.length} more failures`] : [];
+  return { passed: report.passed, failures: [...told, ...more] };
+}
+
+function parsed(output: string): Report | undefined {
+  try {
+    return JSON.parse(output) as Report; // of this version of gw2api
+  } catch {
+    return undefined; // it ended before there was a report
+  }
+}
+
+function placeOf({ file, line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
+function reasonOf({ message, path: at, expected, actual }: Failure): string {
+  if (at === undefined) return message ?? '';
+  const value = actual === undefined ? 'absent' : JSON.stringify(actual);
+  const hint = message === undefined ? '' : ` (${message})`;
+  return `${at}: expected ${JSON.stringify(expected)}, got ${value}${hint}`;
+}

@@ -1,0 +1,58 @@
+import type { Position } from '../../config/config.js';
+import type { Path } from '../../config/document.js';
+import type { DryRequest } from '../dry-run/outcome.js';
+import type { DrySettings } from '../dry-run/settings.js';
+import type { Check } from './mismatch.js';
+
+/** One test of a config, ready to run. */
+export interface ConfigTest {
+  readonly name: string;
+  /** Path of the test in its file: `tests[3]`. */
+  readonly path: Path;
+  readonly at: Position;
+  /** Position of a path in its file. */
+  readonly positionOf: (path: Path) => Position;
+  /** Environment of the config, over that of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly settings: DrySettings;
+  readonly steps: readonly Step[];
+  readonly isOnly: boolean;
+  /** Reason not to run it. */
+  readonly skip?: string;
+}
+
+/** Requests that are sent at once, and what happens before. */
+export interface Step {
+  readonly path: Path;
+  /** Time that passes before. */
+  readonly afterMs: number;
+  /** Scenarios that answer in place of slots from here on. */
+  readonly slots: Readonly<Record<string, readonly string[]>>;
+  readonly requests: readonly AskedRequest[];
+}
+
+/** A request and what is expected of it. */
+export interface AskedRequest {
+  readonly path: Path;
+  readonly send: DryRequest;
+  readonly check: Check;
+  /** The test says what it expects of connections; else one that a plugin tries to make fails it. */
+  readonly expectsConnections: boolean;
+  /** Slots whose state it expects something of, each with its place. */
+  readonly slots: readonly NamedSlot[];
+  /** Places where a value is recorded that the test does not have yet. */
+  readonly snapshots: readonly SnapshotPlace[];
+}
+
+export interface NamedSlot {
+  /** Its id, which a path in its state may follow: `team-a.state`. */
+  readonly path: string;
+  readonly at: Path;
+}
+
+/** Place of an `expect: snapshot`, or of a key of it that says so. */
+export interface SnapshotPlace {
+  readonly at: Path;
+  /** Key of the outcome; undefined: all of it. */
+  readonly key?: string;
+}

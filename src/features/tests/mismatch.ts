@@ -1,0 +1,23 @@
+import type { Path } from '../../config/document.js';
+import type { SchemaError } from '../../plugin/internal.js';
+
+/** A value that is not as expected. */
+export interface Mismatch {
+  /** Place of the expectation in the test file. */
+  readonly at: Path;
+  /** Path of the value in the outcome; empty: all of it. */
+  readonly path: string;
+  /** As written in the test: a value, or an object of matchers. */
+  readonly expected: unknown;
+  /** True where `expected` is an object of matchers. */
+  readonly isRule: boolean;
+  /** Undefined: absent. */
+  readonly actual: unknown;
+  readonly hint?: string;
+}
+
+/** Compares a value at a path of the outcome with what a test expects there. */
+export type Check = (actual: unknown, path: string) => readonly Mismatch[];
+
+/** Collects what is wrong with an expectation as it is written. */
+export type Complain = (problem: SchemaError) => void;

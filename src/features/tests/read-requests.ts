@@ -1,0 +1,173 @@
+import type { Path } from '../../config/document.js';
+import type { DryRequest } from '../dry-run/outcome.js';
+import { durationMs, type SchemaError } from '../../plugin/internal.js';
+import type { AskedRequest, Step } from './config-test.js';
+import { namedKeys, readExpectation, slotsNamed } from './read-expectation.js';
+import type { RawRequest, RawSlots, RawStep } from './test-schema.js';
+
+/** Parts of the file that reading needs. */
+export interface Reading {
+  /** Defaults of every request. */
+  readonly defaults: RawRequest;
+  /** Contents of a JSON file, relative to the test file. Throws an Error that says what is wrong. */
+  readonly readBody: (file: string) => unknown;
+  readonly complain: (problem: SchemaError) => void;
+}
+
+/** Keys of a request that `same: true` repeats. */
+const repeated = ['post', 'get', 'method', 'path', 'as', 'headers', 'body', 'bodyFile'] as const;
+
+/** Reads the requests of a test, each with what the one before it leaves to `same: true`. */
+export function readSteps(raw: readonly RawStep[], path: Path, reading: Reading): readonly Step[] {
+  let last: RawRequest | undefined;
+  const resolve = (request: RawRequest, at: Path): RawRequest => {
+    if (request.same === true && !last)
+      reading.complain({ path: [...at, 'same'], message: 'has no request before it to repeat' });
+    const base = request.same === true ? (last ?? {}) : reading.defaults;
+    const whole = over(base, request);
+    last = pick(whole);
+    return whole;
+  };
+  return raw.map((step, index) => {
+    const at = [...path, index];
+    const { together } = step;
+    if (together) {
+      complainBesideTogether(step, at, reading);
+      complainOfShared(together, [...at, 'together'], reading);
+    }
+    const requests = together
+      ? together.map((one, nth) =>
+          readRequest(resolve(one, [...at, 'together', nth]), [...at, 'together', nth], reading),
+        )
+      : [readRequest(resolve(step, at), at, reading)];
+    return {
+      path: at,
+      afterMs: step.after === undefined ? 0 : durationMs(step.after),
+      slots: readSlots(step.slots ?? {}, [...at, 'slots'], reading.complain),
+      requests,
+    };
+  });
+}
+
+function complainBesideTogether(step: RawStep, at: Path, { complain }: Reading): void {
+  const known = new Set(['together', 'after', 'slots']);
+  for (const name of Object.keys(step).filter((key) => !known.has(key)))
+    complain({
+      path: [...at, name],
+      message: 'has no meaning beside "together"; write it in each of its requests',
+    });
+}
+
+/** Concurrent requests share what goes out, so that none has a last call of its own. */
+function complainOfShared(requests: readonly RawRequest[], at: Path, { complain }: Reading): void {
+  if (requests.length < 2) return;
+  for (const [index, { expect }] of requests.entries())
+    for (const key of namedKeys(expect, 'upstream'))
+      complain({
+        path: [...at, index, 'expect', key],
+        message:
+          'cannot be told of one of several requests at once; write outgoing: { contains: { body: … } }',
+      });
+}
+
+/** A request over another one: its own keys win, and its path or body takes the place of the other's. */
+function over(base: RawRequest, own: RawRequest): RawRequest {
+  const given = { ...pick(base) };
+  if (addressKeys.some((key) => own[key] !== undefined)) for (const key of addressKeys) delete given[key];
+  if (own.body !== undefined || own.bodyFile !== undefined) {
+    delete given.body;
+    delete given.bodyFile;
+  }
+  return { ...given, ...own };
+}
+
+const addressKeys = ['post', 'get', 'method', 'path'] as const;
+
+type Sent = { -readonly [Key in (typeof repeated)[number]]?: RawRequest[Key] };
+
+function pick(request: RawRequest): Sent {
+  return Object.fromEntries(
+    repeated.flatMap((key) => (request[key] === undefined ? [] : [[key, request[key]]])),
+  );
+}
+
+function readRequest(raw: RawRequest, path: Path, reading: Reading): AskedRequest {
+  const { complain } = reading;
+  const expectation = readExpectation(raw.expect, [...path, 'expect'], complain);
+  const { as = {} } = raw;
+  const caller = typeof as === 'string' ? { key: as } : as;
+  const body = bodyOf(raw, path, reading);
+  const headers = { ...caller.headers, ...raw.headers };
+  const send: DryRequest = {
+    ...addressOf(raw, path, reading),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(body !== undefined && { body }),
+    ...(caller.key !== undefined && { key: caller.key === 'nobody' ? null : caller.key }),
+    ...(raw.leave && { leave: readLeave(raw.leave) }),
+  };
+  const expectsConnections = namedKeys(raw.expect, 'refusedConnections').length > 0;
+  return {
+    path,
+    send,
+    expectsConnections,
+    slots: slotsNamed(raw.expect, [...path, 'expect']),
+    ...expectation,
+  };
+}
+
+function readLeave({
+  afterEvents,
+  after,
+}: NonNullable<RawRequest['leave']>): NonNullable<DryRequest['leave']> {
+  return {
+    ...(afterEvents !== undefined && { afterEvents }),
+    ...(after !== undefined && { afterMs: durationMs(after) }),
+  };
+}
+
+function addressOf(raw: RawRequest, at: Path, { complain }: Reading): Pick<DryRequest, 'method' | 'path'> {
+  const given = [raw.post, raw.get, raw.path].filter((path) => path !== undefined);
+  const [path = ''] = given;
+  const message =
+    given.length === 0
+      ? 'says no path; write "post: /v1/messages", "get: …", or "same: true"'
+      : given.length > 1 || (raw.method !== undefined && raw.path === undefined)
+        ? 'says its path in more than one way; write "post", "get", or "method" and "path"'
+        : path.startsWith('/')
+          ? undefined
+          : `has the path "${path.slice(0, 80)}", which must start with /`;
+  if (message !== undefined) complain({ path: at, message });
+  if (raw.post !== undefined) return { method: 'POST', path };
+  if (raw.get !== undefined) return { method: 'GET', path };
+  return { ...(raw.method !== undefined && { method: raw.method.toUpperCase() }), path };
+}
+
+function bodyOf(raw: RawRequest, path: Path, { readBody, complain }: Reading): unknown {
+  if (raw.bodyFile === undefined) return raw.body;
+  const at = [...path, 'bodyFile'];
+  if (raw.body !== undefined) complain({ path: at, message: 'stands beside "body"; keep one of them' });
+  try {
+    return readBody(raw.bodyFile);
+  } catch (error) {
+    complain({ path: at, message: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+/** Scenarios by slot, as the dry gateway takes them. */
+export function readSlots(
+  slots: RawSlots,
+  at: Path,
+  complain: Reading['complain'],
+): Readonly<Record<string, readonly string[]>> {
+  const entries = Object.entries(slots).map(([id, { scenario, status, retryAfter }]) => {
+    const place = [...at, id];
+    if (scenario !== undefined && status !== undefined)
+      complain({ path: place, message: 'has "scenario" and "status"; keep one of them' });
+    if (retryAfter !== undefined && status === undefined)
+      complain({ path: [...place, 'retryAfter'], message: 'stands beside "status" only' });
+    const answer = retryAfter === undefined ? String(status) : `${status} retry-after=${retryAfter}`;
+    return [id, scenario === undefined ? [answer] : [scenario].flat()] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,150 @@
+import { ConfigError, type Config, type ConfigProblem } from '../../config/config.js';
+import { writePath } from '../../config/document.js';
+import type { Environment } from '../../config/environment.js';
+import { loadConfig, readConfigFile, type ConfigInput } from '../../config/load.js';
+import { SecretPlaceholders } from '../dry-run/placeholders.js';
+import type { ConfigTest } from './config-test.js';
+import { findTests, isTestFile, type FoundTests, type TestSelection } from './find-tests.js';
+import type { TestFailure, TestReport, TestResult } from './report.js';
+import { runTest, type OpenEngine, type TestRun } from './run-test.js';
+
+export interface TestOptions extends TestSelection {
+  readonly env: Environment;
+  readonly open: OpenEngine;
+  /** Refuses tests with `only` and `skip`. */
+  readonly isCi?: boolean;
+  /** Values that `*.test.yaml` do not have yet are no failures, for they are written next. */
+  readonly records?: boolean;
+}
+
+/** Tests that have run, with what they have shown. */
+export interface FinishedTests {
+  readonly files: readonly FoundTests[];
+  readonly runs: readonly FinishedTest[];
+  readonly report: TestReport;
+}
+
+/** A test, its file and config, and its run; without one it was skipped. */
+export interface FinishedTest {
+  readonly test: ConfigTest;
+  readonly file: FoundTests;
+  readonly config?: Config;
+  readonly run?: TestRun;
+}
+
+/**
+ * Runs the tests of a config, one after the other. Throws a ConfigError for tests that are not written as they must
+ * be, and for a config that is refused.
+ */
+export async function runTests(options: TestOptions): Promise<FinishedTests> {
+  const startMs = performance.now();
+  const files = await findTests(options);
+  if (options.isCi === true) refuseMarks(files);
+  const all = files.flatMap((file) => file.tests.map((test) => ({ test, file })));
+  const only = all.filter(({ test }) => test.isOnly);
+  const chosen = only.length > 0 ? only : all;
+  const placeholders = new SecretPlaceholders();
+  const configs = new Configs(options.env, placeholders);
+  const runs: FinishedTest[] = [];
+  for (const { test, file } of chosen) {
+    if (test.skip !== undefined) {
+      runs.push({ test, file });
+      continue;
+    }
+    const config = await configs.load(file.config, test.env);
+    const run = await runTest(test, config, options.open);
+    const isRecorded = options.records === true && isTestFile(file.file);
+    runs.push({
+      test,
+      file,
+      config,
+      run: isRecorded ? run : withUnrecorded(run, test, isTestFile(file.file)),
+    });
+  }
+  const report: TestReport = {
+    results: runs.map(({ test, run }) => run?.result ?? skipped(test)),
+    leftOut: all.length - chosen.length,
+    written: 0,
+    warnings: [...warningsOf(all.length, placeholders), ...recordWarnings(runs, options.env)],
+    durationMs: performance.now() - startMs,
+  };
+  return { files, runs, report };
+}
+
+/** A run with a failure for each value that is to be recorded still. */
+function withUnrecorded(run: TestRun, test: ConfigTest, isWritable: boolean): TestRun {
+  const cure = isWritable
+    ? '`gw2api test --update` writes it'
+    : 'none is written into a config; move the test to a *.test.yaml';
+  const failures = test.steps
+    .flatMap(({ requests }) => requests.flatMap(({ snapshots }) => snapshots))
+    .map(({ at }): TestFailure => {
+      const message = `has no recorded value yet; ${cure}`;
+      return { at: test.positionOf(at), place: writePath(at), message };
+    });
+  if (failures.length === 0) return run;
+  const all = [...run.result.failures, ...failures];
+  return { ...run, result: { ...run.result, status: 'failed', failures: all } };
+}
+
+function skipped({ name, at, skip = '' }: ConfigTest): TestResult {
+  return { name, at, status: 'skipped', reason: skip, durationMs: 0, failures: [] };
+}
+
+/** Recordings are never made in a test, but a start refuses the stage without the key that encrypts them. */
+function recordWarnings(runs: readonly FinishedTest[], env: Environment): readonly string[] {
+  const records = runs.some(({ config }) =>
+    config?.pipeline.some(({ use, enabled }) => use === 'record' && enabled),
+  );
+  if (!records || env['GW_SECRET_KEY']) return [];
+  return [
+    'a placeholder stands in for GW_SECRET_KEY, with which the stage record encrypts: set it where the gateway starts',
+  ];
+}
+
+function warningsOf(count: number, { names }: SecretPlaceholders): readonly string[] {
+  const none =
+    count === 0
+      ? ['there are no tests; write them under "tests:" or in a *.test.yaml beside the config']
+      : [];
+  if (names.length === 0) return none;
+  return [...none, `placeholders stand in for secrets that the environment lacks: ${names.join(', ')}`];
+}
+
+function refuseMarks(files: readonly FoundTests[]): void {
+  const problems = files.flatMap(({ tests }) =>
+    tests.flatMap((test): readonly ConfigProblem[] => {
+      const marks = [...(test.isOnly ? ['only'] : []), ...(test.skip === undefined ? [] : ['skip'])];
+      return marks.map((mark) => ({
+        at: test.positionOf([...test.path, mark]),
+        path: `tests[${test.path.at(-1)}].${mark}`,
+        message: 'is refused by --ci; take it away, or run without --ci',
+      }));
+    }),
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Configs, each read once for an environment. */
+class Configs {
+  readonly #env: Environment;
+  readonly #placeholders: SecretPlaceholders;
+  readonly #known = new Map<string, Promise<Config>>();
+
+  constructor(env: Environment, placeholders: SecretPlaceholders) {
+    this.#env = env;
+    this.#placeholders = placeholders;
+  }
+
+  load(file: string, env: ConfigTest['env']): Promise<Config> {
+    const key = JSON.stringify([file, Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const known = this.#known.get(key) ?? this.#read(file, env);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  async #read(file: string, env: ConfigTest['env']): Promise<Config> {
+    const input: ConfigInput = await readConfigFile(file, { ...this.#env, ...env });
+    return loadConfig({ ...input, placeholders: this.#placeholders });
+  }
+}

@@ -1,0 +1,39 @@
+import { isRecord } from '../../plugin/internal.js';
+
+/** Keys and indices into a value; a negative index counts from the end of a list. */
+export type ValuePath = readonly (string | number)[];
+
+const segment = /\[(-?\d+)\]|([^.[\]]+)/g;
+
+/** Path of a text such as `choices[0].message.content` or `events[-1].data`; undefined where it is not one. */
+export function parsePath(text: string): ValuePath | undefined {
+  const path: (string | number)[] = [];
+  let end = 0;
+  for (const { 0: whole, 1: index, 2: name, index: start } of text.matchAll(segment)) {
+    const between = text.slice(end, start);
+    const isJoined = between === (index === undefined && end > 0 ? '.' : '');
+    if (!isJoined) return undefined;
+    path.push(index === undefined ? String(name) : Number(index));
+    end = start + whole.length;
+  }
+  return end === text.length && path.length > 0 ? path : undefined;
+}
+
+/** Path as text: `choices[0].message`; a number that is a key is a key again. */
+export function formatValuePath(path: ValuePath): string {
+  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('');
+}
+
+/** Value that a key of an expectation names: a key as it stands where there is one, else a path; undefined: absent. */
+export function valueOf(root: unknown, key: string): unknown {
+  if (isRecord(root) && Object.hasOwn(root, key)) return root[key];
+  return parsePath(key)?.reduce<unknown>(step, root);
+}
+
+function step(value: unknown, key: string | number): unknown {
+  if (Array.isArray(value)) {
+    const index = typeof key === 'number' ? key : /^-?\d+$/.test(key) ? Number(key) : NaN;
+    return (value as readonly unknown[]).at(Number.isNaN(index) ? value.length : index);
+  }
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { AdminScope, IssuedAdminToken } from '../../../console/web/api/types.js';
+import { fromInputTime } from '../../../console/web/format/times.js';
+import { useAction } from '../../../console/web/state/use-action.js';
+import { Input } from '../../../console/web/ui/field.js';
+import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { ShownOnce } from '../../../console/web/ui/shown-once.js';
+import { ScopeFields } from './scope-fields.js';
+
+interface IssueTokenDialogProps {
+  readonly scopes: readonly AdminScope[];
+  readonly onClose: () => void;
+  readonly onIssued: () => void;
+}
+
+/** Dialog that issues a token: first its scopes, then the token itself, shown only once. */
+export function IssueTokenDialog({ scopes, onClose, onIssued }: IssueTokenDialogProps) {
+  const [issued, setIssued] = useState<IssuedAdminToken>();
+  if (issued)
+    return (
+      <ShownOnce
+        title={`The token of ${issued.name}`}
+        secret={issued.token}
+        what="the token"
+        testId="issued-token"
+        onClose={onClose}
+      />
+    );
+  const done = (token: IssuedAdminToken) => {
+    setIssued(token);
+    onIssued();
+  };
+  return <IssueForm scopes={scopes} onClose={onClose} onIssued={done} />;
+}
+
+interface IssueFormProps extends Omit<IssueTokenDialogProps, 'onIssued'> {
+  readonly onIssued: (token: IssuedAdminToken) => void;
+}
+
+function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
+  const [name, setName] = useState('');
+  const [expires, setExpires] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const action = useAction();
+  const issue = async () => {
+    const settings = { name: name.trim(), scopes: chosen, expires_at: fromInputTime(expires) };
+    await action.run(async () => onIssued(await panel.issueAdminToken(settings)));
+  };
+  return (
+    <FormDialog
+      title="Issue an admin token"
+      verb="Issue the token"
+      action={action}
+      onSubmit={issue}
+      onClose={onClose}
+    >
+      <Input
+        label="Name"
+        value={name}
+        onValue={setName}
+        placeholder="prometheus, deploy, on-call-script"
+        hint="The audit log knows the token by it."
+        required
+      />
+      <ScopeFields scopes={scopes} chosen={chosen} onChange={setChosen} />
+      <Input
+        label="Ends"
+        type="datetime-local"
+        value={expires}
+        onValue={setExpires}
+        hint="Empty: it does not end by itself."
+      />
+    </FormDialog>
+  );
+}

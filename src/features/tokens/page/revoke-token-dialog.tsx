@@ -1,0 +1,38 @@
+import { panel } from '../../../console/web/api/panel.js';
+import type { AdminToken } from '../../../console/web/api/types.js';
+import { toast } from '../../../console/web/state/toasts.js';
+import { Confirm } from '../../../console/web/ui/confirm.js';
+
+interface RevokeTokenDialogProps {
+  readonly issued: AdminToken;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Dialog that revokes a token, or deletes one that is revoked already. */
+export function RevokeTokenDialog({ issued, onClose, onDone }: RevokeTokenDialogProps) {
+  const { id, name, last4 } = issued;
+  const isRevoked = issued.revoked_at !== null;
+  const confirm = async () => {
+    await (isRevoked ? panel.deleteAdminToken(id) : panel.revokeAdminToken(id));
+    toast(`${name} is ${isRevoked ? 'deleted' : 'revoked'}.`);
+    onDone();
+  };
+  const [title, verb] = isRevoked
+    ? [`Delete the revoked token ${name}?`, 'Delete']
+    : [`Revoke the token ${name}?`, 'Revoke'];
+  return (
+    <Confirm title={title} verb={verb} onConfirm={confirm} onClose={onClose}>
+      <p>
+        {isRevoked ? (
+          'Its name is free for a new token then. The audit log keeps what was done with it.'
+        ) : (
+          <>
+            At once no script gets in with <span class="mono">gw-adm-…{last4}</span> any more: 401. A revoked
+            token does not come back; issue a new one instead.
+          </>
+        )}
+      </p>
+    </Confirm>
+  );
+}

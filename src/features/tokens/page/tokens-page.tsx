@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks';
+import { panel } from '../../../console/web/api/panel.js';
+import type { AdminToken } from '../../../console/web/api/types.js';
+import { useResource } from '../../../console/web/state/use-resource.js';
+import { Button } from '../../../console/web/ui/button.js';
+import { Empty } from '../../../console/web/ui/empty.js';
+import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { Page } from '../../../console/web/ui/page.js';
+import { Table } from '../../../console/web/ui/table/table.js';
+import { IssueTokenDialog } from './issue-token-dialog.js';
+import { RevokeTokenDialog } from './revoke-token-dialog.js';
+import { tokenColumns } from './token-columns.js';
+
+/** Admin tokens: what scripts of the operator call `/admin/*` and `/metrics` with. */
+export function TokensPage() {
+  const tokens = useResource('tokens', (signal) => panel.adminTokens(signal), 15_000);
+  const [isIssuing, setIssuing] = useState(false);
+  const [revoking, setRevoking] = useState<AdminToken>();
+  const issue = () => setIssuing(true);
+  const actions = (
+    <Button tone="primary" icon="plus" changes onClick={issue}>
+      Issue a token
+    </Button>
+  );
+  return (
+    <Page
+      title="Admin tokens"
+      lead="For scripts: each may call what its scopes admit, under /admin and /metrics, and nothing else."
+      actions={actions}
+    >
+      <Loaded resource={tokens} skeleton={<TokensSkeleton />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <NoTokens onIssue={issue} />
+          ) : (
+            <Table
+              label="Admin tokens"
+              class="tokens"
+              columns={tokenColumns(setRevoking)}
+              rows={data}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+      {isIssuing && (
+        <IssueTokenDialog
+          scopes={tokens.data?.scopes ?? []}
+          onClose={() => setIssuing(false)}
+          onIssued={tokens.reload}
+        />
+      )}
+      {revoking && (
+        <RevokeTokenDialog issued={revoking} onClose={() => setRevoking(undefined)} onDone={tokens.reload} />
+      )}
+    </Page>
+  );
+}
+
+function NoTokens({ onIssue }: { readonly onIssue: () => void }) {
+  return (
+    <div class="card">
+      <Empty icon="lock" title="No admin tokens yet">
+        <p>A script with a token of its own needs no master key, and the audit log knows it by its name.</p>
+        <Button tone="primary" icon="plus" changes onClick={onIssue}>
+          Issue the first token
+        </Button>
+      </Empty>
+    </div>
+  );
+}
+
+function TokensSkeleton() {
+  return (
+    <div class="card">
+      <Skeleton rows={4} height={44} />
+    </div>
+  );
+}
