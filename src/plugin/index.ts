@@ -1,9 +1,9 @@
 /** `@gw2api/gateway/plugin`: the public API of stages. */
-export { isAttribution, withSystemBlock } from './attribution.js';
-export { withoutContextSuffix } from './answering-model.js';
-export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './cache-markers.js';
-export { callerClaims } from './caller-claims.js';
-export { callerKey, sendsKey } from './caller-key.js';
+export { isAttribution, withSystemBlock } from './stage/attribution.js';
+export { withoutContextSuffix } from './stage/answering-model.js';
+export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './stage/cache-markers.js';
+export { callerClaims } from './caller/caller-claims.js';
+export { callerKey, sendsKey } from './caller/caller-key.js';
 export { systemClock, timeoutSignal } from '../kit/clock.js';
 export type { Clock } from '../kit/clock.js';
 export type { Caller, CallerClaims } from './contract/caller.js';
@@ -58,9 +58,9 @@ export {
   toGatewayError,
   withHeaders,
   withoutRefusal,
-} from './error.js';
-export type { ErrorCode } from './error.js';
-export { estimateTokens } from './estimate.js';
+} from './contract/error.js';
+export type { ErrorCode } from './contract/error.js';
+export { estimateTokens } from './stage/estimate.js';
 export { globMatcher } from '../kit/glob.js';
 export { committed } from './events/commit.js';
 export type { CommitOptions } from './events/commit.js';
@@ -79,11 +79,11 @@ export type { TextMap } from './events/text-window.js';
 export { textReply } from './events/text-reply.js';
 export { maskedPart } from './events/masked-part.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
-export { asForcedTool, isForcedTool } from './forced-tool.js';
-export { formatContext } from './format-context.js';
-export { wrapCall } from './interceptors.js';
-export { allExtras, extrasOf, withAllExtras, withExtras } from './extras.js';
-export type { Extras, PlacedExtras } from './extras.js';
+export { asForcedTool, isForcedTool } from './stage/forced-tool.js';
+export { formatContext } from './format/format-context.js';
+export { wrapCall } from './stage/interceptors.js';
+export { allExtras, extrasOf, withAllExtras, withExtras } from './stage/extras.js';
+export type { Extras, PlacedExtras } from './stage/extras.js';
 export { lossReport, reportDropped, reportLosses } from './losses/loss-report.js';
 export type { TlsSettings } from './contract/upstream.js';
 export { externalFetch } from './http/external-fetch.js';
@@ -98,13 +98,13 @@ export { LimitMeters } from './limits/limit-meters.js';
 export { limitWindow } from './limits/limit-window.js';
 export type { LimitWindow } from './limits/limit-window.js';
 export { makeFolder } from '../kit/make-folder.js';
-export { mayUseModel } from './model-access.js';
-export { namedLimit } from './named-limit.js';
+export { mayUseModel } from './caller/model-access.js';
+export { namedLimit } from './caller/named-limit.js';
 export { withFields } from './raw/with-fields.js';
 export { excessOf, hasMoreValues } from '../kit/schema/json-values.js';
 export type { JsonBounds } from '../kit/schema/json-values.js';
 export { Type } from '../kit/schema/type.js';
 export { Duration, Size, durationMs, sizeBytes } from '../kit/schema/units.js';
-export { stickyKey } from './sticky.js';
-export { toolLoop } from './tool-loop.js';
-export type { ToolLoop } from './tool-loop.js';
+export { stickyKey } from './caller/sticky.js';
+export { toolLoop } from './stage/tool-loop.js';
+export type { ToolLoop } from './stage/tool-loop.js';

@@ -1,6 +1,6 @@
 import type { Additions } from '../../plugin/contract/state.js';
 import type { AddedByStages } from '../../plugin/contract/trace.js';
-import { estimateTokens } from '../../plugin/estimate.js';
+import { estimateTokens } from '../../plugin/stage/estimate.js';
 
 /** Parts of a request that stages have added, and their tokens. */
 export class AddedParts implements AddedByStages {

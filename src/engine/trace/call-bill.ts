@@ -1,7 +1,7 @@
 import type { MessagesRequest, Usage } from '../../plugin/contract/messages.js';
 import type { CallProgress } from '../../plugin/contract/slot.js';
-import type { GatewayError } from '../../plugin/error.js';
-import { estimateTokens } from '../../plugin/estimate.js';
+import type { GatewayError } from '../../plugin/contract/error.js';
+import { estimateTokens } from '../../plugin/stage/estimate.js';
 import type { ModelEvent } from '../../plugin/events/events.js';
 import { OutputMeter } from '../../plugin/events/output-meter.js';
 

@@ -1,6 +1,6 @@
 import type { MessagesRequest } from '../../plugin/contract/messages.js';
 import type { StagePlace } from '../../plugin/contract/trace.js';
-import { isGatewayError } from '../../plugin/error.js';
+import { isGatewayError } from '../../plugin/contract/error.js';
 import { shapeFault } from '../pipeline/stage/state-shapes.js';
 
 /** A request as one stage has left it. */

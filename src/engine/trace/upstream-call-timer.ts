@@ -2,7 +2,7 @@ import type { CallBill } from './call-bill.js';
 import type { Usage } from '../../plugin/contract/messages.js';
 import type { CallProgress } from '../../plugin/contract/slot.js';
 import type { CallTimer, TimedCall } from '../../plugin/contract/trace.js';
-import type { GatewayError } from '../../plugin/error.js';
+import type { GatewayError } from '../../plugin/contract/error.js';
 import { addUsage } from '../../plugin/events/usage.js';
 import type { ModelEvent } from '../../plugin/events/events.js';
 import type { TracedStage } from './traced-stage.js';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
-import type { Connection } from '../connection.js';
-import type { GatewayError } from '../error.js';
+import type { Connection } from '../format/connection.js';
+import type { GatewayError } from './error.js';
 import { closeObjects } from '../../kit/schema/closed.js';
 import { checkDefinition, type ApiLevel } from './definition.js';
 import type { Caller } from './caller.js';

@@ -1,6 +1,6 @@
 import type { CallSignal } from '../../kit/call-signal.js';
 import type { EventStream } from '../events/event-stream.js';
-import type { GatewayError } from '../error.js';
+import type { GatewayError } from './error.js';
 import type { ReportLosses } from './loss.js';
 import type { CacheControl, MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { ModelProfile } from './models.js';

@@ -1,5 +1,5 @@
 import type { CallSignal } from '../../kit/call-signal.js';
-import type { GatewayError } from '../error.js';
+import type { GatewayError } from './error.js';
 import type { Caller } from './caller.js';
 import type { MessagesRequest } from './messages.js';
 import type { SessionMove, Slot, SlotStatus } from './slot.js';

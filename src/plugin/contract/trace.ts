@@ -1,4 +1,4 @@
-import type { GatewayError } from '../error.js';
+import type { GatewayError } from './error.js';
 import type { ModelEvent } from '../events/events.js';
 import type { MessagesRequest, Usage } from './messages.js';
 import type { ProgressReceiver } from './slot.js';

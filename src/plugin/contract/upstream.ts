@@ -6,7 +6,7 @@ import { checkDefinition, type ApiLevel } from './definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { ModelProfile } from './models.js';
-import type { GatewayError } from '../error.js';
+import type { GatewayError } from './error.js';
 import type { DiagnosisStep, RefusedPart, SlotCall, TokenCount, UpstreamReply } from './slot.js';
 
 /** Call of a slot, with the proof of its account for the request that the upstream sends. */

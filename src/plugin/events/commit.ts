@@ -1,5 +1,5 @@
 import { dispatch, type DispatchTable } from '../../kit/dispatch.js';
-import { GatewayError, isGatewayError } from '../error.js';
+import { GatewayError, isGatewayError } from '../contract/error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
 import { EventStream } from './event-stream.js';
 import { errorWithout, eventWithout, type HideSecrets } from './hide-secrets.js';

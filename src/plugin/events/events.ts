@@ -1,4 +1,4 @@
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 import { deltaText } from './delta-text.js';
 import { invalidPath } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';

@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../kit/clock.js';
 import { CallController } from '../http/call-controller.js';
 import type { CallSignal } from '../../kit/call-signal.js';
 import { Deadline } from '../../kit/deadline.js';
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 
 interface FirstContentOptions {
   readonly clock?: Clock;

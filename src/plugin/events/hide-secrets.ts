@@ -1,4 +1,4 @@
-import { changedError, type GatewayError } from '../error.js';
+import { changedError, type GatewayError } from '../contract/error.js';
 import { ModelEvent } from './events.js';
 
 /** Replaces the secrets in a text. */

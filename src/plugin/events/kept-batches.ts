@@ -1,4 +1,4 @@
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 import { ModelEvent, type ModelEventBatch } from './events.js';
 
 type Delivery = 'stream' | 'whole';

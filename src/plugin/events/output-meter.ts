@@ -1,4 +1,4 @@
-import { isGatewayError } from '../error.js';
+import { isGatewayError } from '../contract/error.js';
 import { deltaText } from './delta-text.js';
 import type { ModelEvent } from './events.js';
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 import { isErrorCode } from '../../kit/error-code.js';
 import { errorFields } from './error-shapes.js';
 import { withNamedWait } from '../http/named-wait.js';

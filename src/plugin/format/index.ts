@@ -1,5 +1,5 @@
 /** `@gw2api/gateway/plugin/format`: what a format needs besides `@gw2api/gateway/plugin`. */
-export { answeringModel } from '../answering-model.js';
+export { answeringModel } from '../stage/answering-model.js';
 export { defineFormat } from '../contract/format.js';
 export type { Decoded, FailedRequest, FormatContext, FormatRoute } from '../contract/format.js';
 export type { CacheControl, Citation, StopDetails, Thinking } from '../contract/messages.js';
@@ -9,15 +9,15 @@ export { dispatch } from '../../kit/dispatch.js';
 export type { DispatchTable } from '../../kit/dispatch.js';
 export { errorFromEvent, interruptedError } from '../events/upstream-error.js';
 export { cutStopReason, finishedMembers, isCutInput } from '../events/tool-input.js';
-export { extraPath } from '../extras.js';
+export { extraPath } from '../stage/extras.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { inputJson, keepInput } from '../inputs/kept-inputs.js';
 export { sseData, sseEvent } from '../http/sse-text.js';
-export { reasoningEnvelope } from '../reasoning-envelope.js';
-export type { ReasoningEnvelope } from '../reasoning-envelope.js';
-export { LastResults } from '../last-results.js';
+export { reasoningEnvelope } from './reasoning-envelope.js';
+export type { ReasoningEnvelope } from './reasoning-envelope.js';
+export { LastResults } from '../stage/last-results.js';
 export { conformingName } from '../narrowing/conforming-name.js';
-export { samplingOf } from '../sampling.js';
+export { samplingOf } from '../stage/sampling.js';
 export { compileCheck, formatPath } from '../../kit/schema/check.js';
 export { fitSchema } from '../schema/fit/fit-schema.js';
 export type { FittedSchema } from '../schema/fit/fit-schema.js';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 
 /**
  * Value of a request header with a fixed set of choices, in lower case; undefined if absent or empty. Throws

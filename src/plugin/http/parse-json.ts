@@ -1,4 +1,4 @@
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 
 /**
  * Parses a JSON text. Throws `invalid_json` with line and column of the first error, and `invalid_request`

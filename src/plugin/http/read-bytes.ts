@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { CallSignal } from '../../kit/call-signal.js';
-import { GatewayError, isGatewayError } from '../error.js';
+import { GatewayError, isGatewayError } from '../contract/error.js';
 import { CollectedBytes } from './collected-bytes.js';
 
 /**

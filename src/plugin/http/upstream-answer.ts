@@ -1,4 +1,4 @@
-import { GatewayError } from '../error.js';
+import { GatewayError } from '../contract/error.js';
 import { errorFields } from '../events/error-shapes.js';
 import { errorType, readError } from '../events/upstream-error.js';
 import { withNamedWait } from './named-wait.js';

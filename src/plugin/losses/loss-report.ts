@@ -1,7 +1,7 @@
 import type { Loss, LossOptions } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
-import { changedError, GatewayError } from '../error.js';
-import { extraOfPath } from '../extras.js';
+import { changedError, GatewayError } from '../contract/error.js';
+import { extraOfPath } from '../stage/extras.js';
 import { droppedHeader } from './dropped-header.js';
 import { originalPath } from './original-path.js';
 

@@ -1,5 +1,5 @@
 import type { ContentBlock, Message } from '../contract/messages.js';
-import { reasoningEnvelope } from '../reasoning-envelope.js';
+import { reasoningEnvelope } from '../format/reasoning-envelope.js';
 import { conformingName } from './conforming-name.js';
 import type { Narrowing } from './narrowing.js';
 

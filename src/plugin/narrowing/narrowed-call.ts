@@ -1,8 +1,8 @@
-import { allowedToolsExtra, offeredTools } from '../allowed-tools.js';
+import { allowedToolsExtra, offeredTools } from '../stage/allowed-tools.js';
 import type { Loss } from '../contract/loss.js';
 import type { SlotCall } from '../contract/slot.js';
-import { GatewayError } from '../error.js';
-import { extraLosses, extraPath } from '../extras.js';
+import { GatewayError } from '../contract/error.js';
+import { extraLosses, extraPath } from '../stage/extras.js';
 import { withFields } from '../raw/with-fields.js';
 import { narrowBlocks } from './blocks.js';
 import { narrowSampling } from './sampling.js';

@@ -1,5 +1,5 @@
 import type { MessagesRequest } from '../contract/messages.js';
-import { samplingOf } from '../sampling.js';
+import { samplingOf } from '../stage/sampling.js';
 import type { Narrowing } from './narrowing.js';
 
 type Sampling = Pick<MessagesRequest, (typeof names)[number]>;

@@ -1,6 +1,6 @@
 import type { Message, MessagesRequest, OutputConfig, Thinking } from '../contract/messages.js';
 import type { CatalogModel, ModelProfile } from '../contract/models.js';
-import { toolLoop } from '../tool-loop.js';
+import { toolLoop } from '../stage/tool-loop.js';
 import type { Narrowing } from './narrowing.js';
 
 /** Leaves thinking and effort as the model takes them; what it cannot have is reported. */

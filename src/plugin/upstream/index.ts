@@ -1,5 +1,5 @@
 /** `@gw2api/gateway/plugin/upstream`: what upstreams and accounts need besides `@gw2api/gateway/plugin`. */
-export { allowedTools, offeredTools } from '../allowed-tools.js';
+export { allowedTools, offeredTools } from '../stage/allowed-tools.js';
 export { defineAccount } from '../contract/account.js';
 export type { Account, AccountHost, TokenStore } from '../contract/account.js';
 export type {
@@ -27,7 +27,7 @@ export type { DispatchTable } from '../../kit/dispatch.js';
 export { MessageFold } from '../events/fold.js';
 export { mendedMessage } from '../events/mend/mended-message.js';
 export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';
-export { blockExtraLosses, extraKind, extraLosses, extraPath } from '../extras.js';
+export { blockExtraLosses, extraKind, extraLosses, extraPath } from '../stage/extras.js';
 export { abortSignal } from '../../kit/call-signal.js';
 export { isTooDeep } from '../http/parse-json.js';
 export { defaultAnthropicVersion, isHeaderValue } from '../http/headers.js';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../error.js';
+import { GatewayError } from '../../contract/error.js';
 import type { ContentBlock, Delta, EventOf, MessagesStreamEvent } from '../../contract/messages.js';
 import { ModelEvent } from '../events.js';
 import { SurrogateJoiner } from './surrogate-joiner.js';

@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../../error.js';
+import { GatewayError, isGatewayError } from '../../contract/error.js';
 import type { ContentBlock, EventOf } from '../../contract/messages.js';
 import { BlockMender } from './block-mender.js';
 import { ModelEvent } from '../events.js';

@@ -1,4 +1,4 @@
-import type { ModelProfile } from './contract/models.js';
+import type { ModelProfile } from '../contract/models.js';
 
 /** Sampling parameters that a model accepts; an unknown model accepts `temperature` or `top_p`, not both. */
 export function samplingOf(model: ModelProfile | undefined): 'both' | 'one' | 'none' {

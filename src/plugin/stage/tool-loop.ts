@@ -1,4 +1,4 @@
-import type { Message } from './contract/messages.js';
+import type { Message } from '../contract/messages.js';
 
 /** Tool loop in which a conversation ends: the turn with the calls, and the user turn with their results. */
 export interface ToolLoop {

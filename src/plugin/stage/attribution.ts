@@ -1,5 +1,5 @@
-import type { MessagesRequest, TextBlock } from './contract/messages.js';
-import { withFields } from './raw/with-fields.js';
+import type { MessagesRequest, TextBlock } from '../contract/messages.js';
+import { withFields } from '../raw/with-fields.js';
 
 /**
  * Puts a block in front of the system blocks of the caller, which stay unchanged; behind Claude Code's attribution

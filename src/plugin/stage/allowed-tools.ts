@@ -1,4 +1,4 @@
-import type { MessagesRequest, Tool } from './contract/messages.js';
+import type { MessagesRequest, Tool } from '../contract/messages.js';
 import { extrasOf } from './extras.js';
 
 /** Extra with the names of the tools that a caller allows, of those that it declares. */

@@ -1,5 +1,5 @@
-import type { CacheControl, ContentBlock, Message, MessagesRequest } from './contract/messages.js';
-import { withFields } from './raw/with-fields.js';
+import type { CacheControl, ContentBlock, Message, MessagesRequest } from '../contract/messages.js';
+import { withFields } from '../raw/with-fields.js';
 
 /** Max cache markers in one request to an upstream; a top-level one counts. */
 export const maxCacheMarkers = 4;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ContentBlock } from '#src/plugin/internal.js';
-import { LastResults } from '#src/plugin/last-results.js';
+import { LastResults } from '#src/plugin/stage/last-results.js';
 
 const call = (id: string): ContentBlock => ({ type: 'tool_use', id, name: 'look', input: {} });
 const result = (id: string, content: string): ContentBlock => ({

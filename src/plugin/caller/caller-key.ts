@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Keys } from './contract/host.js';
-import { GatewayError } from './error.js';
+import type { Keys } from '../contract/host.js';
+import { GatewayError } from '../contract/error.js';
 
 /**
  * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`; where neither holds one, `api-key`, else

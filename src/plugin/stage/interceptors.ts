@@ -1,4 +1,4 @@
-import type { MessagesRequest } from './contract/messages.js';
+import type { MessagesRequest } from '../contract/messages.js';
 import type {
   CallOptions,
   GatewayState,
@@ -6,12 +6,12 @@ import type {
   ModelCall,
   ModelReply,
   StageContext,
-} from './contract/state.js';
+} from '../contract/state.js';
 import { checkReply } from './check-reply.js';
-import { committed } from './events/commit.js';
-import { WatchedTransform } from './events/watched-transform.js';
-import { withFields } from './raw/with-fields.js';
-import type { RequestTrace } from '../engine/trace/request-trace.js';
+import { committed } from '../events/commit.js';
+import { WatchedTransform } from '../events/watched-transform.js';
+import { withFields } from '../raw/with-fields.js';
+import type { RequestTrace } from '../../engine/trace/request-trace.js';
 
 /** The list of a request that has passed no intercepting stage. */
 export const noInterceptors: readonly Interceptor[] = Object.freeze([]);

@@ -1,8 +1,8 @@
-import { GatewayError } from './error.js';
-import { globMatcher } from '../kit/glob.js';
-import type { MessagesRequest } from './contract/messages.js';
-import type { CatalogModel, Models } from './contract/models.js';
-import type { Caller } from './contract/caller.js';
+import { GatewayError } from '../contract/error.js';
+import { globMatcher } from '../../kit/glob.js';
+import type { MessagesRequest } from '../contract/messages.js';
+import type { CatalogModel, Models } from '../contract/models.js';
+import type { Caller } from '../contract/caller.js';
 
 /**
  * True if a caller may use a model: its key lists the catalog id, the catalog's upstream name, or the name that goes

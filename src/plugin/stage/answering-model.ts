@@ -1,5 +1,5 @@
-import type { FormatContext } from './contract/format.js';
-import type { ModelReply } from './contract/state.js';
+import type { FormatContext } from '../contract/format.js';
+import type { ModelReply } from '../contract/state.js';
 
 /** Name of the model in an answer: the caller's own for the model that it asked for, unless another one answered (design §6). */
 export function answeringModel(

@@ -1,4 +1,4 @@
-import type { Tool } from './contract/messages.js';
+import type { Tool } from '../contract/messages.js';
 
 /** Property of a tool: copies have it, JSON does not show it. */
 const forced = Symbol.for('gw2api.forced-tool');

@@ -1,4 +1,4 @@
-import { isGatewayError } from './error.js';
+import { isGatewayError } from '../contract/error.js';
 
 /** Max output tokens of a refused request. */
 export interface NamedLimit {

@@ -1,5 +1,5 @@
-import type { CallerClaims } from './contract/caller.js';
-import { isRecord } from '../kit/schema/record.js';
+import type { CallerClaims } from '../contract/caller.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /** Max size of the claims of one caller, as JSON. */
 const maxClaimsLength = 8192;

@@ -1,4 +1,4 @@
-import type { BlockOf, ContentBlock } from './contract/messages.js';
+import type { BlockOf, ContentBlock } from '../contract/messages.js';
 
 /**
  * Results of a conversation in which a call has several, as clients resend them after a lost connection: the last
