@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** New path by the old one, both relative to the root of the project. */
@@ -45,7 +45,11 @@ function isImport(start: string): boolean {
 }
 
 function isModule(specifier: string, source: string): boolean {
-  return specifier.startsWith('#src/') || existsSync(sourceOf(path.join(path.dirname(source), specifier)));
+  return (
+    specifier.startsWith('#src/') ||
+    statSync(sourceOf(path.join(path.dirname(source), specifier)), { throwIfNoEntry: false })?.isFile() ===
+      true
+  );
 }
 
 function movedSpecifier(specifier: string, source: string, moves: Moves): string {
