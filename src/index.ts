@@ -4,7 +4,8 @@ import type { Gateway } from './gateway/gateway.js';
 import { openGateway } from './gateway/app.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './gateway/telemetry/logs.js';
-import type { Clock, Live, Logger } from './plugin/internal.js';
+import type { Clock, Logger } from './plugin/index.js';
+import type { Live } from './plugin/core.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, ConfigProblem } from './config/config.js';

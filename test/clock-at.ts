@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '#src/plugin/internal.js';
+import { systemClock, type Clock } from '#src/plugin/index.js';
 
 /** Clock with a time of the test's own, and timers that run. */
 export function clockAt(now: () => number): Clock {

@@ -1,13 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import type { Config, SlotConfig } from '../config/config.js';
-import {
-  untilAborted,
-  didYouMean,
-  globMatcher,
-  partsOf,
-  shortName,
-  type CatalogModel,
-} from '../plugin/internal.js';
+import { untilAborted } from '../plugin/upstream/index.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
+import { globMatcher, type CatalogModel } from '../plugin/index.js';
+import { partsOf, shortName } from '../engine/models/name-parts.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
 import type { DiscoveredModels } from '../engine/slots/discovered-models.js';
 import { isNamed, ModelNames } from '../engine/slots/model-names.js';

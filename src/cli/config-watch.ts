@@ -3,7 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readConfig, readConfigFile } from '../config/load.js';
 import type { Environment } from '../config/environment.js';
-import { every, type Clock } from '../plugin/internal.js';
+import { every } from '../kit/clock.js';
+import type { Clock } from '../plugin/index.js';
 
 interface WatchOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/index.js';
-import { printable } from '../plugin/internal.js';
+import { printable } from '../kit/printable.js';
 
 /** The difference between two configs for people, a group for each part; a sentence where there is none. */
 export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured: boolean }): string {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { makeFolder } from '../plugin/internal.js';
+import { makeFolder } from '../plugin/index.js';
 import type { FirstCall } from './first-call.js';
 import { configFile, testsFile, withModels, withSlot, withTest } from './init/add.js';
 import { choiceOf, type Choice, type InitArguments, type Terminal } from './init/choice.js';

@@ -1,6 +1,7 @@
 import type { SlotConfig } from '../config/config.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
-import { printable, untilAborted } from '../plugin/internal.js';
+import { printable } from '../kit/printable.js';
+import { untilAborted } from '../plugin/upstream/index.js';
 import type { SlotPool } from '../engine/slots/pool.js';
 
 /** Runs probes, all at once and each within `ms`; a line for each. */

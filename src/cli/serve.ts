@@ -8,7 +8,7 @@ import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../features/tests/before-reload.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
-import { systemClock } from '../plugin/internal.js';
+import { systemClock } from '../plugin/index.js';
 import { logFormats, logLevels, processLog, type LogFormat } from '../gateway/telemetry/logs.js';
 import { exitWhenWritten } from '../gateway/telemetry/process-exit.js';
 import { startWatchdog } from './watchdog/watchdog.js';

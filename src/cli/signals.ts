@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config.js';
-import { isGatewayError, type Logger } from '../plugin/internal.js';
+import { isGatewayError, type Logger } from '../plugin/index.js';
 import { exitWhenWritten } from '../gateway/telemetry/process-exit.js';
 
 interface SignalHandlers {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { exampleModel } from '../config/example-model.js';
 import type { Environment } from '../config/environment.js';
-import type { Logger } from '../plugin/internal.js';
+import type { Logger } from '../plugin/index.js';
 import type { LogFormat } from '../gateway/telemetry/logs.js';
 import { version } from '../kit/version.js';
 import { keepMasterKey, welcome } from './first-start.js';

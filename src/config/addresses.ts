@@ -1,4 +1,4 @@
-import type { SchemaError } from '../plugin/internal.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 
 /**
  * Rule for the address of a server, which may hold a password: characters that end a password early would make

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { CatalogModel, SchemaError } from '../plugin/internal.js';
+import type { CatalogModel } from '../plugin/index.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import { checkSource } from './checked.js';
 import type { ConfigProblem } from './config.js';
 import { locate, readSource, type Path, type Source } from './document.js';

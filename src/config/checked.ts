@@ -1,4 +1,6 @@
-import { compileCheck, isRecord, type SchemaError } from '../plugin/internal.js';
+import { compileCheck } from '../plugin/format/index.js';
+import { isRecord } from '../kit/schema/record.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Path, Source } from './document.js';
 import { typed } from './environment.js';
 

@@ -1,7 +1,8 @@
 import type { LiveSettings } from '../state/live/index.js';
 import type { PanelConfig } from './sections/panel.js';
 import type { StoreSettings } from '../state/store/index.js';
-import type { CatalogModel, Operation, Price } from '../plugin/internal.js';
+import type { CatalogModel, Operation } from '../plugin/index.js';
+import type { Price } from '../plugin/core.js';
 import type { TlsConfig } from './tls-files.js';
 
 /** Position in a config file; line and column count from 1. */

@@ -15,7 +15,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
-import type { SchemaError } from '../plugin/internal.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import type { ConfigProblem, Position } from './config.js';
 import {
   readSecretFile,

@@ -1,4 +1,4 @@
-import { isRecord } from '../plugin/internal.js';
+import { isRecord } from '../kit/schema/record.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { globMatcher } from '../plugin/internal.js';
+import { globMatcher } from '../plugin/index.js';
 import type { Config } from './config.js';
 
 /** Name of a model that a slot serves, as far as the config says it; undefined where only the upstreams know. */

@@ -7,7 +7,9 @@ import {
   type RedisAddress,
   type RedisNode,
 } from '../state/live/redis/address.js';
-import { Closed, Type, type SchemaError } from '../plugin/internal.js';
+import { Closed } from '../kit/schema/closed.js';
+import { Type } from '../plugin/index.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 
 const Text = Type.String({ minLength: 1 });
 const Nodes = Type.Array(Text, { minItems: 1, maxItems: 100 });

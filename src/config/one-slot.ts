@@ -1,4 +1,6 @@
-import { compileCheck, Type, type SchemaError } from '../plugin/internal.js';
+import { compileCheck } from '../plugin/format/index.js';
+import { Type } from '../plugin/index.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import { checkSourceBy } from './checked.js';
 import { isLinkLocal, whyRefused } from '../kit/addresses.js';
 import type { Config, SlotConfig, SlotPluginsConfig } from './config.js';

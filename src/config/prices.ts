@@ -1,4 +1,5 @@
-import type { Price, SchemaError } from '../plugin/internal.js';
+import type { Price } from '../plugin/core.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import type { SlotConfig } from './config.js';
 import type { Path } from './document.js';
 import type { RawSlot } from './schema.js';

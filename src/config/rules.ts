@@ -9,7 +9,9 @@ import { duplicateSlots, slotErrors } from './slots.js';
 import { stageErrors } from './stages.js';
 import { telemetryErrors } from './sections/telemetry.js';
 import type { Environment } from './environment.js';
-import { didYouMean, globMatcher, type CatalogModel, type SchemaError } from '../plugin/internal.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
+import { globMatcher, type CatalogModel } from '../plugin/index.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Config, ConfigProblem, SlotConfig, StageConfig } from './config.js';
 
 /** Rules that a schema cannot express, checked on the parts that are sound. */

@@ -3,7 +3,9 @@ import { LiveSchema } from './live.js';
 import { aliasPattern } from './path-aliases.js';
 import { PanelSchema } from './sections/panel.js';
 import { TelemetrySchema } from './sections/telemetry.js';
-import { Closed, Duration, Percentage, TlsFiles, Type, type Operation } from '../plugin/internal.js';
+import { Closed } from '../kit/schema/closed.js';
+import { Duration, TlsFiles, Type, type Operation } from '../plugin/index.js';
+import { Percentage } from '../kit/schema/units.js';
 
 export const operations = [
   'generate',

@@ -1,4 +1,4 @@
-import type { SchemaError } from '../plugin/internal.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import type { SlotConfig } from './config.js';
 import type { RawSlot } from './schema.js';
 

@@ -1,5 +1,7 @@
 import { addressErrors } from './addresses.js';
-import { durationMs, isRequestHeader, type SchemaError } from '../plugin/internal.js';
+import { durationMs } from '../plugin/index.js';
+import { isRequestHeader } from '../plugin/core.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Checked } from './checked.js';
 import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import {
-  readTlsFiles,
-  tlsParts,
-  type SchemaError,
-  type TlsFiles,
-  type TlsSettings,
-} from '../plugin/internal.js';
+import { readTlsFiles, type TlsFiles, type TlsSettings } from '../plugin/index.js';
+import { tlsParts } from '../plugin/core.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 
 /** TLS of a config: what it says, and what is in the files that it names. */
 export interface TlsConfig {

@@ -1,5 +1,5 @@
 import type { ParameterizedContext } from 'koa';
-import { GatewayError } from '../plugin/internal.js';
+import { GatewayError } from '../plugin/index.js';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';

@@ -1,14 +1,9 @@
 import type { Config, ConfigProblem } from '../config/config.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
-import {
-  globMatcher,
-  hasBudget,
-  isRecord,
-  type CatalogModel,
-  type Logger,
-  type Store,
-} from '../plugin/internal.js';
+import { globMatcher, type CatalogModel, type Logger } from '../plugin/index.js';
+import { hasBudget, type Store } from '../plugin/core.js';
+import { isRecord } from '../kit/schema/record.js';
 import { isNamed } from '../engine/slots/model-names.js';
 
 /** True where a stage of the pipeline counts the budgets of keys and teams. */

@@ -1,6 +1,7 @@
 import { CheckedAdminTokens } from '../operator/access/admin-tokens.js';
 import { CheckedKeys } from '../state/keys/keys.js';
-import type { Caches, Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
+import type { Caches, Live, WholeStore } from '../plugin/core.js';
+import type { Clock, Logger } from '../plugin/index.js';
 
 interface CallerKeysOptions {
   readonly masterKey: string;

@@ -1,14 +1,8 @@
 import { formatProblem, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
 import { isGood } from '../state/keys/keys.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
-import {
-  globMatcher,
-  isForeign,
-  reservedNames,
-  type Logger,
-  type ProtocolKey,
-  type Store,
-} from '../plugin/internal.js';
+import { globMatcher, type Logger, type ProtocolKey } from '../plugin/index.js';
+import { isForeign, reservedNames, type Store } from '../plugin/core.js';
 
 /** Pattern of a `when: { caller }`, with those beside it. */
 interface PlacedPattern extends Pick<ConfigProblem, 'at' | 'path'> {

@@ -1,4 +1,5 @@
-import { pluginPlace, type Logger } from '../plugin/internal.js';
+import { pluginPlace } from '../engine/trace/plugin-place.js';
+import type { Logger } from '../plugin/index.js';
 import { exitWhenWritten } from './telemetry/process-exit.js';
 
 export interface Ending {

@@ -3,7 +3,8 @@ import { withFlushedUsage } from '../state/store/read-your-writes-ledger.js';
 import { RefusedRows } from '../state/ledger/refused-rows.js';
 import { Spool } from '../state/ledger/spool.js';
 import { folderFault } from '../state/ledger/writable.js';
-import type { Clock, Live, Logger, WholeStore } from '../plugin/internal.js';
+import type { Clock, Logger } from '../plugin/index.js';
+import type { Live, WholeStore } from '../plugin/core.js';
 import { otherLedgers } from './other-ledgers.js';
 import { refreshLimits } from './used-limits.js';
 

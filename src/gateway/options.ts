@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
 import type { Exchange } from '../engine/http/exchange.js';
-import type { Clock, LedgerRow, Live, Logger } from '../plugin/internal.js';
+import type { Clock, Logger } from '../plugin/index.js';
+import type { LedgerRow } from '../state/ledger/contract.js';
+import type { Live } from '../plugin/core.js';
 import type { RequestRecord } from './settle/request-record.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';

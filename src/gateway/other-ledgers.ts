@@ -2,7 +2,8 @@ import { ClusterQuery } from '../state/live/cluster-query.js';
 import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
 import type { OtherLedgers } from '../state/store/read-your-writes-ledger.js';
 import type { WaitingQuery, WaitingUse } from '../state/ledger/waiting-sums.js';
-import type { Json, Live } from '../plugin/internal.js';
+import type { Json } from '../plugin/index.js';
+import type { Live } from '../plugin/core.js';
 
 interface Parts {
   readonly live: Live;

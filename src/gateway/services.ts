@@ -10,18 +10,9 @@ import { withKnownUse } from '../state/live/known-use.js';
 import { KnownModels } from '../engine/models/known-models.js';
 import { ModelLists } from '../engine/models/model-lists.js';
 import { CatalogModels } from '../engine/models/models.js';
-import {
-  KeptState,
-  isLoopback,
-  systemClock,
-  type Caches,
-  type Clock,
-  type Live,
-  type Logger,
-  type Models,
-  type Secrets,
-  type WholeStore,
-} from '../plugin/internal.js';
+import { KeptState } from '../engine/pipeline/stage/kept-state.js';
+import { isLoopback, systemClock, type Clock, type Logger, type Models } from '../plugin/index.js';
+import type { Caches, Live, Secrets, WholeStore } from '../plugin/core.js';
 import { Forecasts } from '../features/slots/history/forecasts.js';
 import { SlotWatch } from '../features/slots/history/slot-watch.js';
 import type { SlotPoolOptions } from '../engine/slots/pool-options.js';

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Exchanges } from '../engine/http/exchanges.js';
 import type { Listener } from '../engine/http/listener.js';
-import { GatewayError, type Logger } from '../plugin/internal.js';
+import { GatewayError, type Logger } from '../plugin/index.js';
 
 interface ShutdownOptions {
   readonly log: Logger;

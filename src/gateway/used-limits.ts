@@ -1,13 +1,5 @@
-import {
-  fromMeter,
-  LimitMeters,
-  limitWindow,
-  windowLimits,
-  type Host,
-  type LimitHolder,
-  type MeterReading,
-  type WindowLimit,
-} from '../plugin/internal.js';
+import { fromMeter, type LimitHolder, type MeterReading, type WindowLimit } from '../plugin/core.js';
+import { LimitMeters, limitWindow, windowLimits, type Host } from '../plugin/index.js';
 
 type Sources = Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
 

@@ -1,7 +1,9 @@
 import type { TSchema } from 'typebox';
 import type { Audit } from './audit/audit.js';
 import { AuditedAction } from './audit/audited-action.js';
-import { Closed, GatewayError, type AuditActor } from '../plugin/internal.js';
+import { Closed } from '../kit/schema/closed.js';
+import { GatewayError } from '../plugin/index.js';
+import type { AuditActor } from '../state/store/contract/audit.js';
 import { isRead, nobody, requireRole } from './access/actor.js';
 import { checkOf, readQuery } from './check.js';
 import { readBody } from './json.js';

@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox';
-import { compileCheck, formatPath, GatewayError, type SchemaError } from '../plugin/internal.js';
+import { compileCheck, formatPath } from '../plugin/format/index.js';
+import { GatewayError } from '../plugin/index.js';
+import type { SchemaError } from '../plugin/upstream/index.js';
 
 /** Checks a value by a schema, compiled on first use. Throws `invalid_request` with every wrong field. */
 export type Check = (value: unknown) => void;

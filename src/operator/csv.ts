@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { isRecord, Type } from '../plugin/internal.js';
+import { isRecord } from '../kit/schema/record.js';
+import { Type } from '../plugin/index.js';
 import type { PanelContext } from './route.js';
 
 /** Form of an answer. */

@@ -1,5 +1,8 @@
 import type { Static } from 'typebox';
-import { Closed, Time, timeMs, Type, type LedgerFilter } from '../plugin/internal.js';
+import { Closed } from '../kit/schema/closed.js';
+import { Time, timeMs } from '../kit/schema/units.js';
+import { Type } from '../plugin/index.js';
+import type { LedgerFilter } from '../state/ledger/contract.js';
 import { invalid } from './check.js';
 import type { Panel } from '../features/slots/panel-slots.js';
 import { FormatName, Line } from './schemas.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { CacheLoss, LedgerCost, LedgerRow, LedgerTokens } from '../plugin/internal.js';
+import type { CacheLoss, LedgerCost, LedgerRow, LedgerTokens } from '../state/ledger/contract.js';
 import type { Cost, RequestDetail, RequestReport, Tokens } from './schemas.js';
 
 /** A row of the ledger as sent by the panel API. */

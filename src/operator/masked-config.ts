@@ -1,7 +1,7 @@
 import { LiveSchema } from '../config/live.js';
 import { PanelSchema } from '../config/sections/panel.js';
 import { TelemetrySchema } from '../config/sections/telemetry.js';
-import { redactMarked } from '../plugin/internal.js';
+import { redactMarked } from '../kit/schema/redact-marked.js';
 import type { Runtime } from '../gateway/runtime.js';
 import type { Services } from '../gateway/services.js';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../plugin/internal.js';
+import type { Store } from '../plugin/core.js';
 import { CachedFor } from './cached-for.js';
 
 /** Cache of the names of keys and teams by id, refreshed every few seconds. */

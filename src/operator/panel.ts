@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { GatewayError } from '../plugin/internal.js';
+import { GatewayError } from '../plugin/index.js';
 import type { PanelApi } from './panel-routes.js';
 import { cookieName, sessionCookie } from './access/cookies.js';
 import { basePathOf } from '../config/public-url.js';

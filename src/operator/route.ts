@@ -1,7 +1,9 @@
 import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
 import type { AuditedAction } from './audit/audited-action.js';
-import type { Actor, ConsoleSession, Logger, Role } from '../plugin/internal.js';
+import type { Actor, Role } from '../state/store/contract/actor.js';
+import type { ConsoleSession } from '../plugin/core.js';
+import type { Logger } from '../plugin/index.js';
 
 /** Request state that the panel API reads. */
 export interface PanelState {

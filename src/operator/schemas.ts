@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Type } from '../plugin/internal.js';
+import { Type } from '../plugin/index.js';
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);

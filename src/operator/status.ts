@@ -1,4 +1,5 @@
-import { samplingOf, Type, type CatalogModel } from '../plugin/internal.js';
+import { samplingOf } from '../plugin/format/index.js';
+import { Type, type CatalogModel } from '../plugin/index.js';
 import type { Panel, PanelStatus } from '../features/slots/panel-slots.js';
 import { basePathOf } from '../config/public-url.js';
 import { route, type PanelRoute } from './route.js';

@@ -1,15 +1,15 @@
 import path from 'node:path';
+import { systemClock } from '../plugin/index.js';
+import { compileCheck } from '../plugin/format/index.js';
 import {
-  systemClock,
-  compileCheck,
   isHeaderValue,
   type Account,
   type AccountHost,
-  type AccountKind,
   type OAuthTokens,
   type OutgoingRequest,
   type TokenStore,
-} from '../plugin/internal.js';
+} from '../plugin/upstream/index.js';
+import type { AccountKind } from '../plugin/core.js';
 import { openHttpClient } from '../engine/transport/http-client.js';
 import { toAccount, type AccountLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';

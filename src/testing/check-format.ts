@@ -7,10 +7,10 @@ import {
   ModelEvent,
   toGatewayError,
   type Format,
-  type FormatContext,
   type MessagesStreamEvent,
   type ReplyEncoder,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
+import type { FormatContext } from '../plugin/format/index.js';
 import { messageEvents, replyOf } from './events.js';
 import { toFormat, type FormatLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';

@@ -9,10 +9,9 @@ import {
   stageFields,
   upstreamFields,
   type AccountKind,
-  type Format,
-  type Plugin,
   type UpstreamKind,
-} from '../plugin/internal.js';
+} from '../plugin/core.js';
+import type { Format, Plugin } from '../plugin/index.js';
 
 /** A stage as a module exports it: from `definePlugin`, or a plain object, which the loader takes too. */
 export type StageLike = Pick<Plugin, 'name' | 'setup'> & Partial<Plugin>;

@@ -9,7 +9,7 @@ import {
   type ModelReply,
   type StopReason,
   type Usage,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
 
 /** Content of one read: an event, several at once, or a failure. */
 export type Batch = MessagesStreamEvent | readonly MessagesStreamEvent[] | Error;

@@ -1,13 +1,11 @@
+import { defineFormat, sseEvent, type Decoded } from '../plugin/format/index.js';
 import {
-  defineFormat,
   foldMessage,
-  sseEvent,
   toGatewayError,
-  type Decoded,
   type Format,
   type MessagesRequest,
   type ModelReply,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
 
 /** Fake format: Messages without validation. `decoded` overrides the result of `decode`. */
 export function fakeFormat(name: string, decoded: Partial<Decoded> = {}): Format {

@@ -1,18 +1,16 @@
 import path from 'node:path';
+import { KeptState } from '../engine/pipeline/stage/kept-state.js';
+import { pluginStorage } from '../engine/pipeline/stage/plugin-storage.js';
 import {
-  KeptState,
-  pluginStorage,
   systemClock,
   type CatalogModel,
   type Clock,
   type Host,
-  type Keys,
-  type Limits,
   type Logger,
   type Models,
   type PickPolicy,
-  type StageRoute,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
+import type { Keys, Limits, StageRoute } from '../plugin/core.js';
 import { CatalogModels } from '../engine/models/models.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../state/live/memory/hub.js';

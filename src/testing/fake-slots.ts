@@ -1,16 +1,15 @@
 import {
   EventStream,
   type GatewayError,
-  type LeaseRequest,
   type ModelEvents,
   type Slot,
   type SlotCall,
   type SlotLease,
   type SlotPicker,
-  type Slots,
   type TokenCount,
-  type UpstreamReply,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
+import type { LeaseRequest, Slots } from '../plugin/core.js';
+import type { UpstreamReply } from '../plugin/upstream/index.js';
 import { eventsOf, messageEvents } from './events.js';
 
 export interface FakeSlot extends Slot {

@@ -1,4 +1,4 @@
-import { compileCheck } from '../plugin/internal.js';
+import { compileCheck } from '../plugin/format/index.js';
 
 /** Schema of its options. */
 interface Kind {

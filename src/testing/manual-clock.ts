@@ -1,4 +1,4 @@
-import type { Clock } from '../plugin/internal.js';
+import type { Clock } from '../plugin/index.js';
 
 /** Clock that stands at 2026-01-01 until it is moved; its timers fire on the way, in order. */
 export class ManualClock implements Clock {

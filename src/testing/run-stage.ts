@@ -2,20 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
+import { compileCheck, formatPath } from '../plugin/format/index.js';
 import {
-  compileCheck,
-  formatPath,
   isGatewayError,
-  joining,
   wrapCall,
-  stageParts,
-  strictParts,
   type GatewayState,
   type Host,
   type ModelCall,
   type Outcome,
   type Plugin,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
+import { joining } from '../plugin/core.js';
+import { stageParts } from '../engine/pipeline/stage/stage-parts.js';
+import { strictParts } from '../engine/pipeline/stage/strict-stage.js';
 import { toStage, type StageLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { seedState } from './seed-state.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { coreKeys } from '../plugin/core.js';
 import {
-  coreKeys,
   foldMessage,
   GatewayError,
   type GatewayState,
@@ -9,7 +9,7 @@ import {
   type MessagesResponse,
   type ModelReply,
   type Plugin,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
 import { messageEvents, recordedEvents } from './events.js';
 import { toStage, type StageLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';

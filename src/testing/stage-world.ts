@@ -5,7 +5,6 @@ import type Koa from 'koa';
 import {
   EventStream,
   ModelEvent,
-  within,
   type GatewayError,
   type GatewayState,
   type MessagesStreamEvent,
@@ -13,7 +12,8 @@ import {
   type ModelReply,
   type Plugin,
   type SlotPicker,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
+import { within } from '../kit/within.js';
 import { eventsOf, replyOf } from './events.js';
 import { fakeFormat } from './fake-format.js';
 import { fakeSlot, pickerOf } from './fake-slots.js';

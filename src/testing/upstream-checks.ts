@@ -4,10 +4,8 @@ import {
   isGatewayError,
   type GatewayError,
   type MessagesRequest,
-  type Upstream,
-  type UpstreamCall,
-  type UpstreamHost,
-} from '../plugin/internal.js';
+} from '../plugin/index.js';
+import type { Upstream, UpstreamCall, UpstreamHost } from '../plugin/upstream/index.js';
 import { openHttpClient } from '../engine/transport/http-client.js';
 import { toUpstream, type UpstreamLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { ConfigWatch } from '#src/cli/config-watch.js';
 import { logRefusal } from '#src/cli/signals.js';
-import type { Clock } from '#src/plugin/internal.js';
+import type { Clock } from '#src/plugin/index.js';
 import { makeCertificate } from '../gateway/certificates.js';
 import { configOf, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
 import { TempFolders, writeIn } from '../gateway/temp-folders.js';

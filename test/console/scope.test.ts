@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import type { LedgerRow } from '#src/plugin/internal.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { masterKey, slotAt, startPair, type Pair } from '../gateway/harness.js';
 import {
   chromium,

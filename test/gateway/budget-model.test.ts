@@ -11,7 +11,9 @@ import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
 import { Spool } from '#src/state/ledger/spool.js';
 import type { SpoolOwner } from '#src/state/ledger/spool-owner.js';
 import { withKnownUse } from '#src/state/live/known-use.js';
-import { limitWindow, systemClock, type AppendedRow, type Ledger, type Live } from '#src/plugin/internal.js';
+import { limitWindow, systemClock } from '#src/plugin/index.js';
+import type { AppendedRow, Ledger } from '#src/state/ledger/contract.js';
+import type { Live } from '#src/plugin/core.js';
 import { row } from '../state/store/ledger-conformance.js';
 import { ownFolder, type Place } from '../state/store/stores.js';
 

@@ -1,4 +1,4 @@
-import type { Actor } from '#src/plugin/internal.js';
+import type { Actor } from '#src/state/store/contract/actor.js';
 import { newToken, SessionTokens, sha256 } from '#src/operator/access/session-tokens.js';
 import { masterKey, type GatewayUnderTest } from './harness.js';
 

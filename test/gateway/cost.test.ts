@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { LedgerRow, LedgerTokens, Price } from '#src/plugin/internal.js';
+import type { LedgerRow, LedgerTokens } from '#src/state/ledger/contract.js';
+import type { Price } from '#src/plugin/core.js';
 import { costOf } from '#src/state/ledger/cost.js';
 import {
   ask,

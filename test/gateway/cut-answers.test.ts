@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import type { LedgerRow } from '#src/plugin/internal.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { Kit, sse as anEvent } from '../engine/transport/upstream-kit.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 

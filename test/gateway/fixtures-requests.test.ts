@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  narrowedForMessages,
-  type CacheControl,
-  type ContentBlock,
-  type MessagesRequest,
-  type TextBlock,
-} from '#src/plugin/internal.js';
+import { narrowedForMessages } from '#src/plugin/upstream/index.js';
+import type { CacheControl } from '#src/plugin/format/index.js';
+import type { ContentBlock, MessagesRequest, TextBlock } from '#src/plugin/index.js';
 import { formats } from '../support/formats.js';
 import { contextWith, recordedRequests } from '../plugins/formats/contexts.js';
 import { folder as streams } from '../plugins/formats/streams.js';

@@ -4,7 +4,7 @@ import { createServer, connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { LedgerRow } from '#src/plugin/internal.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { issueKey } from '#src/state/keys/keys.js';
 import { openStore } from '#src/state/store/index.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';

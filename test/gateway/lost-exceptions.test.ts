@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { pluginPlace } from '#src/plugin/internal.js';
+import { pluginPlace } from '#src/engine/trace/plugin-place.js';
 import { eventually } from '../eventually.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';

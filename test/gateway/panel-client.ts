@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileCheck } from '#src/plugin/internal.js';
+import { compileCheck } from '#src/plugin/format/index.js';
 import { closeSchema } from './close-schema.js';
 import { masterKey } from './harness.js';
 

@@ -3,7 +3,7 @@ import { isUp } from '#src/gateway/services.js';
 import { eventually } from '../eventually.js';
 import { livedMs } from '../lived-ms.js';
 import { forgetAll, ownRedis, redisUrl } from '../state/live/redis-server.js';
-import { limitWindow, totalTokens } from '#src/plugin/internal.js';
+import { limitWindow, totalTokens } from '#src/plugin/index.js';
 import { ownFolder, ownPostgres, postgresUrl } from '../state/store/stores.js';
 import { TcpProxy, throughProxy } from '../tcp-proxy.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Logger, StoredSlot } from '#src/plugin/internal.js';
+import type { Logger } from '#src/plugin/index.js';
+import type { StoredSlot } from '#src/plugin/core.js';
 import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import type { SlotConfig } from '#src/config/config.js';
 import type { ConsoleTerms } from '#src/gateway/slots/console-slots.js';

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import { every, limited, sleep, systemClock, timeoutSignal } from '#src/plugin/internal.js';
+import { every, limited, sleep } from '#src/kit/clock.js';
+import { systemClock, timeoutSignal } from '#src/plugin/index.js';
 
 describe('the clock of the machine', () => {
   it('runs a timer once, and none that was cancelled', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, property, string } from 'fast-check';
-import { globMatcher } from '#src/plugin/internal.js';
+import { globMatcher } from '#src/plugin/index.js';
 
 const letters = string({ unit: constantFrom('a', 'b', '.', '\n'), maxLength: 6 });
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { makeFolder } from '#src/plugin/internal.js';
+import { makeFolder } from '#src/plugin/index.js';
 
 describe('making a folder', () => {
   let root: string;

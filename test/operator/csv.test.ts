@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { columnsOf, csvAnswer, wantsCsv } from '#src/operator/csv.js';
-import { Type } from '#src/plugin/internal.js';
+import { Type } from '#src/plugin/index.js';
 import { Nullable } from '#src/operator/schemas.js';
 
 async function csvOf(records: readonly object[], schema: object): Promise<string> {

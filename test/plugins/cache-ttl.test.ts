@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import { assert, constantFrom, property } from 'fast-check';
-import {
-  cacheMarkers,
-  markLastBlock,
-  type CacheControl,
-  type GatewayState,
-  type MessagesRequest,
-} from '#src/plugin/internal.js';
+import { cacheMarkers, markLastBlock, type GatewayState, type MessagesRequest } from '#src/plugin/index.js';
+import type { CacheControl } from '#src/plugin/format/index.js';
 import { runStage } from '@gw2api/gateway/testing';
 import cacheTtl, { withTtl } from '#plugins/cache-ttl.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import type { Plugin } from '#src/plugin/internal.js';
+import type { Plugin } from '#src/plugin/index.js';
 import {
   fakeHost,
   fakeKeys,

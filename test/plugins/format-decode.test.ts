@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Decoded, GatewayState, Intercept, ModelCall } from '#src/plugin/internal.js';
+import type { Decoded } from '#src/plugin/format/index.js';
+import type { GatewayState, Intercept, ModelCall } from '#src/plugin/index.js';
 import {
   collectEvents,
   eventsOf,

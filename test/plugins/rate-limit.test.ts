@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { Caller, GatewayState, Host, KeyLimits, Live, UsageTally } from '#src/plugin/internal.js';
+import type { Caller, GatewayState, Host, KeyLimits } from '#src/plugin/index.js';
+import type { Live } from '#src/plugin/core.js';
+import type { UsageTally } from '#src/plugin/contract/trace.js';
 import { fakeHost, MemoryHub, runStage, type StageRun } from '@gw2api/gateway/testing';
 import rateLimit from '#plugins/rate-limit.js';
 import { headersOf } from '#plugins/shared/limit-answers.js';

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { builtinPlugins } from '#src/engine/pipeline/load/listed-plugins.js';
 import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
-import { coreKeys, type Plugin } from '#src/plugin/internal.js';
+import { coreKeys } from '#src/plugin/core.js';
+import type { Plugin } from '#src/plugin/index.js';
 
 const run = promisify(execFile);
 /** Within the package, so that its own name resolves, and where nothing is published from. */

@@ -8,7 +8,7 @@ import {
   type Plugin,
   type Slot,
   type SlotCall,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import type { RefusedPart } from '@gw2api/gateway/plugin/upstream';
 import {
   collectEvents,

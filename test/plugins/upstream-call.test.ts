@@ -1,19 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
+import { Deadline } from '#src/kit/deadline.js';
 import {
-  Deadline,
   GatewayError,
   ModelEvent,
   type GatewayState,
   type Intercept,
-  type Interceptor,
   type MessagesRequest,
   type MessagesStreamEvent,
   type ModelEvents,
   type Slot,
   type SlotCall,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
+import type { Interceptor } from '#src/plugin/core.js';
 import {
   collectEvents,
   eventsOf,

@@ -1,4 +1,4 @@
-import type { Format } from '#src/plugin/internal.js';
+import type { Format } from '#src/plugin/index.js';
 import chat from '#plugins/formats/chat/index.js';
 import completions from '#plugins/formats/completions/index.js';
 import messages from '#plugins/formats/messages/index.js';

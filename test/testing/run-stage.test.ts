@@ -2,13 +2,8 @@ import { once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import {
-  definePlugin,
-  GatewayError,
-  normalizePlugin,
-  type GatewayState,
-  type Plugin,
-} from '#src/plugin/internal.js';
+import { definePlugin, GatewayError, type GatewayState, type Plugin } from '#src/plugin/index.js';
+import { normalizePlugin } from '#src/plugin/core.js';
 import { fakeHost, runStage, serveStage } from '@gw2api/gateway/testing';
 
 describe('runStage', () => {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Environment } from '../../config/environment.js';
 import { UsageError } from '../../gateway/start-failure.js';
-import { didYouMean } from '../../plugin/internal.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { presentConfig, type PresentConfig } from './add.js';
 import { readDotEnv, type Variables } from './dot-env.js';
 import { filledSlot, type FilledSlot } from './filled-slot.js';

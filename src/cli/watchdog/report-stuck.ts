@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { pluginPlace } from '../../plugin/internal.js';
+import { pluginPlace } from '../../engine/trace/plugin-place.js';
 import { openMainThread, type MainThread } from './main-thread.js';
 import { writeStuckLine } from './stuck-line.js';
 import { raiseMs, type WatchOptions } from './watchdog.js';

@@ -1,7 +1,8 @@
 import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
 import type { Taken } from '../../gateway/options.js';
-import { GatewayError, SerialQueue, type Logger } from '../../plugin/internal.js';
+import { GatewayError, type Logger } from '../../plugin/index.js';
+import { SerialQueue } from '../../kit/serial-queue.js';
 import type { WorkerHandle } from './worker-handle.js';
 import type { PoolCanary, Reloaded, WorkerInit } from './worker-init.js';
 import { firstToAnswer, leaveAll, prepare, unlessGone } from './worker-requests.js';

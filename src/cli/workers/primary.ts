@@ -8,7 +8,7 @@ import { failedTests, testConfig } from '../../features/tests/before-reload.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';
 import { IpcHub } from './ipc/hub.js';
 import type { Taken } from '../../gateway/options.js';
-import { GatewayError, isGatewayError, type Logger } from '../../plugin/internal.js';
+import { GatewayError, isGatewayError, type Logger } from '../../plugin/index.js';
 import type { LogFormat } from '../../gateway/telemetry/logs.js';
 import { WorkerPool } from './worker-pool.js';
 

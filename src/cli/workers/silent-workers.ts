@@ -1,4 +1,4 @@
-import type { Logger } from '../../plugin/internal.js';
+import type { Logger } from '../../plugin/index.js';
 import type { WorkerHandle } from './worker-handle.js';
 
 interface SilentWorkersOptions {

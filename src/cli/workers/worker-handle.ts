@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { within } from '../../plugin/internal.js';
+import { within } from '../../kit/within.js';
 import { RpcChannel } from './ipc/rpc-channel.js';
 import type { Measurement } from '../../gateway/telemetry/metrics.js';
 import { closePendingConnections } from './pending-connections.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../plugin/internal.js';
+import type { Logger } from '../../plugin/index.js';
 import type { IpcHub } from './ipc/hub.js';
 import type { Measurement } from '../../gateway/telemetry/metrics.js';
 import { ExitedMetrics } from './exited-metrics.js';

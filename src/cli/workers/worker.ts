@@ -8,7 +8,7 @@ import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../../gateway/load-config.js';
-import { GatewayError, type Logger } from '../../plugin/internal.js';
+import { GatewayError, type Logger } from '../../plugin/index.js';
 import { connectIpc } from './ipc/live.js';
 import { RpcChannel } from './ipc/rpc-channel.js';
 import { createLogger, processLog } from '../../gateway/telemetry/logs.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type } from '../../plugin/internal.js';
+import { Type } from '../../plugin/index.js';
 
 const Kind = Type.Enum(['added', 'removed', 'changed']);
 

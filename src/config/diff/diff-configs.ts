@@ -1,4 +1,5 @@
-import { samplingOf, type CatalogModel } from '../../plugin/internal.js';
+import { samplingOf } from '../../plugin/format/index.js';
+import type { CatalogModel } from '../../plugin/index.js';
 import type { ConfigDiff } from './config-diff.js';
 import { diffEntries, type Entry } from './entries.js';
 import type { LoadedConfig } from './loaded-config.js';

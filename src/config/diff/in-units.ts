@@ -1,4 +1,5 @@
-import { isRecord, units } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { units } from '../../kit/schema/units.js';
 
 /**
  * Copy of options with durations, sizes, times and percentages as numbers, as far as their schema names the unit: one

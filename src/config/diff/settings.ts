@@ -4,7 +4,8 @@ import { durationText } from './durations.js';
 import type { RawServers } from '../live.js';
 import { PanelSchema } from '../sections/panel.js';
 import { TelemetrySchema } from '../sections/telemetry.js';
-import { isRecord, redactAddresses } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import { compareValues, objectValue, optionsValue, plainValue, type Value } from './values.js';
 
 /** Changes of the settings that are no lists, with those that wait for the next start. */

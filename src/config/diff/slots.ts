@@ -1,6 +1,6 @@
 import type { Backoff, Config, CooldownPolicy } from '../config.js';
 import { SlotSchema } from '../schema.js';
-import { compileCheck } from '../../plugin/internal.js';
+import { compileCheck } from '../../plugin/format/index.js';
 import { durationText } from './durations.js';
 import type { Entry } from './entries.js';
 import type { LoadedConfig, LoadedSlotPlugins } from './loaded-config.js';

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { blank, isRecord, redactAddresses, redactMarked } from '../../plugin/internal.js';
+import { blank, redactMarked } from '../../kit/schema/redact-marked.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import type { SettingChange } from './config-diff.js';
 import { inUnits } from './in-units.js';
 

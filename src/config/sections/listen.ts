@@ -1,7 +1,8 @@
-import { durationMs, parseNetwork } from '../../plugin/internal.js';
+import { durationMs } from '../../plugin/index.js';
+import { parseNetwork } from '../../plugin/core.js';
 import { toAliases } from '../path-aliases.js';
 import type { Config } from '../config.js';
-import type { SchemaError } from '../../plugin/internal.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { RawConfig } from '../schema.js';
 import type { Environment } from '../environment.js';
 

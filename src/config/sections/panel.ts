@@ -1,14 +1,8 @@
 import type { Static } from 'typebox';
 import type { TlsConfig } from '../tls-files.js';
-import {
-  Closed,
-  Duration,
-  durationMs,
-  isLoopback,
-  TlsFiles,
-  Type,
-  type SchemaError,
-} from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Duration, durationMs, isLoopback, TlsFiles, Type } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 
 const Text = Type.String({ minLength: 1 });
 

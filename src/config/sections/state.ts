@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { addressErrors } from '../addresses.js';
 import type { Config } from '../config.js';
-import type { SchemaError } from '../../plugin/internal.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { RawConfig } from '../schema.js';
 import { toPostgresAddress } from '../../state/store/sql/postgres/address.js';
 

@@ -1,5 +1,9 @@
 import type { Static } from 'typebox';
-import { Closed, isRequestHeader, Percentage, Type, type SchemaError } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { isRequestHeader } from '../../plugin/core.js';
+import { Percentage } from '../../kit/schema/units.js';
+import { Type } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 
 /** Schema of `telemetry:`, traces for a collector. */
 export const TelemetrySchema = Closed(

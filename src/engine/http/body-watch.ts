@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError, type Clock } from '../../plugin/internal.js';
+import { GatewayError, type Clock } from '../../plugin/index.js';
 import type { Exchange } from './exchange.js';
 import { Sweep } from './sweep.js';
 

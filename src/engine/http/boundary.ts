@@ -1,14 +1,14 @@
 import {
   GatewayError,
   changedError,
-  errorCodes,
   forCaller,
   isGatewayError,
-  isHeaderValue,
-  pluginPlace,
   toGatewayError,
   type ErrorCode,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
+import { errorCodes } from '../../plugin/core.js';
+import { isHeaderValue } from '../../plugin/upstream/index.js';
+import { pluginPlace } from '../trace/plugin-place.js';
 import { shownCode } from '../masking/shown-code.js';
 import type { TextMask } from '../masking/text-mask.js';
 import type { Dialect } from './dialect.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 import { Sweep } from './sweep.js';
 
 /** Answer on its way to a caller, over HTTP or a WebSocket. */

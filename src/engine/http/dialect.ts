@@ -1,4 +1,4 @@
-import type { Format } from '../../plugin/internal.js';
+import type { Format } from '../../plugin/index.js';
 import type { CoreContext } from './exchange.js';
 
 /** Gives a request the error bodies and the id header of formats. */

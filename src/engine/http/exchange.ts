@@ -1,21 +1,18 @@
 import type Koa from 'koa';
-import {
-  CallController,
-  noInterceptors,
-  ownSignal,
-  pluginPlace,
-  RequestTrace,
-  type Actor,
-  type Additions,
-  type CoreKey,
-  type Format,
-  type GatewayError,
-  type GatewayState,
-  type Logger,
-  type Operation,
-  type Outcome,
-  type TraceCost,
-} from '../../plugin/internal.js';
+import { CallController, noInterceptors, type CoreKey, type TraceCost } from '../../plugin/core.js';
+import { ownSignal } from '../../kit/call-signal.js';
+import { pluginPlace } from '../trace/plugin-place.js';
+import { RequestTrace } from '../trace/request-trace.js';
+import type { Actor } from '../../state/store/contract/actor.js';
+import type {
+  Additions,
+  Format,
+  GatewayError,
+  GatewayState,
+  Logger,
+  Operation,
+  Outcome,
+} from '../../plugin/index.js';
 import type { Delivery } from './caller-watch.js';
 import { MemorySocket } from './memory-socket.js';
 

@@ -1,13 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  sendTo,
-  type Clock,
-  type DirectBody,
-  type GatewayError,
-  type Logger,
-  type Outcome,
-  type TraceCost,
-} from '../../plugin/internal.js';
+import { sendTo, type DirectBody } from '../../plugin/raw/index.js';
+import type { Clock, GatewayError, Logger, Outcome } from '../../plugin/index.js';
+import type { TraceCost } from '../../plugin/core.js';
 import { BodyWatch } from './body-watch.js';
 import { CallerWatch, type CallerLimits } from './caller-watch.js';
 import { Exchange, type CoreContext, type CostState } from './exchange.js';

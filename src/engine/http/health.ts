@@ -1,4 +1,5 @@
-import { GatewayError, type Limits } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
+import type { Limits } from '../../plugin/core.js';
 
 /** Health data for the health routes. */
 export interface Health {

@@ -1,7 +1,7 @@
 import { request, type ClientRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
-import { connectionKey, type Connection } from '../../plugin/internal.js';
+import { connectionKey, type Connection } from '../../plugin/core.js';
 import { MemorySocket } from './memory-socket.js';
 
 /** Request from within the process: the handshake or a message of a WebSocket, or one of the playground. */

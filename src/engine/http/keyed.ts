@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError, holdsContractKey, type Format, type Operation } from '../../plugin/internal.js';
+import { GatewayError, type Format, type Operation } from '../../plugin/index.js';
+import { holdsContractKey } from '../../plugin/core.js';
 import { dialectOf } from './dialect.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import type { RouteContext } from './route-context.js';

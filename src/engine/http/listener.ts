@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { GatewayError } from '../../plugin/internal.js';
+import type { GatewayError } from '../../plugin/index.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
 import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';

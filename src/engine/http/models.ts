@@ -1,11 +1,11 @@
 import {
   GatewayError,
   mayUseModel,
-  namesIn,
   type Caller,
   type CatalogModel,
   type Models,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
+import { namesIn } from '../../plugin/core.js';
 
 /**
  * `GET /v1/models`: models of the caller by id and by upstream name, with both vendors' fields; paged by `limit`,

@@ -1,4 +1,4 @@
-import type { Format } from '../../plugin/internal.js';
+import type { Format } from '../../plugin/index.js';
 import type { CoreContext } from './exchange.js';
 import type { Routes } from './routes.js';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { GatewayError, type ErrorCode } from '../../plugin/internal.js';
+import { GatewayError, type ErrorCode } from '../../plugin/index.js';
 import { closeLingering } from './lingering-close.js';
 
 /** Answers on a connection whose request has come to no response object, and ends it. */

@@ -1,15 +1,7 @@
 import type Koa from 'koa';
-import type {
-  formatContext,
-  Format,
-  FormatContext,
-  Keys,
-  Logger,
-  Models,
-  Operation,
-  ServedRoute,
-  Slots,
-} from '../../plugin/internal.js';
+import type { formatContext, Format, Logger, Models, Operation } from '../../plugin/index.js';
+import type { FormatContext } from '../../plugin/format/index.js';
+import type { Keys, ServedRoute, Slots } from '../../plugin/core.js';
 import type { Health } from './health.js';
 import type { CoreContext } from './exchange.js';
 

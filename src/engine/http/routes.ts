@@ -1,11 +1,7 @@
 import { Router } from '@koa/router';
-import {
-  connectionOf,
-  GatewayError,
-  type Format,
-  type FormatRoute,
-  type Operation,
-} from '../../plugin/internal.js';
+import { connectionOf } from '../../plugin/core.js';
+import { GatewayError, type Format, type Operation } from '../../plugin/index.js';
+import type { FormatRoute } from '../../plugin/format/index.js';
 import { dialectOf, sharedDialect } from './dialect.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 import { asksReadiness, healthReport } from './health.js';

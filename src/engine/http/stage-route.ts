@@ -1,4 +1,5 @@
-import type { Format, ServedRoute } from '../../plugin/internal.js';
+import type { Format } from '../../plugin/index.js';
+import type { ServedRoute } from '../../plugin/core.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { isUnanswered, keyed, unanswered } from './keyed.js';
 import type { RouteContext } from './route-context.js';

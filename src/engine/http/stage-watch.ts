@@ -1,5 +1,7 @@
 import type { Exchange } from './exchange.js';
-import { every, systemClock, type Clock, type StagePlace } from '../../plugin/internal.js';
+import { every } from '../../kit/clock.js';
+import { systemClock, type Clock } from '../../plugin/index.js';
+import type { StagePlace } from '../../plugin/core.js';
 
 /** Time after which a stage that keeps a request waiting is logged. */
 const waitingMs = 60_000;

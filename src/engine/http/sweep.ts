@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 
 /** Timer that looks at what is under way, from time to time, as long as there is something to watch. */
 export class Sweep {

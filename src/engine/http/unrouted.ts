@@ -1,4 +1,4 @@
-import { GatewayError, type Format } from '../../plugin/internal.js';
+import { GatewayError, type Format } from '../../plugin/index.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { keyed } from './keyed.js';
 import { layersAt, type Matcher } from './layers.js';

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError, stickyKey, usageBody, type Slots } from '../../plugin/internal.js';
+import { GatewayError, stickyKey, usageBody } from '../../plugin/index.js';
+import type { Slots } from '../../plugin/core.js';
 import type { CoreState } from './exchange.js';
 
 /** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked (design §6). */

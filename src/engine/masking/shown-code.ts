@@ -1,4 +1,5 @@
-import { errorCodes, isErrorCode } from '../../plugin/internal.js';
+import { errorCodes } from '../../plugin/core.js';
+import { isErrorCode } from '../../kit/error-code.js';
 import type { TextMask } from './text-mask.js';
 
 /**

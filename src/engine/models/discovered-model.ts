@@ -1,4 +1,5 @@
-import type { CatalogModel, ListedModel } from '../../plugin/internal.js';
+import type { CatalogModel } from '../../plugin/index.js';
+import type { ListedModel } from '../../plugin/upstream/index.js';
 
 /** Entry of a model that the catalog lacks, as far as its upstream describes it. */
 export function discoveredModel({ id, maxTokens, contextWindow, thinking }: ListedModel): CatalogModel {

@@ -1,11 +1,8 @@
-import {
-  growingCache,
-  maxNameLength,
-  shortName,
-  type CacheStats,
-  type ListedModel,
-  type ModelProfile,
-} from '../../plugin/internal.js';
+import { growingCache } from '../../kit/growing-cache.js';
+import { maxNameLength, shortName } from './name-parts.js';
+import type { CacheStats } from '../../plugin/core.js';
+import type { ListedModel } from '../../plugin/upstream/index.js';
+import type { ModelProfile } from '../../plugin/format/index.js';
 import { corrected, inBoth } from './profile.js';
 
 /** The slots, as far as names of models need them. */

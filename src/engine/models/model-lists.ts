@@ -1,4 +1,6 @@
-import { limited, type Clock, type ListedModel, type Logger } from '../../plugin/internal.js';
+import { limited } from '../../kit/clock.js';
+import type { Clock, Logger } from '../../plugin/index.js';
+import type { ListedModel } from '../../plugin/upstream/index.js';
 import type { KnownModels } from './known-models.js';
 
 /** A slot that can be asked for its models. */

@@ -1,11 +1,6 @@
-import {
-  maxNameLength,
-  partsOf,
-  shorterForms,
-  type CatalogModel,
-  type ModelProfile,
-  type Models,
-} from '../../plugin/internal.js';
+import { maxNameLength, partsOf, shorterForms } from './name-parts.js';
+import type { CatalogModel, Models } from '../../plugin/index.js';
+import type { ModelProfile } from '../../plugin/format/index.js';
 import { discoveredModel } from './discovered-model.js';
 import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';

@@ -1,4 +1,4 @@
-import type { ModelProfile } from '../../plugin/internal.js';
+import type { ModelProfile } from '../../plugin/format/index.js';
 
 /** Profile merged with that learned from a refusal, which takes precedence but never raises a cap. */
 export function corrected(profile: ModelProfile, by: ModelProfile): ModelProfile {

@@ -1,4 +1,5 @@
-import type { SlotCall, UpstreamCall } from '../../plugin/internal.js';
+import type { SlotCall } from '../../plugin/index.js';
+import type { UpstreamCall } from '../../plugin/upstream/index.js';
 
 /**
  * Call with the proof of an account. Copies field by field: a spread would make the runtime look up each field in

@@ -1,10 +1,5 @@
-import {
-  changedError,
-  GatewayError,
-  isGatewayError,
-  withHeaders,
-  type RefusedAnswer,
-} from '../../plugin/internal.js';
+import { changedError, GatewayError, isGatewayError, withHeaders } from '../../plugin/index.js';
+import type { RefusedAnswer } from '../../plugin/core.js';
 import { exhaustion } from './health/transitions.js';
 
 /** Refusal (401) of a credential that no HTTP header can contain. */

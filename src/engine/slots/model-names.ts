@@ -1,4 +1,4 @@
-import { globMatcher, type CatalogModel } from '../../plugin/internal.js';
+import { globMatcher, type CatalogModel } from '../../plugin/index.js';
 import type { SlotConfig } from '../../config/config.js';
 
 /** Upstream's names of the models that a slot serves: that of its own map, else that of the catalog. */

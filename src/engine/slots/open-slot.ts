@@ -1,4 +1,6 @@
-import type { Clock, Live, Logger, SharedMap, SlotSettings, Store } from '../../plugin/internal.js';
+import type { Clock, Logger } from '../../plugin/index.js';
+import type { Live, SharedMap, Store } from '../../plugin/core.js';
+import type { SlotSettings } from '../../plugin/upstream/index.js';
 import type { SlotConfig } from '../../config/config.js';
 import { SlotAccount } from './accounts/slot-account.js';
 import { accountDigest, type AccountIdentity } from './shared/shared-slot-state.js';

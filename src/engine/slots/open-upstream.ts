@@ -1,20 +1,21 @@
 import {
   estimateTokens,
   GatewayError,
-  type AccountKind,
   type Clock,
-  type DiagnosisStep,
-  type HttpClient,
   type Logger,
-  type SlotSettings,
   type TokenCount,
-  type Upstream,
-  type UpstreamCall,
-  type UpstreamHost,
-  type UpstreamKind,
-  type UpstreamQuery,
-  type UpstreamReply,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
+import type { AccountKind, UpstreamKind } from '../../plugin/core.js';
+import type {
+  DiagnosisStep,
+  HttpClient,
+  SlotSettings,
+  Upstream,
+  UpstreamCall,
+  UpstreamHost,
+  UpstreamQuery,
+  UpstreamReply,
+} from '../../plugin/upstream/index.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 
 /** A kind of plugin with the checked options of a slot. */

@@ -1,5 +1,5 @@
 import { ConfigError, type SlotPluginsConfig } from '../../config/config.js';
-import { LateError, within } from '../../plugin/internal.js';
+import { LateError, within } from '../../kit/within.js';
 import type { UpstreamSlot } from './upstream-slot.js';
 
 /** Default time limit for a plugin of a slot to open. */

@@ -1,4 +1,5 @@
-import type { Clock, Live, Logger, Models, Store } from '../../plugin/internal.js';
+import type { Clock, Logger, Models } from '../../plugin/index.js';
+import type { Live, Store } from '../../plugin/core.js';
 import type { SlotConfig } from '../../config/config.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 import type { SlotLoader } from './open-slot.js';

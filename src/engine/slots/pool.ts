@@ -1,19 +1,15 @@
 import {
   systemClock,
-  type Caches,
   type Caller,
   type Clock,
-  type DiagnosisStep,
   type Json,
-  type LeaseRequest,
   type Models,
   type Slot,
-  type PickTerms,
   type SlotLease,
   type SlotPicker,
-  type Slots,
-  type SlotStatus,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
+import type { Caches, LeaseRequest, PickTerms, Slots, SlotStatus } from '../../plugin/core.js';
+import type { DiagnosisStep } from '../../plugin/upstream/index.js';
 import type { SlotConfig } from '../../config/config.js';
 import { Bindings } from './sticky/bindings.js';
 import type { Replacements, SlotPoolOptions } from './pool-options.js';

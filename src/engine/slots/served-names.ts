@@ -1,4 +1,5 @@
-import { namesIn, type Models } from '../../plugin/internal.js';
+import { namesIn } from '../../plugin/core.js';
+import type { Models } from '../../plugin/index.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 
 /** Names of models that slots serve, whatever the state of the slots. */

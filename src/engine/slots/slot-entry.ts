@@ -1,11 +1,5 @@
-import {
-  globMatcher,
-  type Clock,
-  type Json,
-  type Models,
-  type SharedMap,
-  type SlotState,
-} from '../../plugin/internal.js';
+import { globMatcher, type Clock, type Json, type Models } from '../../plugin/index.js';
+import type { SharedMap, SlotState } from '../../plugin/core.js';
 import type { SlotConfig } from '../../config/config.js';
 import { SharedSlotState } from './shared/shared-slot-state.js';
 import type { CoolDown, CoolDowns } from './health/cooldowns.js';

@@ -1,4 +1,4 @@
-import type { Permits } from '../../plugin/internal.js';
+import type { Permits } from '../../plugin/core.js';
 
 /** Permits of one slot: those that this instance holds, and the count known for other instances. */
 export class SlotPermits {

@@ -1,4 +1,6 @@
-import { growingCache, type CacheStats, type Json } from '../../plugin/internal.js';
+import { growingCache } from '../../kit/growing-cache.js';
+import type { CacheStats } from '../../plugin/core.js';
+import type { Json } from '../../plugin/index.js';
 import { ConfigError, type SlotConfig } from '../../config/config.js';
 import { isSameAccount, isSameUpstream, openSlot, type OpenOptions } from './open-slot.js';
 import { noSuchSlot } from './refusal.js';

@@ -2,7 +2,8 @@ import type { SlotConfig } from '../../config/config.js';
 import { rememberingMask } from '../masking/remembering-mask.js';
 import { exactMask, type ExactMask } from '../masking/exact-mask.js';
 import { textMask, type TextMask } from '../masking/text-mask.js';
-import { markedTexts, type Credential } from '../../plugin/internal.js';
+import { markedTexts } from '../../kit/schema/redact-marked.js';
+import type { Credential } from '../../plugin/upstream/index.js';
 import type { SlotPlugins } from './open-upstream.js';
 
 /** Texts of a slot that no message may show: secrets of its config, and those of its last two credentials. */

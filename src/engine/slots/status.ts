@@ -1,4 +1,4 @@
-import type { SlotStatus } from '../../plugin/internal.js';
+import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotEntry } from './slot-entry.js';
 
 /** Status of a slot, as shown by `/admin/slots`. */

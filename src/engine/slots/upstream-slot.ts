@@ -1,25 +1,26 @@
 import {
   changedError,
-  errorWithout,
   EventStream,
   isGatewayError,
-  isHeaderValue,
   toGatewayError,
-  within,
   withFields,
-  type Credential,
-  type DiagnosisStep,
-  type ListedModel,
   type Logger,
   type Slot,
   type SlotCall,
   type TokenCount,
+} from '../../plugin/index.js';
+import { errorWithout, type Windows } from '../../plugin/core.js';
+import {
+  isHeaderValue,
+  type Credential,
+  type DiagnosisStep,
+  type ListedModel,
   type OutgoingRequest,
   type UpstreamQuery,
   type UpstreamCall,
   type UpstreamReply,
-  type Windows,
-} from '../../plugin/internal.js';
+} from '../../plugin/upstream/index.js';
+import { within } from '../../kit/within.js';
 import type { SlotAccount } from './accounts/slot-account.js';
 import type { SlotConfig } from '../../config/config.js';
 import { DiscoveredModels } from './discovered-models.js';

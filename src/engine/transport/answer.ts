@@ -1,13 +1,7 @@
-import {
-  CollectedBytes,
-  EventStream,
-  GatewayError,
-  interruptedError,
-  type Clock,
-  type HttpAnswer,
-  type ModelEventBatch,
-  type SseTranslator,
-} from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
+import { EventStream, GatewayError, type Clock, type ModelEventBatch } from '../../plugin/index.js';
+import { interruptedError } from '../../plugin/format/index.js';
+import type { HttpAnswer, SseTranslator } from '../../plugin/upstream/index.js';
 import type { Backpressure, BodySink } from './body.js';
 import { ByteQueue } from './byte-queue.js';
 import { EventBody } from './event-body.js';

@@ -1,4 +1,4 @@
-import { CollectedBytes } from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
 
 /** Body of an event stream that is one JSON text and has no events: some servers label their errors so. */
 export class BareJson {

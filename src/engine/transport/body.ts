@@ -1,4 +1,4 @@
-import type { GatewayError, ModelEventBatch } from '../../plugin/internal.js';
+import type { GatewayError, ModelEventBatch } from '../../plugin/index.js';
 
 /** Sink of an answer's body. Both methods return at once. */
 export interface BodySink {

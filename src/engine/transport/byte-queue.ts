@@ -1,4 +1,4 @@
-import { CollectedBytes } from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
 import type { Backpressure, BodySink } from './body.js';
 
 /** High-water mark of unread bytes, at which the upstream is paused (backpressure). */

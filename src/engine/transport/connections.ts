@@ -1,5 +1,6 @@
 import { buildConnector, Client, EnvHttpProxyAgent, Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { hasEnvironmentProxy, tlsOptions, type TlsSettings } from '../../plugin/internal.js';
+import { hasEnvironmentProxy, tlsOptions } from '../../plugin/core.js';
+import type { TlsSettings } from '../../plugin/index.js';
 import type { AddressGuard } from './address-guard.js';
 import { ContinueFilter } from './continue-filter.js';
 

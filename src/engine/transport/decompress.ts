@@ -1,6 +1,6 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
-import { interruptedError } from '../../plugin/internal.js';
+import { interruptedError } from '../../plugin/format/index.js';
 import type { BodySink, Backpressure } from './body.js';
 
 /** Reader of a body, and the sink that receives the body's bytes first. */

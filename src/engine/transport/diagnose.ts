@@ -1,11 +1,7 @@
 import { lookup } from 'node:dns/promises';
-import {
-  isGatewayError,
-  refusal,
-  type DiagnosisStep,
-  type HttpRequest,
-  type RequestTerms,
-} from '../../plugin/internal.js';
+import { isGatewayError } from '../../plugin/index.js';
+import { refusal, type DiagnosisStep } from '../../plugin/upstream/index.js';
+import type { HttpRequest, RequestTerms } from '../../plugin/core.js';
 import type { Egress } from './connections.js';
 import type { HttpCall } from './http-call.js';
 

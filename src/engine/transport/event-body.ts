@@ -1,12 +1,7 @@
-import {
-  Deadline,
-  EventStream,
-  interruptedError,
-  StreamController,
-  type Clock,
-  type Flow,
-  type ModelEventBatch,
-} from '../../plugin/internal.js';
+import { Deadline } from '../../kit/deadline.js';
+import { EventStream, type Clock, type ModelEventBatch } from '../../plugin/index.js';
+import { interruptedError } from '../../plugin/format/index.js';
+import { StreamController, type Flow } from '../../plugin/raw/index.js';
 import type { Backpressure, BodyReader, BodySink } from './body.js';
 import { MessageReader } from './message-reader.js';
 

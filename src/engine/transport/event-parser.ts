@@ -1,13 +1,8 @@
 import { isAscii } from 'node:buffer';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
-import {
-  fromBinaryString,
-  ModelEvent,
-  plainDeltaEnd,
-  textOf,
-  type BinaryString,
-  type RawLines,
-} from '../../plugin/internal.js';
+import { fromBinaryString, plainDeltaEnd, type BinaryString, type RawLines } from '../../plugin/raw/index.js';
+import { ModelEvent } from '../../plugin/index.js';
+import { textOf } from '../../plugin/core.js';
 
 interface EventParserOptions {
   readonly onEvent: (event: ModelEvent) => void;

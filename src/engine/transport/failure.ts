@@ -1,5 +1,6 @@
 import { errors } from 'undici';
-import { GatewayError, foreign, isGatewayError } from '../../plugin/internal.js';
+import { GatewayError, isGatewayError } from '../../plugin/index.js';
+import { foreign } from '../../plugin/upstream/index.js';
 
 /**
  * Error of a connection that failed or closed before an answer. `reused`: it had served another call before.

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isRequestHeader, type HttpRequest } from '../../plugin/internal.js';
+import { isRequestHeader, type HttpRequest } from '../../plugin/core.js';
 import { release } from '../../kit/version.js';
 
 export type Headers = Readonly<Record<string, string>>;

@@ -1,16 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors, type Dispatcher } from 'undici';
-import {
-  Deadline,
-  foreign,
-  interruptedError,
-  isGatewayError,
-  joinBytes,
-  type CallSignal,
-  type Clock,
-  type GatewayError,
-  type ProgressReceiver,
-} from '../../plugin/internal.js';
+import { Deadline } from '../../kit/deadline.js';
+import { foreign } from '../../plugin/upstream/index.js';
+import { interruptedError } from '../../plugin/format/index.js';
+import { isGatewayError, type Clock, type GatewayError, type ProgressReceiver } from '../../plugin/index.js';
+import { joinBytes, type CallSignal } from '../../plugin/raw/index.js';
 import { ReceivedAnswer } from './answer.js';
 import type { BodySink, Backpressure } from './body.js';
 import type { Connection, Egress } from './connections.js';

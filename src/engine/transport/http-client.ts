@@ -1,15 +1,12 @@
+import type { Clock, Logger } from '../../plugin/index.js';
 import type {
-  Clock,
   Credential,
   DiagnosisStep,
   HttpClient,
-  HttpRequest,
-  Logger,
   OutgoingRequest,
-  RequestTerms,
   SlotSettings,
-  UpstreamKind,
-} from '../../plugin/internal.js';
+} from '../../plugin/upstream/index.js';
+import type { HttpRequest, RequestTerms, UpstreamKind } from '../../plugin/core.js';
 import { AddressGuard } from './address-guard.js';
 import type { ReceivedAnswer } from './answer.js';
 import { openEgress, type Connector, type Egress } from './connections.js';

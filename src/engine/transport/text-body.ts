@@ -1,4 +1,4 @@
-import { CollectedBytes } from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
 import type { BodySink, Backpressure } from './body.js';
 
 /** Sink that collects a body as one text: error answers, token counts, whole messages. */

@@ -1,12 +1,6 @@
-import {
-  GatewayError,
-  interruptedError,
-  isErrorBody,
-  jsonFields,
-  toGatewayError,
-  type ModelEvent,
-  type SseTranslator,
-} from '../../plugin/internal.js';
+import { GatewayError, toGatewayError, type ModelEvent } from '../../plugin/index.js';
+import { interruptedError } from '../../plugin/format/index.js';
+import { isErrorBody, jsonFields, type SseTranslator } from '../../plugin/upstream/index.js';
 import { BareJson } from './bare-json.js';
 import type { BodyReader } from './body.js';
 import { EventParser } from './event-parser.js';

@@ -1,4 +1,4 @@
-import { CollectedBytes } from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
 
 /**
  * Buffer from the bytes of an event stream to its complete events, each up to its empty line. Drops a byte

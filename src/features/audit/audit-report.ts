@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../slots/report.js';
-import { Type, type AuditEntry } from '../../plugin/internal.js';
+import { Type } from '../../plugin/index.js';
+import type { AuditEntry } from '../../state/store/contract/audit.js';
 import type { Column } from '../../operator/csv.js';
 import { IsoTime, Nullable } from '../../operator/schemas.js';
 

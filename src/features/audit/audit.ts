@@ -1,15 +1,10 @@
 import { Readable } from 'node:stream';
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import {
-  Closed,
-  Time,
-  timeMs,
-  Type,
-  type AuditEntry,
-  type AuditFilter,
-  type AuditLog,
-} from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Time, timeMs } from '../../kit/schema/units.js';
+import { Type } from '../../plugin/index.js';
+import type { AuditEntry, AuditFilter, AuditLog } from '../../state/store/contract/audit.js';
 import { auditColumns, auditRow, auditOutcomes, auditReport, AuditReport } from './audit-report.js';
 import { invalid } from '../../operator/check.js';
 import { csvAnswer } from '../../operator/csv.js';

@@ -1,4 +1,6 @@
-import type { CacheLoss, Caches, RequestVersion } from '../../plugin/internal.js';
+import type { CacheLoss } from '../../state/ledger/contract.js';
+import type { Caches } from '../../plugin/core.js';
+import type { RequestVersion } from '../../engine/trace/request-versions.js';
 import { causeOf } from './cause.js';
 import { KeyedHash } from './keyed-hash.js';
 import { firstDifference, isSamePlace, predecessorOf } from './predecessor.js';

@@ -1,6 +1,8 @@
 import type { AnsweredRequest } from './index.js';
 import type { Exchange } from '../../engine/http/exchange.js';
-import type { CacheLoss, LedgerRow, Price, RequestTrace } from '../../plugin/internal.js';
+import type { CacheLoss, LedgerRow } from '../../state/ledger/contract.js';
+import type { Price } from '../../plugin/core.js';
+import type { RequestTrace } from '../../engine/trace/request-trace.js';
 import { CacheMetrics } from './cache-metrics.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { lostCost } from './lost-cost.js';

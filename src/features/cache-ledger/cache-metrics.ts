@@ -1,4 +1,5 @@
-import type { CacheLoss, Counter, Metrics } from '../../plugin/internal.js';
+import type { CacheLoss } from '../../state/ledger/contract.js';
+import type { Counter, Metrics } from '../../plugin/core.js';
 
 /** Metrics of tokens that the providers' prompt caches have lost. */
 export class CacheMetrics {

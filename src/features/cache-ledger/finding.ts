@@ -1,4 +1,4 @@
-import type { CacheLoss } from '../../plugin/internal.js';
+import type { CacheLoss } from '../../state/ledger/contract.js';
 
 /** Cause of a loss, and its place. */
 export type Finding = Pick<CacheLoss, 'cause' | 'detail'>;

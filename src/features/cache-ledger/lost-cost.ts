@@ -1,4 +1,5 @@
-import type { LedgerTokens, Price } from '../../plugin/internal.js';
+import type { LedgerTokens } from '../../state/ledger/contract.js';
+import type { Price } from '../../plugin/core.js';
 import { exactCost, roundedCost } from '../../state/ledger/cost.js';
 
 /**

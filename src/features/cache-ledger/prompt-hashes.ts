@@ -1,4 +1,4 @@
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 import type { Hashes, KeyedHash } from './keyed-hash.js';
 import { blocksIn, isSame, type Prompt } from './prompt.js';
 

@@ -1,4 +1,5 @@
-import { isRecord, type MessagesRequest } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
+import type { MessagesRequest } from '../../plugin/index.js';
 
 /** Parts of a prompt in the order in which providers cache them. Nothing is validated. */
 export interface Prompt {

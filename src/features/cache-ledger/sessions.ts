@@ -1,5 +1,5 @@
 import { bytesOf, type Turn } from './turn.js';
-import type { CacheStats } from '../../plugin/internal.js';
+import type { CacheStats } from '../../plugin/core.js';
 
 interface Session {
   readonly turns: Turn[];

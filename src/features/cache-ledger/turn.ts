@@ -1,4 +1,5 @@
-import { type MessagesRequest, type RequestVersion } from '../../plugin/internal.js';
+import type { MessagesRequest } from '../../plugin/index.js';
+import type { RequestVersion } from '../../engine/trace/request-versions.js';
 import type { Hashes, KeyedHash } from './keyed-hash.js';
 import { lifetimeOf, markedMs, promptOf, type Prompt } from './prompt.js';
 import { hashPrompts, type PromptHashes } from './prompt-hashes.js';

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Canary, CanaryPlace } from './index.js';
 import type { CoreContext } from '../../engine/http/exchange.js';
-import { connectionOf, defaultStickyFrom, sentKey, stickyKey, within } from '../../plugin/internal.js';
+import { connectionOf, defaultStickyFrom, sentKey } from '../../plugin/core.js';
+import { stickyKey } from '../../plugin/index.js';
+import { within } from '../../kit/within.js';
 import type { Services } from '../../gateway/services.js';
 
 /** Place of a request in the canary that ran at its start. */

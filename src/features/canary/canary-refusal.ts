@@ -1,4 +1,4 @@
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
 import type { Runtime } from '../../gateway/runtime.js';
 

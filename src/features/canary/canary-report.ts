@@ -8,7 +8,7 @@ import {
   type SideFigures,
 } from './index.js';
 import { ConfigDiff } from '../../config/diff/index.js';
-import { GatewayError, Type } from '../../plugin/internal.js';
+import { GatewayError, Type } from '../../plugin/index.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */
 const State = Type.Enum(['running', 'committed', 'cancelled', 'given_up', 'replaced']);

@@ -1,4 +1,4 @@
-import type { Json } from '../../plugin/internal.js';
+import type { Json } from '../../plugin/index.js';
 import type { FailedSessions } from './evidence.js';
 import type { CanarySide } from './side.js';
 

@@ -3,7 +3,7 @@ import { canaryReport, type CanaryEnd, type CanaryReport } from './canary-report
 import { Canary } from './index.js';
 import { countChanges, type ConfigDiff } from '../../config/diff/index.js';
 import type { CoreContext, Exchange } from '../../engine/http/exchange.js';
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import type { Taken } from '../../gateway/options.js';
 import { recordGivenUp } from './audited-canary.js';

@@ -1,7 +1,7 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createParser } from 'eventsource-parser';
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 import type { DryRequest, ReceivedEvent } from './outcome.js';
 
 /** Answer as a caller has received it. */

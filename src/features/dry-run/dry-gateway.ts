@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Config } from '../../config/config.js';
 import { openGateway } from '../../gateway/app.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { didYouMean } from '../../plugin/internal.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { send, type Received } from './caller.js';
 import { DryKeys } from './keys.js';
 import { MemorySocket } from '../../engine/http/memory-socket.js';

@@ -1,14 +1,6 @@
 import { issueKey } from '../../state/keys/keys.js';
-import {
-  limitWindow,
-  toMeter,
-  windowLimits,
-  type Clock,
-  type LimitHolder,
-  type Meters,
-  type Store,
-  sendsKey,
-} from '../../plugin/internal.js';
+import { limitWindow, windowLimits, type Clock, sendsKey } from '../../plugin/index.js';
+import { toMeter, type LimitHolder, type Meters, type Store } from '../../plugin/core.js';
 import type { DryRequest } from './outcome.js';
 import type { DrySettings, UsedLimits } from './settings.js';
 import { masterKey } from './world.js';

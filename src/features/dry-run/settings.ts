@@ -1,5 +1,6 @@
 import type { PipelineWatch } from '../../engine/pipeline/run/watch.js';
-import type { KeyLimits, MeterReading, ProtocolKey, WindowLimit } from '../../plugin/internal.js';
+import type { KeyLimits, ProtocolKey } from '../../plugin/index.js';
+import type { MeterReading, WindowLimit } from '../../plugin/core.js';
 import type { OnChoice } from '../../engine/slots/selection/observed-choice.js';
 import type { SlotsState } from '../../engine/slots/snapshot.js';
 

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { UpstreamKind } from '../../plugin/internal.js';
+import type { UpstreamKind } from '../../plugin/core.js';
 import { MemorySocket } from '../../engine/http/memory-socket.js';
 
 type StandIn = NonNullable<UpstreamKind['standIn']>;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../../engine/transport/http-client.js';
 import { MemorySocket } from '../../engine/http/memory-socket.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 
 interface Timer {
   readonly atMs: number;

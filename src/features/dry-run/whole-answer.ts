@@ -1,4 +1,5 @@
-import { MessageFold, ModelEvent } from '../../plugin/internal.js';
+import { MessageFold } from '../../plugin/upstream/index.js';
+import { ModelEvent } from '../../plugin/index.js';
 import type { ReceivedEvent } from './outcome.js';
 
 type Json = Readonly<Record<string, unknown>>;

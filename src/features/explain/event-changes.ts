@@ -1,4 +1,4 @@
-import type { Usage } from '../../plugin/internal.js';
+import type { Usage } from '../../plugin/index.js';
 import type { EventSum } from './event-tally.js';
 import type { EventChanges } from './explanation.js';
 

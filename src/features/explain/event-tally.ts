@@ -5,7 +5,7 @@ import {
   type ModelEventBatch,
   type Transform,
   type Usage,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
 
 /** Events that have passed one place of an answer's way. */
 export interface EventSum {

@@ -1,4 +1,6 @@
-import { Closed, GatewayError, isRecord, Type } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { GatewayError, Type } from '../../plugin/index.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /** Request to explain as an operator sends it. */
 export interface ExplainCall {

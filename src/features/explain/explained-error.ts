@@ -1,4 +1,4 @@
-import { isGatewayError } from '../../plugin/internal.js';
+import { isGatewayError } from '../../plugin/index.js';
 import type { ExplainedError } from './explanation.js';
 import { shownText } from '../dry-run/shown.js';
 

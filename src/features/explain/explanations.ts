@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import type { Explanation } from './explanation.js';
 import type { ThreadTask } from './thread-task.js';
-import { GatewayError, keyLimits, type ProtocolKey } from '../../plugin/internal.js';
+import { GatewayError, keyLimits, type ProtocolKey } from '../../plugin/index.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import { ExplainThread } from './explain-thread.js';
 import { IdleThread } from './idle-thread.js';

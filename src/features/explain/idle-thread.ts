@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 import type { ExplainThread } from './explain-thread.js';
 
 /** Time for which a thread waits for another task, with the modules that it has loaded. */

@@ -1,4 +1,4 @@
-import { Type } from '../../plugin/internal.js';
+import { Type } from '../../plugin/index.js';
 import { ExplainBody, readExplainCall } from './explain-call.js';
 import { noteExplained } from '../pipeline/admin.js';
 import type { Panel } from '../slots/panel-slots.js';

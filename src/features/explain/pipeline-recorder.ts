@@ -1,4 +1,5 @@
-import type { Additions, Caller, Interceptor } from '../../plugin/internal.js';
+import type { Additions, Caller } from '../../plugin/index.js';
+import type { Interceptor } from '../../plugin/core.js';
 import type { StageInfo } from '../../engine/pipeline/run/stage-info.js';
 import type { PipelineWatch, WatchedParts } from '../../engine/pipeline/run/watch.js';
 import { errorOf } from './explained-error.js';

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../plugin/internal.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import { isoTime } from '../slots/report.js';
 
 /** Recorded facts of a real request: no texts, which the gateway does not keep. */

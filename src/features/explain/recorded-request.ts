@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../plugin/internal.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Gateway } from '../../gateway/gateway.js';
 
 /**

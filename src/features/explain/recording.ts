@@ -1,4 +1,4 @@
-import type { StagePlace } from '../../plugin/internal.js';
+import type { StagePlace } from '../../plugin/core.js';
 import type { PassedBy } from '../../engine/pipeline/run/watch.js';
 import { eventChanges } from './event-changes.js';
 import { EventTally } from './event-tally.js';

@@ -5,8 +5,8 @@ import {
   type MessagesRequest,
   type ModelCall,
   type ModelReply,
-  type StagePlace,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
+import type { StagePlace } from '../../plugin/core.js';
 import { EventTally } from './event-tally.js';
 import { errorOf } from './explained-error.js';
 import { copyOf } from './json-diff.js';

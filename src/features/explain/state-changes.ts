@@ -1,4 +1,5 @@
-import { coreKeys, type Caller, type ModelReply } from '../../plugin/internal.js';
+import { coreKeys } from '../../plugin/core.js';
+import type { Caller, ModelReply } from '../../plugin/index.js';
 import type { StateChange } from './explanation.js';
 import { concealed, shown } from '../dry-run/shown.js';
 

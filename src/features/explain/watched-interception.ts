@@ -1,10 +1,5 @@
-import {
-  withFields,
-  type CallOptions,
-  type MessagesRequest,
-  type ModelCall,
-  type ModelReply,
-} from '../../plugin/internal.js';
+import { withFields, type MessagesRequest, type ModelCall, type ModelReply } from '../../plugin/index.js';
+import type { CallOptions } from '../../plugin/core.js';
 import { EventTally } from './event-tally.js';
 import { errorOf } from './explained-error.js';
 import { copyOf } from './json-diff.js';

@@ -1,4 +1,4 @@
-import type { SlotFailure } from '../../plugin/internal.js';
+import type { SlotFailure } from '../../plugin/core.js';
 import type { NotTaken, ObservedChoice } from '../../engine/slots/selection/observed-choice.js';
 import type { SkipReason } from './explanation.js';
 

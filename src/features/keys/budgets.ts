@@ -1,4 +1,5 @@
-import { GatewayError, type KeyPatch, type TeamPatch } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
+import type { KeyPatch, TeamPatch } from '../../plugin/core.js';
 import type { Panel } from '../slots/panel-slots.js';
 
 /** Throws `conflict` for a budget that no stage of the pipeline would count. */

@@ -1,15 +1,8 @@
 import type { Static } from 'typebox';
 import type { AuditedAction } from '../../operator/audit/audited-action.js';
-import {
-  Closed,
-  durationMs,
-  GatewayError,
-  reservedNames,
-  Type,
-  type KeyPatch,
-  type KeySecret,
-  type ProtocolKey,
-} from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { durationMs, GatewayError, Type, type ProtocolKey } from '../../plugin/index.js';
+import { reservedNames, type KeyPatch, type KeySecret } from '../../plugin/core.js';
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from '../../operator/check.js';
 import { refusePast } from '../../operator/expiry.js';

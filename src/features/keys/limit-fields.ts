@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Type, type KeyLimits } from '../../plugin/internal.js';
+import { Type, type KeyLimits } from '../../plugin/index.js';
 import { Nullable } from '../../operator/schemas.js';
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1e12 })));

@@ -1,4 +1,5 @@
-import { GatewayError, maxFormerSecrets, type ProtocolKey } from '../../plugin/internal.js';
+import { GatewayError, type ProtocolKey } from '../../plugin/index.js';
+import { maxFormerSecrets } from '../../plugin/core.js';
 import { invalid } from '../../operator/check.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Store } from '../../plugin/internal.js';
+import type { Store } from '../../plugin/core.js';
 import { invalid } from '../../operator/check.js';
 
 /** Id of the team with this id, else of the one with this name. Throws `invalid_request` for several of one name. */

@@ -1,14 +1,13 @@
 import type { Static } from 'typebox';
+import { Closed } from '../../kit/schema/closed.js';
 import {
-  Closed,
   limitFields,
-  Type,
-  windowLimits,
   type MeterReading,
   type Team,
   type TeamPatch,
   type WindowLimit,
-} from '../../plugin/internal.js';
+} from '../../plugin/core.js';
+import { Type, windowLimits } from '../../plugin/index.js';
 import { withoutUndefined } from './key-report.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
 import { Count, IsoTime, Line, Note, Nullable } from '../../operator/schemas.js';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import type { AuditedAction } from '../../operator/audit/audited-action.js';
-import { GatewayError, windowLimits, type Team, type TeamPatch } from '../../plugin/internal.js';
+import { GatewayError, windowLimits } from '../../plugin/index.js';
+import type { Team, TeamPatch } from '../../plugin/core.js';
 import { refuseUncountedBudget } from './budgets.js';
 import type { Names } from '../../operator/names.js';
 import type { Panel } from '../slots/panel-slots.js';

@@ -1,4 +1,4 @@
-import { globMatcher } from '../../plugin/internal.js';
+import { globMatcher } from '../../plugin/index.js';
 import type { Panel } from '../slots/panel-slots.js';
 
 /**

@@ -1,5 +1,6 @@
 import type { CustomFetch } from 'openid-client';
-import { collectBytes, externalFetch, type TlsSettings } from '../../plugin/internal.js';
+import { collectBytes } from '../../plugin/raw/index.js';
+import { externalFetch, type TlsSettings } from '../../plugin/index.js';
 
 /** Max bytes of an answer of the provider, decompressed. */
 const maxBytes = 1024 * 1024;

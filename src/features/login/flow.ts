@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /** Login that has begun at the provider: the secrets that its callback must match, and the page to return to. */
 export interface Flow {

@@ -1,4 +1,6 @@
-import { isRecord, type Actor, type Role, type Subject } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
+import type { Actor, Role } from '../../state/store/contract/actor.js';
+import type { Subject } from '../../plugin/core.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 

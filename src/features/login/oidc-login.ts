@@ -1,5 +1,5 @@
 import type { AuditedAction } from '../../operator/audit/audited-action.js';
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 import type { Panel, PanelPeople } from '../slots/panel-slots.js';
 import type { PanelContext } from '../../operator/route.js';
 import type { Sessions } from '../../operator/access/sessions.js';

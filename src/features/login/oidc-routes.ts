@@ -1,4 +1,5 @@
-import { Closed, Type } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Type } from '../../plugin/index.js';
 import type { Panel } from '../slots/panel-slots.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { Nullable } from '../../operator/schemas.js';

@@ -1,5 +1,5 @@
 import type * as OpenIdClient from 'openid-client';
-import type { TlsSettings } from '../../plugin/internal.js';
+import type { TlsSettings } from '../../plugin/index.js';
 import { boundedFetch } from './bounded-fetch.js';
 import type { Flow } from './flow.js';
 import { isComplete, type Claims, type IdentityRules, type Sources } from './identity.js';

@@ -1,4 +1,5 @@
-import { isGatewayError, isRecord } from '../../plugin/internal.js';
+import { isGatewayError } from '../../plugin/index.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /** Login that is refused, in words for the page, and for the log: without tokens, codes and secrets. */
 export interface Refusal {

@@ -1,4 +1,5 @@
-import { Closed, Type } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Type } from '../../plugin/index.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { isoTime } from '../slots/report.js';
 import type { OidcLogin } from './oidc-login.js';

@@ -1,4 +1,4 @@
-import type { Counter, Metrics } from '../../plugin/internal.js';
+import type { Counter, Metrics } from '../../plugin/core.js';
 
 /** Counter of what upstream calls have cost, as far as their prices are known. */
 export class CostCounter {

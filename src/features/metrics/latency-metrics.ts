@@ -1,4 +1,5 @@
-import { perOutputTokenMs, type Histogram } from '../../plugin/internal.js';
+import { perOutputTokenMs } from '../../state/ledger/per-output-token.js';
+import type { Histogram } from '../../plugin/core.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 

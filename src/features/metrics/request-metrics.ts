@@ -1,4 +1,5 @@
-import type { Counter, Usage } from '../../plugin/internal.js';
+import type { Counter } from '../../plugin/core.js';
+import type { Usage } from '../../plugin/index.js';
 import { LatencyMetrics } from './latency-metrics.js';
 import { ModelLabels } from './model-labels.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';

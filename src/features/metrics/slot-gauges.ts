@@ -1,4 +1,4 @@
-import type { SlotState, SlotStatus, Window } from '../../plugin/internal.js';
+import type { SlotState, SlotStatus, Window } from '../../plugin/core.js';
 import type { PrometheusMetrics, Reading } from '../../gateway/telemetry/metrics.js';
 
 const states = ['ready', 'cooling', 'rejected', 'paused', 'draining'] as const satisfies readonly SlotState[];

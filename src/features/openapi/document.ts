@@ -1,5 +1,6 @@
 import { panelPrefix, type PanelRoute } from '../../operator/panel-routes.js';
-import type { Format, ServedRoute } from '../../plugin/internal.js';
+import type { Format } from '../../plugin/index.js';
+import type { ServedRoute } from '../../plugin/core.js';
 import { name, version } from '../../kit/version.js';
 import {
   type DescribedRoute,

@@ -1,4 +1,4 @@
-import { errorCodes } from '../../plugin/internal.js';
+import { errorCodes } from '../../plugin/core.js';
 import type { DescribedRoute } from './schema.js';
 
 type Json = Readonly<Record<string, unknown>>;

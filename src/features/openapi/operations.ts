@@ -1,5 +1,5 @@
 import { adminRoutes } from '../pipeline/admin.js';
-import { Type } from '../../plugin/internal.js';
+import { Type } from '../../plugin/index.js';
 import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();

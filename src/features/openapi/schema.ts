@@ -3,7 +3,7 @@ import { IssuedKey, KeyReport } from '../keys/key-report.js';
 import { ExportedRequest, RequestDetail, Tokens, UsageBucket } from '../../operator/schemas.js';
 import { PanelSlotReport } from '../slots/slot-report.js';
 import type { TSchema } from 'typebox';
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,6 @@
-import {
-  Type,
-  type Format,
-  type FormatRoute,
-  type RoutePath,
-  type ServedRoute,
-} from '../../plugin/internal.js';
+import { Type, type Format } from '../../plugin/index.js';
+import type { FormatRoute } from '../../plugin/format/index.js';
+import type { RoutePath, ServedRoute } from '../../plugin/core.js';
 import type { DescribedRoute } from './schema.js';
 
 const Text = Type.String();

@@ -1,4 +1,5 @@
-import type { MessagesRequest, TracedCall } from '../../plugin/internal.js';
+import type { MessagesRequest } from '../../plugin/index.js';
+import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { attribute, cut } from './attributes.js';
 import { genAiNames, providerOf, type Conventions, type GenAiNames } from './conventions.js';

@@ -1,5 +1,7 @@
 import type { Config } from '../../config/config.js';
-import { percentOf, type Clock, type Live, type Logger } from '../../plugin/internal.js';
+import { percentOf } from '../../kit/schema/units.js';
+import type { Clock, Logger } from '../../plugin/index.js';
+import type { Live } from '../../plugin/core.js';
 import type { SlotPool } from '../../engine/slots/pool.js';
 import { openOtlpSink, Tracing } from './index.js';
 import { version } from '../../kit/version.js';

@@ -1,5 +1,7 @@
 import { request, type Dispatcher } from 'undici';
-import { isRecord, limited, sleep, type Clock } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { limited, sleep } from '../../kit/clock.js';
+import type { Clock } from '../../plugin/index.js';
 import { cut } from './attributes.js';
 
 export interface ExportTarget {

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
-import { within, type Clock, type Logger } from '../../plugin/internal.js';
+import { within } from '../../kit/within.js';
+import type { Clock, Logger } from '../../plugin/index.js';
 import { failureOfExport, type ExportTarget } from './otlp-export.js';
 import { exportFrame, spansJson, type Service } from './otlp-json.js';
 import { targetOf } from './otlp-target.js';

@@ -1,4 +1,5 @@
-import type { TracedCall, TracedStage } from '../../plugin/internal.js';
+import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
+import type { TracedStage } from '../../engine/trace/traced-stage.js';
 import { attribute } from './attributes.js';
 import { callSpan } from './call-span.js';
 import type { Conventions } from './conventions.js';

@@ -1,5 +1,5 @@
 import type { CoreContext, Exchange } from '../../engine/http/exchange.js';
-import type { LedgerRow } from '../../plugin/internal.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import { RequestSpan, type Tracing, type TracedSlot } from './index.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import type { SlotPool } from '../../engine/slots/pool.js';

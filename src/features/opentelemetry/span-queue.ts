@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugin/internal.js';
+import type { Clock } from '../../plugin/index.js';
 import { ExportBody } from './export-body.js';
 import type { ExportFrame } from './otlp-json.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallIds, CallIdSource } from '../../plugin/internal.js';
+import type { CallIds, CallIdSource } from '../../engine/trace/upstream-call-timer.js';
 import type { Conventions } from './conventions.js';
 import { spansOf } from './request-spans.js';
 import { contextHeaders, randomId, traceContextOf, type TraceContext } from './trace-context.js';

@@ -1,5 +1,7 @@
 import type { TProperties } from 'typebox';
-import { GatewayError, parseJson, readText, redactAddresses, Type } from '../../plugin/internal.js';
+import { GatewayError, parseJson, Type } from '../../plugin/index.js';
+import { readText } from '../../plugin/core.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import { ExplainBody, readExplainCall } from '../explain/explain-call.js';
 import { recordedReport } from '../explain/recorded-report.js';
 import { reloadRoutes } from './reload-routes.js';

@@ -1,4 +1,5 @@
-import { redactAddresses, Type } from '../../plugin/internal.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { Type } from '../../plugin/index.js';
 import type { Panel, PanelField, PanelStage, PanelStageTimes } from '../slots/panel-slots.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { Count, ListOf, Nullable } from '../../operator/schemas.js';

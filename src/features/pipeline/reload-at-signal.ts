@@ -1,7 +1,7 @@
 import { reloadReport } from '../slots/report.js';
 import type { Audit } from '../../operator/audit/audit.js';
 import { ConfigError } from '../../config/config.js';
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 import type { Taken } from '../../gateway/options.js';
 
 /** Cause of a reload that nobody has asked for by the console or the API. */

@@ -1,4 +1,4 @@
-import { GatewayError, Type } from '../../plugin/internal.js';
+import { GatewayError, Type } from '../../plugin/index.js';
 import { CanaryPercent, CanaryStatus, readPercent } from '../canary/canary-report.js';
 import type { Operations } from './operations.js';
 import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../slots/report.js';

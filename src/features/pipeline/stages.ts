@@ -4,7 +4,7 @@ import { showOptions } from '../../config/diff/index.js';
 import type { PanelField, PanelPipeline } from '../../operator/panel-routes.js';
 import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { ofPlugin } from '../../gateway/reload/loaded-config.js';
 

@@ -1,5 +1,6 @@
 import { readExplainCall, ExplainBody, type ExplainCall } from '../explain/explain-call.js';
-import { GatewayError, sseBody, sseEvent, Type } from '../../plugin/internal.js';
+import { GatewayError, sseBody, Type } from '../../plugin/index.js';
+import { sseEvent } from '../../plugin/format/index.js';
 import { invalid } from '../../operator/check.js';
 import type { Names } from '../../operator/names.js';
 import type { Panel } from '../slots/panel-slots.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { PlaygroundEvent } from './playground-run.js';
 import type { Exchange } from '../../engine/http/exchange.js';
-import type { LedgerRow } from '../../plugin/internal.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 
 /** Queue of what happens to one request; the answer waits while nobody takes from it. */
 export class PlaygroundEvents {

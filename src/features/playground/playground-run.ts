@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ExplainCall } from '../explain/explain-call.js';
-import type { LedgerRow } from '../../plugin/internal.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 
 /** Request of the playground; `as`: id of a key, or `master`. */
 export interface PlaygroundCall extends ExplainCall {

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { PlaygroundCall, RunPlayground } from './playground-run.js';
 import { sendWithin } from '../../engine/http/inner-client.js';
-import { every, GatewayError, type Format, type LedgerRow } from '../../plugin/internal.js';
+import { every } from '../../kit/clock.js';
+import { GatewayError, type Format } from '../../plugin/index.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { PlaygroundEvents } from './playground-events.js';
 

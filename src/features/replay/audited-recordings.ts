@@ -1,7 +1,8 @@
 import { Audit } from '../../operator/audit/audit.js';
 import { AuditedAction } from '../../operator/audit/audited-action.js';
 import type { Config } from '../../config/config.js';
-import { systemClock, type AuditLog } from '../../plugin/internal.js';
+import { systemClock } from '../../plugin/index.js';
+import type { AuditLog } from '../../state/store/contract/audit.js';
 import { audit, userName, type AuditEntry } from './index.js';
 import {
   openForMaintenance,

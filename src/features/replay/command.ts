@@ -5,7 +5,7 @@ import { readConfigFile } from '../../config/load.js';
 import { SecretPlaceholders } from '../dry-run/placeholders.js';
 import { loadGatewayConfig } from '../../gateway/load-config.js';
 import { UsageError } from '../../gateway/start-failure.js';
-import { durationMs } from '../../plugin/internal.js';
+import { durationMs } from '../../plugin/index.js';
 import { RecordedFiles, replay, replayText, type ReplayReport } from './index.js';
 import { createCipher } from '../../state/store/credential-cipher.js';
 import { auditedUse } from './audited-recordings.js';

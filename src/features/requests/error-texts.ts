@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import type { ErrorTexts, LedgerRow } from '../../plugin/internal.js';
+import type { ErrorTexts } from '../../state/ledger/error-texts.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Panel } from '../slots/panel-slots.js';
 import type { ErrorText } from '../../operator/schemas.js';
 

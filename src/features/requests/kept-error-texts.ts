@@ -1,5 +1,7 @@
 import type { Exchange } from '../../engine/http/exchange.js';
-import { readProperty, type ErrorTexts, type GatewayError } from '../../plugin/internal.js';
+import { readProperty } from '../../engine/trace/plugin-place.js';
+import type { ErrorTexts } from '../../state/ledger/error-texts.js';
+import type { GatewayError } from '../../plugin/index.js';
 import { requestMask, type KnownSecrets } from '../../gateway/settle/request-mask.js';
 
 /** Characters that are kept of an error. */

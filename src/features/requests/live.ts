@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
-import { GatewayError, sseBody, sseEvent, type LedgerRow } from '../../plugin/internal.js';
+import { GatewayError, sseBody } from '../../plugin/index.js';
+import { sseEvent } from '../../plugin/format/index.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Names } from '../../operator/names.js';
 import type { Panel } from '../slots/panel-slots.js';
 import { requestReport } from '../../operator/ledger-report.js';

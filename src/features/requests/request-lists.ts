@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
-import type { LedgerFilter, LedgerPage, LedgerRow } from '../../plugin/internal.js';
+import type { LedgerFilter, LedgerPage, LedgerRow } from '../../state/ledger/contract.js';
 import { invalid } from '../../operator/check.js';
 import { columnsOf, csvAnswer } from '../../operator/csv.js';
 import { findErrorTexts } from './error-texts.js';

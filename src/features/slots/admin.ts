@@ -1,4 +1,5 @@
-import { GatewayError, type SlotStatus } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
+import type { SlotStatus } from '../../plugin/core.js';
 import type { Operations } from '../pipeline/operations.js';
 import { DiagnosisReport, diagnosisReport, SlotReport, slotReport } from './report.js';
 import type { AdminRoute } from '../../operator/admin-route.js';

@@ -19,7 +19,7 @@ import { isUp } from '../../gateway/services.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import { operationsOf } from '../pipeline/admin-operations.js';
 import { playgroundOf } from '../playground/playground.js';
-import type { Live, ServedRoute, SlotStatus } from '../../plugin/internal.js';
+import type { Live, ServedRoute, SlotStatus } from '../../plugin/core.js';
 import { issueAdminToken } from '../../operator/access/admin-tokens.js';
 import { issueKey, makeKeySecret } from '../../state/keys/keys.js';
 import { responseTotal } from '../metrics/state-gauges.js';

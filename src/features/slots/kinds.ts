@@ -6,7 +6,7 @@ import { builtinKinds } from '../../engine/pipeline/load/load-slots.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
 import { accountKind, upstreamKind } from '../../engine/pipeline/load/slot-kinds.js';
-import type { AccountKind, UpstreamKind } from '../../plugin/internal.js';
+import type { AccountKind, UpstreamKind } from '../../plugin/core.js';
 import type { ConsoleTerms } from '../../gateway/slots/console-slots.js';
 
 type Comments = ReadonlyMap<string, string>;

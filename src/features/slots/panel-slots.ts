@@ -1,17 +1,16 @@
 import type { Operations } from '../pipeline/operations.js';
 import type { Audit } from '../../operator/audit/audit.js';
+import type { AdminToken } from '../../state/store/contract/admin-token.js';
 import type {
-  AdminToken,
   Keys,
   LimitHolder,
-  Logger,
   Meters,
-  Models,
   ResponseTotal,
   SlotStatus,
   WholeStore,
   WindowLimit,
-} from '../../plugin/internal.js';
+} from '../../plugin/core.js';
+import type { Logger, Models } from '../../plugin/index.js';
 import type { Forecasts } from './history/forecasts.js';
 import type { SlotWatch } from './history/slot-watch.js';
 import type { ProviderSettings } from '../login/provider.js';

@@ -1,14 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import { ConfigDiff } from '../../config/diff/index.js';
 import { CanaryReport } from '../canary/canary-report.js';
-import {
-  GatewayError,
-  Type,
-  type SlotFailure,
-  type SlotStatus,
-  type Window,
-  type DiagnosisStep,
-} from '../../plugin/internal.js';
+import { GatewayError, Type } from '../../plugin/index.js';
+import type { SlotFailure, SlotStatus, Window } from '../../plugin/core.js';
+import type { DiagnosisStep } from '../../plugin/upstream/index.js';
 import type { Preview, Reload } from '../pipeline/operations.js';
 
 const Time = Type.String({ format: 'date-time' });

@@ -1,4 +1,4 @@
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /** A slot's settings as stored, and as shown with secrets redacted. */
 export interface SlotSides {

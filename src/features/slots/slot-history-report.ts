@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { isoTime } from './report.js';
-import { Type, type SlotChange } from '../../plugin/internal.js';
+import { Type } from '../../plugin/index.js';
+import type { SlotChange } from '../../state/store/contract/slot-history.js';
 import type { Forecast } from './history/forecast.js';
 import { IsoTime, Nullable } from '../../operator/schemas.js';
 

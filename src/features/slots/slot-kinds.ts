@@ -1,4 +1,4 @@
-import { Type } from '../../plugin/internal.js';
+import { Type } from '../../plugin/index.js';
 import { slotControls, type Panel, type PanelSlotField, type PanelSlotKind } from './panel-slots.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { Nullable } from '../../operator/schemas.js';

@@ -1,5 +1,7 @@
 import { isoTime, SlotReport, slotReport } from './report.js';
-import { redactAddresses, Type, type SlotStatus } from '../../plugin/internal.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { Type } from '../../plugin/index.js';
+import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotForecast } from './history/forecasts.js';
 import type { PanelSlot } from './panel-slots.js';
 import { IsoTime, Nullable } from '../../operator/schemas.js';

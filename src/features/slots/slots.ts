@@ -1,6 +1,8 @@
 import { DiagnosisReport, diagnosisReport } from './report.js';
 import { diagnosisTimeoutMs } from './admin.js';
-import { Closed, maxSlotChanges, Type } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { maxSlotChanges } from '../../state/store/contract/slot-history.js';
+import { Type } from '../../plugin/index.js';
 import type { Panel } from './panel-slots.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';

@@ -1,5 +1,6 @@
 import type { Path } from '../../config/document.js';
-import { didYouMean, isRecord } from '../../plugin/internal.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import { isRecord } from '../../kit/schema/record.js';
 import { matcherNames, matchers } from './matchers.js';
 import type { Check, Complain, Mismatch } from './mismatch.js';
 import { shapeAt, type Shape } from './outcome-shape.js';

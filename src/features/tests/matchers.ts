@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RE2JS } from 're2js';
 import type { Path } from '../../config/document.js';
-import { didYouMean, isRecord } from '../../plugin/internal.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import { isRecord } from '../../kit/schema/record.js';
 import type { Check, Complain } from './mismatch.js';
 import type { Shape } from './outcome-shape.js';
 

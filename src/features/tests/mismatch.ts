@@ -1,5 +1,5 @@
 import type { Path } from '../../config/document.js';
-import type { SchemaError } from '../../plugin/internal.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 
 /** A value that is not as expected. */
 export interface Mismatch {

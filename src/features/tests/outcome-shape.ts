@@ -1,12 +1,7 @@
 import type { DryOutcome, OutgoingCall } from '../dry-run/outcome.js';
-import {
-  didYouMean,
-  type CacheLoss,
-  type LedgerCost,
-  type LedgerRow,
-  type LedgerTokens,
-  type SlotStatus,
-} from '../../plugin/internal.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import type { CacheLoss, LedgerCost, LedgerRow, LedgerTokens } from '../../state/ledger/contract.js';
+import type { SlotStatus } from '../../plugin/core.js';
 import type { ValuePath } from './value-path.js';
 
 /** Known keys of a value: none for a plain value, any in JSON of a caller or an upstream. */

@@ -1,5 +1,5 @@
 import type { Path } from '../../config/document.js';
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 import type { NamedSlot, SnapshotPlace } from './config-test.js';
 import { compileExpectation } from './expectation.js';
 import { matchers } from './matchers.js';

@@ -1,6 +1,7 @@
 import type { Path } from '../../config/document.js';
 import type { DryRequest } from '../dry-run/outcome.js';
-import { durationMs, type SchemaError } from '../../plugin/internal.js';
+import { durationMs } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { AskedRequest, Step } from './config-test.js';
 import { namedKeys, readExpectation, slotsNamed } from './read-expectation.js';
 import type { RawRequest, RawSlots, RawStep } from './test-schema.js';

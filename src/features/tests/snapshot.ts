@@ -1,5 +1,5 @@
 import type { DryOutcome } from '../dry-run/outcome.js';
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 import { compileExpectation } from './expectation.js';
 import { matchers } from './matchers.js';
 import { outcomeShape } from './outcome-shape.js';

@@ -1,5 +1,5 @@
 import { unitSchemas } from '../../config/editor-schema.js';
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 import { outcomeFields, type Shape } from './outcome-shape.js';
 import { TestFileSchema, TestSchema } from './test-schema.js';
 

@@ -1,5 +1,7 @@
 import type { Static, TSchema } from 'typebox';
-import { Closed, Duration, Time, Type } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Duration, Type } from '../../plugin/index.js';
+import { Time } from '../../kit/schema/units.js';
 
 const Text = Type.String({ minLength: 1 });
 const Count = Type.Integer({ minimum: 1 });

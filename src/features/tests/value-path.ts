@@ -1,4 +1,4 @@
-import { isRecord } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /** Keys and indices into a value; a negative index counts from the end of a list. */
 export type ValuePath = readonly (string | number)[];

@@ -1,7 +1,10 @@
 import type { Static } from 'typebox';
 import { isoTime } from '../slots/report.js';
 import { adminScopeNames, adminScopes } from '../../operator/access/scopes.js';
-import { Closed, GatewayError, Time, timeMs, Type, type AdminToken } from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { GatewayError, Type } from '../../plugin/index.js';
+import { Time, timeMs } from '../../kit/schema/units.js';
+import type { AdminToken } from '../../state/store/contract/admin-token.js';
 import { refusePast } from '../../operator/expiry.js';
 import type { Panel } from '../slots/panel-slots.js';
 import { route, type Call, type PanelRoute } from '../../operator/route.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { LatencySum, Percentiles, UsageSum } from '../../plugin/internal.js';
+import type { LatencySum, Percentiles, UsageSum } from '../../state/ledger/contract.js';
 import type { Latency } from '../../operator/schemas.js';
 
 /** Percentiles by the place of their sum. */

@@ -1,16 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
-import {
-  Closed,
-  Duration,
-  durationMs,
-  tagNamePattern,
-  Time,
-  timeMs,
-  Type,
-  type UsageQuery,
-  type UsageSum,
-} from '../../plugin/internal.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Duration, durationMs, Type } from '../../plugin/index.js';
+import { tagNamePattern } from '../../engine/trace/usage-tags.js';
+import { Time, timeMs } from '../../kit/schema/units.js';
+import type { UsageQuery, UsageSum } from '../../state/ledger/contract.js';
 import { invalid } from '../../operator/check.js';
 import { As, columnsOf, csvAnswer, wantsCsv } from '../../operator/csv.js';
 import { jsonInPieces } from '../../operator/json.js';

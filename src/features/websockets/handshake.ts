@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { CollectedBytes, GatewayError, type Clock } from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
+import { GatewayError, type Clock } from '../../plugin/index.js';
 import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
 import type { SocketConnection } from './open-sockets.js';
 

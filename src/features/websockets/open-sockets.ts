@@ -1,4 +1,5 @@
-import { GatewayError, type Caller, type Connection } from '../../plugin/internal.js';
+import { GatewayError, type Caller } from '../../plugin/index.js';
+import type { Connection } from '../../plugin/core.js';
 import type { Session } from './session.js';
 
 /** Registry of the open WebSockets, with the number of each key. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 import { protocolErrorOf, refuseOn } from '../../engine/http/refusals.js';
 import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 

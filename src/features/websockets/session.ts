@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
-import { every, GatewayError, type Clock } from '../../plugin/internal.js';
+import { every } from '../../kit/clock.js';
+import { GatewayError, type Clock } from '../../plugin/index.js';
 import type { Delivery } from '../../engine/http/caller-watch.js';
 import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
 import { Outbox } from './outbox.js';

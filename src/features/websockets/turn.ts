@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
-import { CollectedBytes } from '../../plugin/internal.js';
+import { CollectedBytes } from '../../plugin/raw/index.js';
 
 /** Receiver of the messages of an answer. */
 export interface TurnSink {

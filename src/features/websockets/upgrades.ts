@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
-import { GatewayError, toGatewayError, type Clock } from '../../plugin/internal.js';
+import { GatewayError, toGatewayError, type Clock } from '../../plugin/index.js';
 import { CallerWatch, type CallerLimits } from '../../engine/http/caller-watch.js';
 import type { Drain } from '../../engine/http/drain.js';
 import { answerOn, protocolErrorOf, refuseOn } from '../../engine/http/refusals.js';

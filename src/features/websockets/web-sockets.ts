@@ -3,7 +3,7 @@ import type { Services } from '../../gateway/services.js';
 import type { CallerLimits } from '../../engine/http/caller-watch.js';
 import type { WebSocketOptions } from './upgrades.js';
 import { trustedHops } from '../../engine/http/trusted-hops.js';
-import { defaultMaxBodyBytes } from '../../plugin/internal.js';
+import { defaultMaxBodyBytes } from '../../plugin/core.js';
 
 /** Parts of a gateway that its WebSockets need. */
 interface Serving {

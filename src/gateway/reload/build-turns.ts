@@ -1,4 +1,5 @@
-import { GatewayError, untilAborted } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
+import { untilAborted } from '../../plugin/upstream/index.js';
 import type { Runtime } from '../runtime.js';
 
 /** Builds of runtimes, one at a time: the next one waits until that before it is taken or left. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../../plugin/internal.js';
+import type { Logger } from '../../plugin/index.js';
 import type { Runtime } from '../runtime.js';
 
 /** Pipelines that are being disposed, once their last response has closed. */

@@ -5,7 +5,7 @@ import { defaultsOf, type Loadable } from '../../engine/pipeline/load/load-plugi
 import { loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { loadStages, type LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
-import type { Format } from '../../plugin/internal.js';
+import type { Format } from '../../plugin/index.js';
 import type { Runtime } from '../runtime.js';
 
 /**

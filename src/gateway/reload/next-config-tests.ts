@@ -1,5 +1,5 @@
 import { countChanges } from '../../config/diff/index.js';
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 import type { GatewayOptions } from '../options.js';
 import type { CurrentConfig } from './current-config.js';
 import { failedTests } from '../../features/tests/before-reload.js';

@@ -1,4 +1,4 @@
-import type { Counter, Histogram } from '../../plugin/internal.js';
+import type { Counter, Histogram } from '../../plugin/core.js';
 import type { PrometheusMetrics } from '../telemetry/metrics.js';
 
 const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;

@@ -2,19 +2,15 @@ import { costOf, exactCost, roundedCost } from '../../state/ledger/cost.js';
 import { additionsByStage } from '../../state/ledger/additions.js';
 import {
   ledgerTokens,
-  lessTokens,
   totalTokens,
-  type LedgerAddition,
-  type LedgerCost,
-  type LedgerTokens,
   type MessagesRequest,
-  type Price,
-  type RequestTrace,
   type Trace,
-  type TraceCost,
   type Usage,
-  type Writable,
-} from '../../plugin/internal.js';
+} from '../../plugin/index.js';
+import { lessTokens, type Price, type TraceCost } from '../../plugin/core.js';
+import type { LedgerAddition, LedgerCost, LedgerTokens } from '../../state/ledger/contract.js';
+import type { RequestTrace } from '../../engine/trace/request-trace.js';
+import type { Writable } from '../../kit/writable.js';
 import type { RequestRecord } from './request-record.js';
 
 /** Tokens of a request, with their cost as far as it is known. */

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../engine/http/exchange.js';
-import type { Outcome } from '../../plugin/internal.js';
+import type { Outcome } from '../../plugin/index.js';
 import type { RequestRecord } from './request-record.js';
 
 /** Log record of a request whose response has closed; its codes as `codeOf` shows them. */

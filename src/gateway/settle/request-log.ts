@@ -1,4 +1,5 @@
-import type { LedgerCost, Logger, Usage } from '../../plugin/internal.js';
+import type { LedgerCost } from '../../state/ledger/contract.js';
+import type { Logger, Usage } from '../../plugin/index.js';
 import { tokensOf } from '../../features/metrics/request-metrics.js';
 import type { RequestRecord } from './request-record.js';
 

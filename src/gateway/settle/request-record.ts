@@ -1,4 +1,5 @@
-import type { Outcome, StagePlace, TimedCall, Usage } from '../../plugin/internal.js';
+import type { Outcome, Usage } from '../../plugin/index.js';
+import type { StagePlace, TimedCall } from '../../plugin/core.js';
 
 /** Log record of one request, made when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {

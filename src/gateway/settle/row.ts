@@ -1,6 +1,9 @@
 import type { Exchange } from '../../engine/http/exchange.js';
 import { timeOrderedId } from '../../engine/http/request-id.js';
-import type { LedgerRow, LedgerTrace, TimedCall, Trace, Writable } from '../../plugin/internal.js';
+import type { LedgerRow, LedgerTrace } from '../../state/ledger/contract.js';
+import type { TimedCall } from '../../plugin/core.js';
+import type { Trace } from '../../plugin/index.js';
+import type { Writable } from '../../kit/writable.js';
 import type { RequestRecord } from './request-record.js';
 import type { RequestMoney } from './money.js';
 

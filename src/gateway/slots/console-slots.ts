@@ -3,7 +3,8 @@ import { writePath } from '../../config/document.js';
 import { readSlot } from '../../config/one-slot.js';
 import { builtinKinds, loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
-import { didYouMean, localPaths } from '../../plugin/internal.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
+import { localPaths } from '../../kit/schema/local-paths.js';
 
 /** Parts of the config that a slot of the console depends on. */
 export type ConsoleTerms = Pick<Config, 'slots' | 'console' | 'baseDir'>;

@@ -1,5 +1,5 @@
 import * as prom from 'prom-client';
-import type { Counter, Histogram } from '../../plugin/internal.js';
+import type { Counter, Histogram } from '../../plugin/core.js';
 import { Meter, MeteredHistogram } from './metered-histogram.js';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { readProperty } from '../../plugin/internal.js';
+import { readProperty } from '../../engine/trace/plugin-place.js';
 
 /**
  * Error as it is logged: type, message, stack, causes and simple fields; any other value stays as it is.

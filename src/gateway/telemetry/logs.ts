@@ -1,5 +1,5 @@
 import { pino, type DestinationStream } from 'pino';
-import type { Logger } from '../../plugin/internal.js';
+import type { Logger } from '../../plugin/index.js';
 import { errorReport } from './error-report.js';
 import { StandardOutput } from './standard-output.js';
 

@@ -1,5 +1,5 @@
 import * as prom from 'prom-client';
-import type { CacheStats, Counter, Histogram, Metrics } from '../../plugin/internal.js';
+import type { CacheStats, Counter, Histogram, Metrics } from '../../plugin/core.js';
 import { cappedCounter, cappedHistogram } from './capped-metrics.js';
 import { addProcessMetrics } from './process-metrics.js';
 

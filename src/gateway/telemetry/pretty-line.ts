@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../../plugin/internal.js';
+import { printable } from '../../kit/printable.js';
 
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];

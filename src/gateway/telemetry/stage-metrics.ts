@@ -1,4 +1,4 @@
-import type { StageMeter } from '../../plugin/internal.js';
+import type { StageMeter } from '../../plugin/core.js';
 import { Meter, MeteredHistogram } from './metered-histogram.js';
 import type { PrometheusMetrics } from './metrics.js';
 

@@ -1,6 +1,7 @@
-import { GatewayError, type Actor, type Role } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
+import type { Actor, Role } from '../../state/store/contract/actor.js';
 
-export type { Actor, Role } from '../../plugin/internal.js';
+export type { Actor, Role } from '../../state/store/contract/actor.js';
 
 /** Caller with the master key. */
 export const masterActor: Actor = { kind: 'master', name: 'master', role: 'admin' };

@@ -1,4 +1,6 @@
-import { AddressMeters, GatewayError, type MeterReading, type Meters } from '../../plugin/internal.js';
+import { AddressMeters } from '../../engine/http/address-meters.js';
+import { GatewayError } from '../../plugin/index.js';
+import type { MeterReading, Meters } from '../../plugin/core.js';
 
 interface LoginGuardOptions {
   /** Counters shared by all instances. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../plugin/internal.js';
+import { GatewayError } from '../../plugin/index.js';
 
 /** Scopes of admin tokens, with the requests that each admits. */
 export const adminScopes = {

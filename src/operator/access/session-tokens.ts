@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { Actor } from '../../plugin/internal.js';
+import type { Actor } from '../../state/store/contract/actor.js';
 
 /** Tokens of console sessions, of which the store keeps only hashes. */
 export class SessionTokens {

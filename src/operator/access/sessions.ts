@@ -1,16 +1,10 @@
 import { isRead, masterActor, passwordActor } from './actor.js';
 import type { Caller, PanelContext } from '../route.js';
 import { timingSafeEqual } from 'node:crypto';
-import {
-  callerKey,
-  GatewayError,
-  isGatewayError,
-  isSamePerson,
-  requireMasterKey,
-  type Actor,
-  type ConsoleSession,
-  type Subject,
-} from '../../plugin/internal.js';
+import { callerKey, GatewayError, isGatewayError } from '../../plugin/index.js';
+import { isSamePerson } from '../../state/store/contract/same-person.js';
+import { requireMasterKey, type ConsoleSession, type Subject } from '../../plugin/core.js';
+import type { Actor } from '../../state/store/contract/actor.js';
 import { LoginGuard } from './login-guard.js';
 import type { Panel } from '../../features/slots/panel-slots.js';
 import { csrfCookie, readCookie, sessionCookie, setSessionCookies } from './cookies.js';

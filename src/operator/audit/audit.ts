@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  isGatewayError,
-  isRecord,
-  type AuditActor,
-  type AuditEntry,
-  type AuditLog,
-  type AuditOutcome,
-  type Caches,
-  type Clock,
-  type Logger,
-} from '../../plugin/internal.js';
+import { isGatewayError, type Clock, type Logger } from '../../plugin/index.js';
+import { isRecord } from '../../kit/schema/record.js';
+import type { AuditActor, AuditEntry, AuditLog, AuditOutcome } from '../../state/store/contract/audit.js';
+import type { Caches } from '../../plugin/core.js';
 import { EntryQuota } from './entry-quota.js';
 import { AuditWriter } from './audit-writer.js';
 import { AuditedAction } from './audited-action.js';

@@ -1,4 +1,6 @@
-import { blank, redactAddresses, type Json } from '../../plugin/internal.js';
+import { blank } from '../../kit/schema/redact-marked.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import type { Json } from '../../plugin/index.js';
 
 /**
  * Copy of a value that fits an entry: its JSON has at most `maxLength` characters, long texts and lists are cut off,

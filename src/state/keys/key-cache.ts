@@ -1,13 +1,8 @@
 import type { LRUCache } from 'lru-cache';
-import {
-  GatewayError,
-  growingCache,
-  within,
-  type Caches,
-  type CacheStats,
-  type Clock,
-  type Logger,
-} from '../../plugin/internal.js';
+import { GatewayError, type Clock, type Logger } from '../../plugin/index.js';
+import { growingCache } from '../../kit/growing-cache.js';
+import { within } from '../../kit/within.js';
+import type { Caches, CacheStats } from '../../plugin/core.js';
 
 interface KeyCacheOptions<Known> {
   /** Looks a key up in the store. */

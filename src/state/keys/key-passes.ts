@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { KnownKey } from '../../plugin/internal.js';
+import type { KnownKey } from '../../plugin/core.js';
 
 /** Caller that a pass stands for. */
 export type PassedAs = KnownKey | 'master';

@@ -1,4 +1,6 @@
-import { every, type CacheStats, type Clock, type Logger } from '../../plugin/internal.js';
+import { every } from '../../kit/clock.js';
+import type { CacheStats } from '../../plugin/core.js';
+import type { Clock, Logger } from '../../plugin/index.js';
 
 interface KeyUsesOptions {
   readonly store: { touch(usedAtMs: ReadonlyMap<string, number>): Promise<void> };

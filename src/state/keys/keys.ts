@@ -1,19 +1,15 @@
 import { hash, timingSafeEqual, randomBytes, randomUUID } from 'node:crypto';
-import {
-  GatewayError,
-  keyLimits,
-  type Caches,
-  type CallerTeam,
-  type Clock,
-  type Keys,
-  type KeySecret,
-  type KnownKey,
-  type Logger,
-  type ProtocolKey,
-  type Store,
-  type Team,
-  type KeyPatch,
-} from '../../plugin/internal.js';
+import { GatewayError, keyLimits, type Clock, type Logger, type ProtocolKey } from '../../plugin/index.js';
+import type {
+  Caches,
+  CallerTeam,
+  Keys,
+  KeySecret,
+  KnownKey,
+  Store,
+  Team,
+  KeyPatch,
+} from '../../plugin/core.js';
 import { KeyCache } from './key-cache.js';
 import { KeyPasses, type KeyPass, type PassedAs } from './key-passes.js';
 import { KeyUses } from './key-uses.js';

@@ -1,4 +1,6 @@
-import { lessTokens, totalTokens, type LedgerTokens } from '../../plugin/internal.js';
+import { lessTokens } from '../../plugin/core.js';
+import { totalTokens } from '../../plugin/index.js';
+import type { LedgerTokens } from './contract.js';
 
 /**
  * Tokens that stages added, by the stage's name: the part of the billed tokens that is hidden from the caller, divided

@@ -1,4 +1,4 @@
-import type { CacheLoss, LedgerRow } from '../../plugin/internal.js';
+import type { CacheLoss, LedgerRow } from './contract.js';
 import { readAdditions, readTrace, writeAdditions, writeTrace } from './ledger-json.js';
 import {
   groupColumns,

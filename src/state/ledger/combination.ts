@@ -1,4 +1,4 @@
-import type { LedgerRow, UsageSum } from '../../plugin/internal.js';
+import type { LedgerRow, UsageSum } from './contract.js';
 import { addLatency, type LatencyCounts } from './latency.js';
 import { additionSum, addSums, hourOf, sumOf } from './usage.js';
 

@@ -1,4 +1,6 @@
-import type { CatalogModel, LedgerTokens, Price } from '../../plugin/internal.js';
+import type { CatalogModel } from '../../plugin/index.js';
+import type { LedgerTokens } from './contract.js';
+import type { Price } from '../../plugin/core.js';
 
 /** Prices of a slot: its own by model, and its discount. */
 export interface SlotPrices {

@@ -1,11 +1,11 @@
 import {
   latencyMeasures,
-  perOutputTokenMs,
   type LatencyMeasure,
   type LatencySum,
   type LedgerRow,
   type Percentiles,
-} from '../../plugin/internal.js';
+} from './contract.js';
+import { perOutputTokenMs } from './per-output-token.js';
 
 /** Number of values of one measure in one bucket. */
 export interface LatencyCount {

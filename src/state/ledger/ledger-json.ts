@@ -1,4 +1,4 @@
-import type { LedgerRow, LedgerTrace } from '../../plugin/internal.js';
+import type { LedgerRow, LedgerTrace } from './contract.js';
 
 type Additions = NonNullable<LedgerRow['additions']>;
 

@@ -1,4 +1,5 @@
-import type { CatalogModel, Price } from '../../plugin/internal.js';
+import type { CatalogModel } from '../../plugin/index.js';
+import type { Price } from '../../plugin/core.js';
 import { priceFor, type SlotPrices } from './cost.js';
 
 /** Prices that a model lacks at a slot: with one of them missing, the cost of a request may turn out unknown. */

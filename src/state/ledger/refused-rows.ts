@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  makeFolder,
-  RefusedRowsError,
-  type AppendedRow,
-  type Ledger,
-  type Logger,
-} from '../../plugin/internal.js';
+import { makeFolder, type Logger } from '../../plugin/index.js';
+import { RefusedRowsError, type AppendedRow, type Ledger } from './contract.js';
 
 interface RefusedRowsOptions {
   readonly ledger: Pick<Ledger, 'append'>;

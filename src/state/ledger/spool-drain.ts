@@ -1,5 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { AppendedRow, Clock, Ledger, LimitHolder, Logger } from '../../plugin/internal.js';
+import type { AppendedRow, Ledger } from './contract.js';
+import type { Clock, Logger } from '../../plugin/index.js';
+import type { LimitHolder } from '../../plugin/core.js';
 import type { Spool } from './spool.js';
 import { Holders } from './waiting-sums.js';
 

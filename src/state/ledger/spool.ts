@@ -1,6 +1,7 @@
 import { appendFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, type AppendedRow } from '../../plugin/internal.js';
+import { makeFolder } from '../../plugin/index.js';
+import type { AppendedRow } from './contract.js';
 import { batchesIn, linesOf } from './spool-lines.js';
 import {
   appendedName,

@@ -1,13 +1,13 @@
-import {
-  totalTokens,
-  type LedgerAddition,
-  type LedgerFilter,
-  type LedgerRow,
-  type LedgerTokens,
-  type UsageGroup,
-  type UsageQuery,
-  type UsageSum,
-} from '../../plugin/internal.js';
+import { totalTokens } from '../../plugin/index.js';
+import type {
+  LedgerAddition,
+  LedgerFilter,
+  LedgerRow,
+  LedgerTokens,
+  UsageGroup,
+  UsageQuery,
+  UsageSum,
+} from './contract.js';
 
 /** Cursor of a ledger page: the place of its last row. */
 export function writeCursor({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): string {

@@ -1,4 +1,5 @@
-import type { LedgerRow, LimitHolder, UsageSum } from '../../plugin/internal.js';
+import type { LedgerRow, UsageSum } from './contract.js';
+import type { LimitHolder } from '../../plugin/core.js';
 import { addSums, sumOf } from './usage.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */

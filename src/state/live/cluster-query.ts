@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord, within, type Json, type Live } from '../../plugin/internal.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { within } from '../../kit/within.js';
+import type { Json } from '../../plugin/index.js';
+import type { Live } from '../../plugin/core.js';
 
 interface ClusterQueryOptions<Answer extends Json, Question extends Json> {
   /** Topic of its messages, the same on every instance. */

@@ -1,4 +1,4 @@
-import type { CacheStats } from '../../plugin/internal.js';
+import type { CacheStats } from '../../plugin/core.js';
 
 /**
  * Map with expiring entries, swept each time its size has doubled since the last sweep. If it is still full

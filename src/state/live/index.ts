@@ -1,4 +1,4 @@
-import type { Live } from '../../plugin/internal.js';
+import type { Live } from '../../plugin/core.js';
 import { MemoryHub } from './memory/hub.js';
 import type { RedisAddress } from './redis/address.js';
 import type { RedisLiveOptions } from './redis/live.js';

@@ -1,4 +1,5 @@
-import { growingCache, type Live, type MeterReading, type Meters } from '../../plugin/internal.js';
+import { growingCache } from '../../kit/growing-cache.js';
+import type { Live, MeterReading, Meters } from '../../plugin/core.js';
 import { ClusterQuery } from './cluster-query.js';
 
 /**

@@ -1,4 +1,5 @@
-import type { CacheStats, Json } from '../../plugin/internal.js';
+import type { CacheStats } from '../../plugin/core.js';
+import type { Json } from '../../plugin/index.js';
 import { ExpiringMap } from './expiring-map.js';
 import type { HybridClock } from './hybrid-clock.js';
 

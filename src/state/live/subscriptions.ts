@@ -1,4 +1,5 @@
-import type { Json, Messages } from '../../plugin/internal.js';
+import type { Json } from '../../plugin/index.js';
+import type { Messages } from '../../plugin/core.js';
 
 type Listener = Parameters<Messages['receive']>[1];
 

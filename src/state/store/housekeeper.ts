@@ -1,6 +1,8 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { errorTextDays } from '../ledger/error-text-days.js';
-import { every, type Clock, type Live, type Logger, type WholeStore } from '../../plugin/internal.js';
+import { every } from '../../kit/clock.js';
+import type { Clock, Logger } from '../../plugin/index.js';
+import type { Live, WholeStore } from '../../plugin/core.js';
 
 interface HousekeeperOptions {
   readonly store: Pick<

@@ -1,4 +1,5 @@
-import type { Logger, WholeStore } from '../../plugin/internal.js';
+import type { Logger } from '../../plugin/index.js';
+import type { WholeStore } from '../../plugin/core.js';
 import { MemoryStore } from './memory/store.js';
 import { createCipher, type SecretKey } from './credential-cipher.js';
 

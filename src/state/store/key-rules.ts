@@ -1,12 +1,6 @@
-import { maxFormerSecrets } from '../../plugin/internal.js';
-import type {
-  FormerSecret,
-  KeyPatch,
-  KeySecret,
-  ProtocolKey,
-  Team,
-  TeamPatch,
-} from '../../plugin/internal.js';
+import { maxFormerSecrets } from '../../plugin/core.js';
+import type { FormerSecret, KeyPatch, KeySecret, Team, TeamPatch } from '../../plugin/core.js';
+import type { ProtocolKey } from '../../plugin/index.js';
 
 /** Applies a merge patch to a key or a team: null removes a field. */
 export function applyPatch(before: ProtocolKey, patch: KeyPatch): ProtocolKey;

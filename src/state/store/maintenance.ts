@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { AuditLog, Logger } from '../../plugin/internal.js';
+import type { AuditLog } from './contract/audit.js';
+import type { Logger } from '../../plugin/index.js';
 import type { CredentialCipher } from './credential-cipher.js';
 import type { StoreSettings } from './index.js';
 import type { Schema } from './sql/tables/migrate.js';

@@ -1,4 +1,5 @@
-import type { Ledger, UsageQuery, UsageSum, WholeStore } from '../../plugin/internal.js';
+import type { Ledger, UsageQuery, UsageSum } from '../ledger/contract.js';
+import type { WholeStore } from '../../plugin/core.js';
 import type { LedgerWriter } from '../ledger/ledger-writer.js';
 import { addSums } from '../ledger/usage.js';
 import { bothWaiting, dayMs, type WaitingQuery, type WaitingUse } from '../ledger/waiting-sums.js';

@@ -1,4 +1,4 @@
-import type { SlotChange } from '../../plugin/internal.js';
+import type { SlotChange } from './contract/slot-history.js';
 
 /** True where a change is later than the last one of its slot, and says something that this does not. */
 export function isNewChange(last: SlotChange | undefined, change: SlotChange): boolean {

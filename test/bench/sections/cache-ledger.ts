@@ -1,5 +1,6 @@
 import { CacheLedger } from '#src/features/cache-ledger/index.js';
-import type { MessagesRequest, RequestVersion } from '#src/plugin/internal.js';
+import type { MessagesRequest } from '#src/plugin/index.js';
+import type { RequestVersion } from '#src/engine/trace/request-versions.js';
 import { mark, table } from '../report/table.js';
 import type { Section } from './section.js';
 

@@ -1,4 +1,4 @@
-import type { Ledger, LedgerFilter, UsageGroup, UsageQuery } from '#src/plugin/internal.js';
+import type { Ledger, LedgerFilter, UsageGroup, UsageQuery } from '#src/state/ledger/contract.js';
 
 /** Query of the console to the ledger, and its parameter. */
 export interface Question {

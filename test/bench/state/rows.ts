@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerRow, LedgerTokens } from '#src/plugin/internal.js';
+import type { LedgerRow, LedgerTokens } from '#src/state/ledger/contract.js';
 import { seeded } from '../soak/traffic.js';
 import type { FormatName } from '../../support/formats.js';
 

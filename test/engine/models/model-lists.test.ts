@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ListedModel } from '#src/plugin/internal.js';
+import type { ListedModel } from '#src/plugin/upstream/index.js';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { KnownModels } from '#src/engine/models/known-models.js';
 import { ModelLists, type ModelSource } from '#src/engine/models/model-lists.js';

@@ -5,7 +5,7 @@ import { ConfigError, formatProblem, type Config } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
 import { createCipher } from '#src/state/store/credential-cipher.js';
 import { Pipeline, type BuildOptions } from '#src/engine/pipeline/run/pipeline.js';
-import { KeptState } from '#src/plugin/internal.js';
+import { KeptState } from '#src/engine/pipeline/stage/kept-state.js';
 import type { HostServices } from '#src/engine/pipeline/run/stage-host.js';
 import type { Host, Logger } from '@gw2api/gateway/plugin';
 import { fakeModels, MemoryStore } from '@gw2api/gateway/testing';

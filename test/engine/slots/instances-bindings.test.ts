@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Binding, LeaseRequest, PickPolicy } from '#src/plugin/internal.js';
+import type { Binding, LeaseRequest } from '#src/plugin/core.js';
+import type { PickPolicy } from '#src/plugin/index.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { sticky, slotConfig, type Kit } from './kit.js';
 

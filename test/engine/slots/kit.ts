@@ -1,19 +1,14 @@
 import {
   EventStream,
   GatewayError,
-  type LeaseRequest,
-  type AccountKind,
   type Clock,
-  type Credential,
   type Logger,
   type Models,
   type SlotCall,
   type TokenCount,
-  type Upstream,
-  type UpstreamCall,
-  type UpstreamKind,
-  type UpstreamReply,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
+import type { LeaseRequest, AccountKind, UpstreamKind } from '#src/plugin/core.js';
+import type { Credential, Upstream, UpstreamCall, UpstreamReply } from '#src/plugin/upstream/index.js';
 import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import { fakeModels, ManualClock } from '@gw2api/gateway/testing';
 import apiKey from '#plugins/accounts/api-key.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fakeModels } from '@gw2api/gateway/testing';
-import type { Upstream } from '#src/plugin/internal.js';
+import type { Upstream } from '#src/plugin/upstream/index.js';
 import { defineAccount, defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import { ConfigError, type SlotConfig } from '#src/config/config.js';
 import { later } from '../transport/upstream-kit.js';

@@ -2,15 +2,11 @@ import type { Context } from 'koa';
 import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import upstreamCall from '#plugins/upstream-call.js';
 import type { CooldownPolicy } from '#src/config/config.js';
-import {
-  EventStream,
-  ModelEvent,
-  noInterceptors,
-  RequestTrace,
-  sleep,
-  type GatewayState,
-  type UpstreamReply,
-} from '#src/plugin/internal.js';
+import { EventStream, ModelEvent, type GatewayState } from '#src/plugin/index.js';
+import { noInterceptors } from '#src/plugin/core.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
+import { sleep } from '#src/kit/clock.js';
+import type { UpstreamReply } from '#src/plugin/upstream/index.js';
 import { builtinPolicies } from '#src/engine/slots/selection/policies.js';
 import { openPool, refusal, settled, slotConfig, type Kit } from './kit.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import type { Binding, LeaseRequest } from '#src/plugin/internal.js';
+import type { Binding, LeaseRequest } from '#src/plugin/core.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';
 import {
   failure,

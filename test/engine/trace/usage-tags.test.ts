@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RequestTrace } from '#src/plugin/internal.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
 
 describe('usage tags', () => {
   const traceWith = (tags: Readonly<Record<string, string>>) => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foldMessage } from '#src/plugin/internal.js';
+import { foldMessage } from '#src/plugin/index.js';
 import { keyedCall, openChat, sseOf } from '../../plugins/upstreams/chat/server.js';
 import { chunk } from '../../plugins/upstreams/chat/stream/answers.js';
 import { Kit, aCall, answer, collect, rejection, turn } from './upstream-kit.js';

@@ -6,15 +6,8 @@ import {
   type Server as SocketServer,
   type Socket,
 } from 'node:net';
-import {
-  systemClock,
-  type Credential,
-  type Logger,
-  type ModelEvent,
-  type ModelEvents,
-  type SlotSettings,
-  type UpstreamCall,
-} from '#src/plugin/internal.js';
+import { systemClock, type Logger, type ModelEvent, type ModelEvents } from '#src/plugin/index.js';
+import type { Credential, SlotSettings, UpstreamCall } from '#src/plugin/upstream/index.js';
 import messages from '#plugins/upstreams/messages/index.js';
 import { OpenUpstream } from '#src/engine/slots/open-upstream.js';
 

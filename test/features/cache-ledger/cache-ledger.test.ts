@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { CacheLedger } from '#src/features/cache-ledger/index.js';
 import { KeyedHash } from '#src/features/cache-ledger/keyed-hash.js';
-import type { CacheLoss, Message, MessagesRequest, RequestVersion } from '#src/plugin/internal.js';
+import type { CacheLoss } from '#src/state/ledger/contract.js';
+import type { Message, MessagesRequest } from '#src/plugin/index.js';
+import type { RequestVersion } from '#src/engine/trace/request-versions.js';
 
 const minuteMs = 60_000;
 

@@ -1,4 +1,4 @@
-import type { CacheCause } from '#src/plugin/internal.js';
+import type { CacheCause } from '#src/state/ledger/contract.js';
 
 export type Random = () => number;
 

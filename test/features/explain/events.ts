@@ -1,4 +1,4 @@
-import { ModelEvent, type ModelEventBatch } from '#src/plugin/internal.js';
+import { ModelEvent, type ModelEventBatch } from '#src/plugin/index.js';
 
 /** An answer that says `hello`, with a ping. */
 export async function* textEvents(): AsyncGenerator<ModelEventBatch> {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { EventStream, GatewayError, noInterceptors, RequestTrace, wrapCall } from '#src/plugin/internal.js';
+import { EventStream, GatewayError, wrapCall } from '#src/plugin/index.js';
+import { noInterceptors } from '#src/plugin/core.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import { PipelineRecorder } from '#src/features/explain/pipeline-recorder.js';
 import type { ExplainedStage } from '#src/features/explain/explanation.js';
 import { list, Workshop } from '../../engine/pipeline/workshop.js';

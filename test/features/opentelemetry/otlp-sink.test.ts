@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
-import { systemClock, type Clock } from '#src/plugin/internal.js';
+import { systemClock, type Clock } from '#src/plugin/index.js';
 import { attribute, listJson } from '#src/features/opentelemetry/attributes.js';
 import { openOtlpSink } from '#src/features/opentelemetry/otlp-sink.js';
 import { targetOf } from '#src/features/opentelemetry/otlp-target.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { systemClock } from '#src/plugin/internal.js';
+import { systemClock } from '#src/plugin/index.js';
 import { SpanQueue } from '#src/features/opentelemetry/span-queue.js';
 
 interface Sent {

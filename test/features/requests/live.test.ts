@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import type { LedgerRow } from '#src/plugin/internal.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { Names } from '#src/operator/names.js';
 import { LiveReaders } from '#src/features/requests/live.js';
 import type { Panel } from '#src/features/slots/panel-slots.js';

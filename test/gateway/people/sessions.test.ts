@@ -5,7 +5,7 @@ import { masterKey, startGateway, type GatewayUnderTest } from '../harness.js';
 import { errorIn } from '../kit.js';
 import { PanelClient } from '../panel-client.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
-import type { Actor } from '#src/plugin/internal.js';
+import type { Actor } from '#src/state/store/contract/actor.js';
 
 const config = { slots: [{ id: 'a', upstream: 'simulator' }], ...withOidc };
 

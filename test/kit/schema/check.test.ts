@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { compileCheck, didYouMean, formatPath } from '#src/plugin/internal.js';
+import { compileCheck, formatPath } from '#src/plugin/format/index.js';
+import { didYouMean } from '#src/kit/schema/did-you-mean.js';
 
 describe('compileCheck', () => {
   const Names = Type.Union([Type.String(), Type.Array(Type.String())]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redactAddresses } from '#src/plugin/internal.js';
+import { redactAddresses } from '#src/kit/schema/redact-addresses.js';
 
 describe('redactAddresses', () => {
   const cases: readonly (readonly [string, unknown, unknown])[] = [

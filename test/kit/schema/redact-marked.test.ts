@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { redactMarked } from '#src/plugin/internal.js';
+import { redactMarked } from '#src/kit/schema/redact-marked.js';
 import { compileCheck } from '@gw2api/gateway/plugin/format';
 
 describe('redactMarked', () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { Type } from 'typebox';
-import { Duration, Size, compileCheck, durationMs, sizeBytes, timeMs } from '#src/plugin/internal.js';
+import { Duration, Size, durationMs, sizeBytes } from '#src/plugin/index.js';
+import { compileCheck } from '#src/plugin/format/index.js';
+import { timeMs } from '#src/kit/schema/units.js';
 
 describe('units', () => {
   it('reads durations into milliseconds', () => {

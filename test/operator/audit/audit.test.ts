@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { Audit } from '#src/operator/audit/audit.js';
-import { GatewayError, type AuditEntry } from '#src/plugin/internal.js';
+import { GatewayError } from '#src/plugin/index.js';
+import type { AuditEntry } from '#src/state/store/contract/audit.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';
 import { clockAt } from '../../clock-at.js';
 

@@ -1,4 +1,4 @@
-import { normalizePlugin } from '#src/plugin/internal.js';
+import { normalizePlugin } from '#src/plugin/core.js';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { definePlugin } from '@gw2api/gateway/plugin';

@@ -7,11 +7,11 @@ import {
   mapEvents,
   ModelEvent,
   sseBody,
-  tapEvents,
   type ModelEventBatch,
   type ModelEvents,
   type Transform,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
+import { tapEvents } from '#src/plugin/events/map-events.js';
 import { StreamController, type Sink } from '@gw2api/gateway/plugin/raw';
 import { messageEvents, replyOf } from '@gw2api/gateway/testing';
 import { chatStream } from '#plugins/formats/chat/stream.js';

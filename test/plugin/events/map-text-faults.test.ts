@@ -6,7 +6,7 @@ import {
   type MessagesStreamEvent,
   type ModelEvents,
   type TextMap,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import { eventsOf, messageEvents } from '@gw2api/gateway/testing';
 
 const said = 'All is well here. A secret, and what follows it, which is long enough.';

@@ -10,7 +10,7 @@ import {
   type Delta,
   type MessagesStreamEvent,
   type TextMap,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import { collectEvents, eventsOf, messageEvents } from '@gw2api/gateway/testing';
 
 /** A map that replaces what an expression matches; the expression must be global. */

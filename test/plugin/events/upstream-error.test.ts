@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { errorFromEvent, type MessagesStreamEvent } from '#src/plugin/internal.js';
+import { errorFromEvent } from '#src/plugin/format/index.js';
+import type { MessagesStreamEvent } from '#src/plugin/index.js';
 
 const event = (error: unknown): MessagesStreamEvent => ({ type: 'error', error }) as MessagesStreamEvent; // as it comes
 

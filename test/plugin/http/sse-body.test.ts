@@ -3,7 +3,8 @@ import { createServer, request as sendRequest, type IncomingMessage, type Server
 import { connect, type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { EventStream, sendTo, sseBody, StreamController, type DirectBody } from '#src/plugin/internal.js';
+import { EventStream, sseBody } from '#src/plugin/index.js';
+import { sendTo, StreamController, type DirectBody } from '#src/plugin/raw/index.js';
 
 describe('a body of events that writes itself to a response', () => {
   const servers: { close(): void }[] = [];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { ModelEvent } from '#src/plugin/internal.js';
+import { ModelEvent } from '#src/plugin/index.js';
 import { keepRequestInputs } from '#src/plugin/inputs/body-inputs.js';
 import { bodyWithInputs, jsonWithInputs } from '#src/plugin/inputs/inputs-json.js';
 import { jsonFacts } from '#src/plugin/inputs/json-text.js';

@@ -1,7 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { withKnownUse } from '#src/state/live/known-use.js';
-import { LimitMeters, limitWindow, type LedgerRow, type Meters, type Store } from '#src/plugin/internal.js';
+import { LimitMeters, limitWindow } from '#src/plugin/index.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { Meters, Store } from '#src/plugin/core.js';
 import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from '@gw2api/gateway/testing';
 
 const key = (id: string) => ({ kind: 'key', id }) as const;

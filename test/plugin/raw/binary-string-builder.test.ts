@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { ModelEvent, toBinaryString, BinaryStringBuilder } from '#src/plugin/internal.js';
+import { ModelEvent } from '#src/plugin/index.js';
+import { toBinaryString, BinaryStringBuilder } from '#src/plugin/raw/index.js';
 
 describe('BinaryStringBuilder', () => {
   const lines = ['Größe', 'plain', 'ß'].map((word) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { fromBinaryString, toBinaryString } from '#src/plugin/internal.js';
+import { fromBinaryString, toBinaryString } from '#src/plugin/raw/index.js';
 
 describe('byte text', () => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), fc.string());

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, constantFrom, jsonValue, oneof, property, record, string } from 'fast-check';
-import { parseInPieces, requestBytes, shareBytes } from '#src/plugin/internal.js';
+import { parseInPieces, requestBytes, shareBytes } from '#src/plugin/raw/index.js';
 
 describe('a large body', () => {
   it('may have white space between its messages, and no other control characters', () => {

@@ -1,10 +1,6 @@
 import { expect } from 'chai';
-import {
-  cacheMarkers,
-  mapCacheMarkers,
-  type CacheControl,
-  type MessagesRequest,
-} from '#src/plugin/internal.js';
+import { cacheMarkers, mapCacheMarkers, type MessagesRequest } from '#src/plugin/index.js';
+import type { CacheControl } from '#src/plugin/format/index.js';
 
 describe('cache markers', () => {
   const nested = [{ type: 'text', text: 'x', cache_control: marker('inner') }] as const;

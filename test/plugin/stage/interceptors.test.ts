@@ -1,11 +1,8 @@
 import { expect } from 'chai';
-import {
-  pluginPlace,
-  RequestTrace,
-  type GatewayState,
-  type Interceptor,
-  type ModelReply,
-} from '#src/plugin/internal.js';
+import { pluginPlace } from '#src/engine/trace/plugin-place.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
+import type { GatewayState, ModelReply } from '#src/plugin/index.js';
+import type { Interceptor } from '#src/plugin/core.js';
 import { ModelEvent, wrapCall, type Intercept, type ModelCall, type Transform } from '@gw2api/gateway/plugin';
 import { collectEvents, eventsOf, messageEvents, replyOf } from '@gw2api/gateway/testing';
 

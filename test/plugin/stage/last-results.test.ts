@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock } from '#src/plugin/internal.js';
+import type { ContentBlock } from '#src/plugin/index.js';
 import { LastResults } from '#src/plugin/stage/last-results.js';
 
 const call = (id: string): ContentBlock => ({ type: 'tool_use', id, name: 'look', input: {} });

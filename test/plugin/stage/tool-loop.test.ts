@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { toolLoop, type Message } from '#src/plugin/internal.js';
+import { toolLoop, type Message } from '#src/plugin/index.js';
 
 const calls: Message = {
   role: 'assistant',

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fakeHost, fakeModels } from '@gw2api/gateway/testing';
-import { formatContext, type CatalogModel, type FormatContext } from '#src/plugin/internal.js';
+import { formatContext, type CatalogModel } from '#src/plugin/index.js';
+import type { FormatContext } from '#src/plugin/format/index.js';
 
 /** A context of the caller `k1` whose catalog holds the given models. */
 export function contextWith(

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { extraLosses } from '@gw2api/gateway/plugin/upstream';
-import type { Decoded, FormatContext, MessagesRequest } from '#src/plugin/internal.js';
+import type { Decoded, FormatContext } from '#src/plugin/format/index.js';
+import type { MessagesRequest } from '#src/plugin/index.js';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { decodeCompletions } from '#plugins/formats/completions/request.js';
 import { decodeMessages } from '#plugins/formats/messages/index.js';

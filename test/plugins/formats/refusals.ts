@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isGatewayError, type Decoded } from '#src/plugin/internal.js';
+import { isGatewayError } from '#src/plugin/index.js';
+import type { Decoded } from '#src/plugin/format/index.js';
 
 /** The message of the 400 that decoding ends with. */
 export async function refusal(decode: () => Decoded | Promise<Decoded>): Promise<string> {

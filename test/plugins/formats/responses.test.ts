@@ -7,7 +7,7 @@ import type { ResponsesRequest } from '#plugins/formats/responses/answer.js';
 import responses from '#plugins/formats/responses/index.js';
 import { responsesReply } from '#plugins/formats/responses/reply.js';
 import { responsesStream } from '#plugins/formats/responses/stream.js';
-import type { StoredResponse } from '#src/plugin/internal.js';
+import type { StoredResponse } from '#src/plugin/format/index.js';
 import { end, made, messageStart, refused, text, tool } from './events.js';
 import { answers } from './generated.js';
 import { checkFailed, checkResponses, type ResponseBody, responseEvents } from './grammar/responses.js';

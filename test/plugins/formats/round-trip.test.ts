@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { foldMessage, type ContentBlock, type FormatContext, type Message } from '#src/plugin/internal.js';
+import { foldMessage, type ContentBlock, type Message } from '#src/plugin/index.js';
+import type { FormatContext } from '#src/plugin/format/index.js';
 import { recordedEvents, replyOf } from '@gw2api/gateway/testing';
 import { formats } from '../../support/formats.js';
 import { contextWith } from './contexts.js';

@@ -1,10 +1,10 @@
+import type { FormatContext } from '#src/plugin/format/index.js';
 import {
-  type FormatContext,
   mapCacheMarkers,
   type MessagesRequest,
   type MessagesStreamEvent,
   ModelEvent,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import { formats, type FormatName } from '../../support/formats.js';
 import { contextWith } from './contexts.js';
 import { end, made, messageStart } from './events.js';

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import {
   EventStream,
   type Format,
-  type FormatContext,
   isGatewayError,
   type Logger,
   ModelEvent,
   type ModelReply,
-  type StoredResponse,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
+import type { FormatContext, StoredResponse } from '#src/plugin/format/index.js';
 import { fakeModels, MemoryStore } from '@gw2api/gateway/testing';
 
 /** Real recorded streams; absent where the project stands alone. */

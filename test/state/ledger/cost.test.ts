@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { costOf, exactCost, priceFor, roundedCost } from '#src/state/ledger/cost.js';
-import { ledgerTokens, type LedgerTokens, type Price } from '#src/plugin/internal.js';
+import { ledgerTokens } from '#src/plugin/index.js';
+import type { LedgerTokens } from '#src/state/ledger/contract.js';
+import type { Price } from '#src/plugin/core.js';
 import { seeded } from '../../bench/soak/traffic.js';
 
 const none: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LedgerRow } from '#src/plugin/internal.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { addLatency, bucketOf, LatencyGroups, maxLatencyError, timeOf } from '#src/state/ledger/latency.js';
 import { row } from '../store/ledger-conformance.js';
 

@@ -5,7 +5,7 @@ import { appendFile, readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Ledger, LedgerRow } from '#src/plugin/internal.js';
+import type { Ledger, LedgerRow } from '#src/state/ledger/contract.js';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { LedgerWriter, type LedgerWriterOptions } from '#src/state/ledger/ledger-writer.js';
 import { MemoryLedger } from '#src/state/store/memory/ledger.js';

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { AdminToken, AuditEntry, WholeStore } from '#src/plugin/internal.js';
+import type { AdminToken } from '#src/state/store/contract/admin-token.js';
+import type { AuditEntry } from '#src/state/store/contract/audit.js';
+import type { WholeStore } from '#src/plugin/core.js';
 
 /** The audit log and the admin tokens of every store. */
 export function describeAudit(storeNow: () => WholeStore): void {

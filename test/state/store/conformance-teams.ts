@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { LedgerRow, ProtocolKey, Team, WholeStore } from '#src/plugin/internal.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { ProtocolKey } from '#src/plugin/index.js';
+import type { Team, WholeStore } from '#src/plugin/core.js';
 
 /** The teams of every store. */
 export function describeTeams(storeNow: () => WholeStore): void {

@@ -3,11 +3,11 @@ import type {
   CacheCause,
   LedgerRow,
   LedgerTokens,
-  Store,
   UsageGroup,
   UsageQuery,
   UsageSum,
-} from '#src/plugin/internal.js';
+} from '#src/state/ledger/contract.js';
+import type { Store } from '#src/plugin/core.js';
 import { seeded } from '../../bench/soak/traffic.js';
 
 /** What every ledger does alike; each test has a store of its own. */

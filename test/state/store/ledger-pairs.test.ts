@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import type { LedgerRow, UsageQuery, UsageSum, WholeStore } from '#src/plugin/internal.js';
+import type { LedgerRow, UsageQuery, UsageSum } from '#src/state/ledger/contract.js';
+import type { WholeStore } from '#src/plugin/core.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { LedgerFilter, LedgerRow, Store, UsageQuery } from '#src/plugin/internal.js';
+import type { LedgerFilter, LedgerRow, UsageQuery } from '#src/state/ledger/contract.js';
+import type { Store } from '#src/plugin/core.js';
 import type { OpenStore, StoreUnderTest } from './conformance.js';
 import { row } from './ledger-conformance.js';
 

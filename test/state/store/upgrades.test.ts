@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { LedgerRow, UsageSum, WholeStore } from '#src/plugin/internal.js';
+import type { LedgerRow, UsageSum } from '#src/state/ledger/contract.js';
+import type { WholeStore } from '#src/plugin/core.js';
 import { createCipher } from '#src/state/store/credential-cipher.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';
 import { sql, type Kysely } from '#src/state/store/sql/kysely.js';

@@ -1,4 +1,5 @@
-import type { Claims, Json, Live, Meters } from '../../../plugin/internal.js';
+import type { Claims, Live, Meters } from '../../../plugin/core.js';
+import type { Json } from '../../../plugin/index.js';
 import type { RpcChannel } from './rpc-channel.js';
 import { PermitGrants, type Member } from './permit-grants.js';
 import { sentEntry, type SentEntry, type SentWrite } from './shared-map.js';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Claims, Json, Live, Messages, MeterReading, Meters } from '../../../plugin/internal.js';
+import type { Claims, Live, Messages, MeterReading, Meters } from '../../../plugin/core.js';
+import type { Json } from '../../../plugin/index.js';
 import type { RpcChannel } from './rpc-channel.js';
 import { IpcPermits } from './permits.js';
 import { IpcSharedMap } from './shared-map.js';

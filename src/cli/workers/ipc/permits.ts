@@ -1,4 +1,4 @@
-import type { Permits } from '../../../plugin/internal.js';
+import type { Permits } from '../../../plugin/core.js';
 import type { RpcChannel } from './rpc-channel.js';
 import type { Grant } from './permit-grants.js';
 

@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../../../plugin/internal.js';
+import { GatewayError, isGatewayError } from '../../../plugin/index.js';
 
 /** Message port to another process, which delivers whole messages in order. */
 export interface RpcPort {

@@ -1,6 +1,6 @@
 import { editorSchema } from '../../../config/editor-schema.js';
 import { ConfigSchema } from '../../../config/schema.js';
-import { isRecord } from '../../../plugin/internal.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import type { KindName, ListedPlugin } from './listed-plugins.js';
 
 type Schema = Readonly<Record<string, unknown>>;

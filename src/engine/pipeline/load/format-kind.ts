@@ -1,11 +1,6 @@
-import {
-  formatFields,
-  isRequestHeader,
-  normalizeFormat,
-  routeMethods,
-  type Format,
-  type FormatRoute,
-} from '../../../plugin/internal.js';
+import { formatFields, isRequestHeader, normalizeFormat, routeMethods } from '../../../plugin/core.js';
+import type { Format } from '../../../plugin/index.js';
+import type { FormatRoute } from '../../../plugin/format/index.js';
 import { checkFields, type PluginKind } from './load-plugin.js';
 import { isPattern } from '../order/route-owners.js';
 

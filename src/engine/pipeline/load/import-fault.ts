@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { stackPlaces, within, type StackPlace } from '../../../plugin/internal.js';
+import { stackPlaces, type StackPlace } from '../../../kit/stack-places.js';
+import { within } from '../../../kit/within.js';
 import { isWithin, PluginFiles } from './plugin-files.js';
 
 /** Words and position of an error that a module threw while it was loaded: `x is not defined (redact.js:3:7)`. */

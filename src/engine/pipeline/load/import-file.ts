@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { didYouMean, isRecord } from '../../../plugin/internal.js';
+import { didYouMean } from '../../../kit/schema/did-you-mean.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { reloadEdited, markLoaded } from './common-js.js';
 import { importFault } from './import-fault.js';
 import { PluginUrls } from './plugin-urls.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigReading } from '../../../config/load.js';
-import { isRecord } from '../../../plugin/internal.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { formatKind } from './format-kind.js';
 import { loadPlugin, type Loadable, type Loading, type PluginKind } from './load-plugin.js';
 import { builtinNames, moduleFile } from './resolve.js';

@@ -1,5 +1,6 @@
 import type { FormatConfig, ConfigProblem, StageConfig } from '../../../config/config.js';
-import { didYouMean, type Format } from '../../../plugin/internal.js';
+import { didYouMean } from '../../../kit/schema/did-you-mean.js';
+import type { Format } from '../../../plugin/index.js';
 import { formatKind } from './format-kind.js';
 import { loadEntry, type Loading } from './load-plugin.js';
 import { placeOf, routeOwner, routeProblems, type RouteOwner } from '../order/route-owners.js';

@@ -1,13 +1,9 @@
 import type { Position, ConfigProblem } from '../../../config/config.js';
 import { explain } from '../../../config/checked.js';
 import { writePath, type Path } from '../../../config/document.js';
-import {
-  compileCheck,
-  definitionFault,
-  within,
-  type ApiLevel,
-  type Fields,
-} from '../../../plugin/internal.js';
+import { compileCheck } from '../../../plugin/format/index.js';
+import { definitionFault, type ApiLevel, type Fields } from '../../../plugin/core.js';
+import { within } from '../../../kit/within.js';
 import { misspeltKeyword } from './schema-keywords.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinNames, importModule, type ResolveOptions } from './resolve.js';

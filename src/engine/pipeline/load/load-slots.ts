@@ -1,6 +1,7 @@
 import type { ConfigProblem, SlotPluginsConfig } from '../../../config/config.js';
 import { writePath, type Path } from '../../../config/document.js';
-import type { AccountKind, SchemaError, UpstreamKind } from '../../../plugin/internal.js';
+import type { AccountKind, UpstreamKind } from '../../../plugin/core.js';
+import type { SchemaError } from '../../../plugin/upstream/index.js';
 import { loadEntry, type LoadedPlugin, type Loading } from './load-plugin.js';
 import { builtinNames } from './resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';

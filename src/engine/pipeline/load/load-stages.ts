@@ -1,6 +1,6 @@
 import type { ConfigProblem, StageConfig } from '../../../config/config.js';
 import { operations } from '../../../config/schema.js';
-import type { Plugin } from '../../../plugin/internal.js';
+import type { Plugin } from '../../../plugin/index.js';
 import { loadBuiltins, loadEntry, type Loading } from './load-plugin.js';
 import type { OrderedStage } from '../order/order-stage.js';
 import { checkOrder } from '../order/order.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../plugin/internal.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { choicesOf, controlOf, type Control } from './option-control.js';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { didYouMean } from '../../../plugin/internal.js';
+import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 import { importFault } from './import-fault.js';
 import { importFile } from './import-file.js';
 import { packageScheme } from './plugin-hook.js';

@@ -1,4 +1,5 @@
-import { didYouMean, isRecord } from '../../../plugin/internal.js';
+import { didYouMean } from '../../../kit/schema/did-you-mean.js';
+import { isRecord } from '../../../kit/schema/record.js';
 
 /** Keywords of a JSON Schema whose values are schemas, lists of them, or maps of them. */
 const inner: ReadonlySet<string> = new Set([

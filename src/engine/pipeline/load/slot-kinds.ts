@@ -6,7 +6,7 @@ import {
   type AccountKind,
   type Fields,
   type UpstreamKind,
-} from '../../../plugin/internal.js';
+} from '../../../plugin/core.js';
 import { checkFields, type Loadable, type PluginKind } from './load-plugin.js';
 
 type Definition = object & { readonly name: string; readonly open: unknown };

@@ -1,4 +1,5 @@
-import { normalizePlugin, stageFields, type Plugin } from '../../../plugin/internal.js';
+import { normalizePlugin, stageFields } from '../../../plugin/core.js';
+import type { Plugin } from '../../../plugin/index.js';
 import { operations } from '../../../config/schema.js';
 import { checkFields, type PluginKind } from './load-plugin.js';
 

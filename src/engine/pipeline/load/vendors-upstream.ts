@@ -1,4 +1,4 @@
-import { isRecord } from '../../../plugin/internal.js';
+import { isRecord } from '../../../kit/schema/record.js';
 import { loadBuiltins, type Loading } from './load-plugin.js';
 import { upstreamKind } from './slot-kinds.js';
 

@@ -1,5 +1,6 @@
 import type { Conditions, When } from '../../../config/config.js';
-import type { Operation, StateKey } from '../../../plugin/internal.js';
+import type { Operation } from '../../../plugin/index.js';
+import type { StateKey } from '../../../plugin/core.js';
 
 /** A key that a stage cannot do without. */
 export interface Need {

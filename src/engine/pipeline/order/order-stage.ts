@@ -1,5 +1,6 @@
 import type { Position, StageGroup, When } from '../../../config/config.js';
-import type { Operation, StateKey } from '../../../plugin/internal.js';
+import type { Operation } from '../../../plugin/index.js';
+import type { StateKey } from '../../../plugin/core.js';
 import { conditionNeeds, leavesOut, type Need } from './conditions.js';
 
 /** Declaration of a plugin's state keys. */

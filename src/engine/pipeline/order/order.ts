@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '../../../config/config.js';
 import { operations } from '../../../config/schema.js';
-import { coreKeys, type Operation, type StateKey } from '../../../plugin/internal.js';
+import { coreKeys, type StateKey } from '../../../plugin/core.js';
+import type { Operation } from '../../../plugin/index.js';
 import { stepsOf } from './alternatives.js';
 import { conditionNeeds, isConditional, type Need } from './conditions.js';
 import {

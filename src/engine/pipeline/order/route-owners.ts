@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
 import type { ConfigProblem, Position } from '../../../config/config.js';
-import type { RoutePath } from '../../../plugin/internal.js';
+import type { RoutePath } from '../../../plugin/core.js';
 
 /** An entry of the config that brings routes. */
 export interface RouteOwner {

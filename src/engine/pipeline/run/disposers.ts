@@ -1,5 +1,6 @@
 import { formatProblem, type ConfigProblem } from '../../../config/config.js';
-import { LateError, within, type Logger } from '../../../plugin/internal.js';
+import { LateError, within } from '../../../kit/within.js';
+import type { Logger } from '../../../plugin/index.js';
 import type { LoadedStage } from '../load/load-stages.js';
 
 type Dispose = () => void | Promise<void>;

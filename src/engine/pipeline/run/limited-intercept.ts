@@ -1,14 +1,13 @@
+import { checkReply, type StagePlace } from '../../../plugin/core.js';
 import {
-  checkReply,
   GatewayError,
-  originalContext,
   type Clock,
   type Intercept,
   type MessagesRequest,
   type ModelCall,
   type ModelReply,
-  type StagePlace,
-} from '../../../plugin/internal.js';
+} from '../../../plugin/index.js';
+import { originalContext } from '../stage/context-view.js';
 import { isAnswer, reportSkip, type StageLimits } from './limited.js';
 
 /**

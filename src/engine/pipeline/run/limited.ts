@@ -1,14 +1,8 @@
 import type Koa from 'koa';
-import {
-  GatewayError,
-  isGatewayError,
-  originalContext,
-  type AnyContext,
-  type Clock,
-  type Interceptor,
-  type RequestTrace,
-  type StagePlace,
-} from '../../../plugin/internal.js';
+import { GatewayError, isGatewayError, type Clock } from '../../../plugin/index.js';
+import { originalContext, type AnyContext } from '../stage/context-view.js';
+import type { Interceptor, StagePlace } from '../../../plugin/core.js';
+import type { RequestTrace } from '../../trace/request-trace.js';
 import { whileOpen, type Opening } from './open-context.js';
 
 /** Limits of a pipeline entry on its stage. */

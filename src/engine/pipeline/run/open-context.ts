@@ -1,4 +1,4 @@
-import { contextView, type AnyContext } from '../../../plugin/internal.js';
+import { contextView, type AnyContext } from '../stage/context-view.js';
 
 /** True until the time of a stage is over. */
 export interface Opening {

@@ -1,13 +1,9 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../../../config/config.js';
 import { operations } from '../../../config/schema.js';
-import {
-  markedTexts,
-  type Interceptor,
-  type Limits,
-  type Operation,
-  type ServedRoute,
-} from '../../../plugin/internal.js';
+import { markedTexts } from '../../../kit/schema/redact-marked.js';
+import type { Interceptor, Limits, ServedRoute } from '../../../plugin/core.js';
+import type { Operation } from '../../../plugin/index.js';
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from '../load/load-stages.js';
 import { pluginTimeoutMs } from '../load/plugin-timeout.js';

@@ -1,15 +1,10 @@
 import type Koa from 'koa';
 import type { ConfigProblem } from '../../../config/config.js';
-import {
-  LateError,
-  pluginPlace,
-  stageParts,
-  strictParts,
-  within,
-  type Interceptor,
-  type ReadyParts,
-  type StagePlace,
-} from '../../../plugin/internal.js';
+import { LateError, within } from '../../../kit/within.js';
+import { pluginPlace } from '../../trace/plugin-place.js';
+import { stageParts, type ReadyParts } from '../stage/stage-parts.js';
+import { strictParts } from '../stage/strict-stage.js';
+import type { Interceptor, StagePlace } from '../../../plugin/core.js';
 import { limitedIntercept, viewOf } from './limited-intercept.js';
 import { limited, type StageLimits } from './limited.js';
 import type { LoadedStage } from '../load/load-stages.js';

@@ -1,15 +1,7 @@
-import {
-  pluginStorage,
-  type Host,
-  type KeptState,
-  type Limits,
-  type Metrics,
-  type PickPolicy,
-  type StageMeter,
-  type StagePlace,
-  type Store,
-  type WholeStore,
-} from '../../../plugin/internal.js';
+import { pluginStorage } from '../stage/plugin-storage.js';
+import type { Host, PickPolicy } from '../../../plugin/index.js';
+import type { KeptState } from '../stage/kept-state.js';
+import type { Limits, Metrics, StageMeter, StagePlace, Store, WholeStore } from '../../../plugin/core.js';
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from '../load/load-stages.js';
 import type { StageRoutes } from './stage-routes.js';

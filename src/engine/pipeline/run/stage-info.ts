@@ -1,5 +1,7 @@
 import type { StageConfig } from '../../../config/config.js';
-import { redactMarked, type Operation, type Plugin, type StateKey } from '../../../plugin/internal.js';
+import { redactMarked } from '../../../kit/schema/redact-marked.js';
+import type { Operation, Plugin } from '../../../plugin/index.js';
+import type { StateKey } from '../../../plugin/core.js';
 import { conditionTexts } from '../order/conditions.js';
 
 /** Stage as `check` and `/admin/pipeline` show it. A disabled one is not loaded and shows only its config. */

@@ -2,14 +2,13 @@ import type Koa from 'koa';
 import type { ConfigProblem } from '../../../config/config.js';
 import {
   routeMethods,
-  type Caller,
   type HandledRoute,
-  type Host,
   type RouteRequest,
   type ServedRoute,
   type StagePlace,
   type StageRoute,
-} from '../../../plugin/internal.js';
+} from '../../../plugin/core.js';
+import type { Caller, Host } from '../../../plugin/index.js';
 import type { LoadedStage } from '../load/load-stages.js';
 import { isPattern, routeOwner, routeProblems, type RouteOwner } from '../order/route-owners.js';
 import { composeStages } from './traced.js';

@@ -1,12 +1,8 @@
 import type Koa from 'koa';
 import compose from 'koa-compose';
-import {
-  joining,
-  type Interceptor,
-  type MessagesRequest,
-  type RequestTrace,
-  type StagePlace,
-} from '../../../plugin/internal.js';
+import { joining, type Interceptor, type StagePlace } from '../../../plugin/core.js';
+import type { MessagesRequest } from '../../../plugin/index.js';
+import type { RequestTrace } from '../../trace/request-trace.js';
 import { stepsOf } from '../order/alternatives.js';
 import type { PipelineWatch } from './watch.js';
 import type { Conditional } from '../order/when.js';

@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { Interceptor, StagePlace } from '../../../plugin/internal.js';
+import type { Interceptor, StagePlace } from '../../../plugin/core.js';
 import type { StageInfo } from './stage-info.js';
 
 /** Parts of a stage that can be watched. */

@@ -1,4 +1,5 @@
-import type { Account, AccountHost, AccountKind } from '../../../plugin/internal.js';
+import type { Account, AccountHost } from '../../../plugin/upstream/index.js';
+import type { AccountKind } from '../../../plugin/core.js';
 import { requireMethod } from '../open-upstream.js';
 import { SlotTokens, type AccountParts } from './slot-tokens.js';
 

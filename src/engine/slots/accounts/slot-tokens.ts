@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  GatewayError,
-  type Clock,
-  type HttpClient,
-  type Live,
-  type Logger,
-  type OAuthTokens,
-  type Store,
-  type TokenStore,
-} from '../../../plugin/internal.js';
+import { GatewayError, type Clock, type Logger } from '../../../plugin/index.js';
+import type { HttpClient, OAuthTokens, TokenStore } from '../../../plugin/upstream/index.js';
+import type { Live, Store } from '../../../plugin/core.js';
 
 /** Parts of an account's host. */
 export interface AccountParts {

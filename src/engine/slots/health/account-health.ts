@@ -1,4 +1,5 @@
-import type { Clock, Json, SharedMap, Windows } from '../../../plugin/internal.js';
+import type { Clock, Json } from '../../../plugin/index.js';
+import type { SharedMap, Windows } from '../../../plugin/core.js';
 import { accountDigest, SharedSlotState, type AccountIdentity } from '../shared/shared-slot-state.js';
 import { CoolDowns } from './cooldowns.js';
 import { coolDownTopic, keptMs, receiveCoolDown, sendCoolDown, type SentCoolDown } from './sent-cooldown.js';

@@ -1,4 +1,5 @@
-import type { CacheStats, CoolReason, Json } from '../../../plugin/internal.js';
+import type { CacheStats, CoolReason } from '../../../plugin/core.js';
+import type { Json } from '../../../plugin/index.js';
 import type { Backoff } from '../../../config/config.js';
 import { nextSerial } from '../shared/lww-register.js';
 import type { FailureCause } from './failure-cause.js';

@@ -1,6 +1,6 @@
 import { shownCode } from '../../masking/shown-code.js';
 import type { TextMask } from '../../masking/text-mask.js';
-import type { GatewayError } from '../../../plugin/internal.js';
+import type { GatewayError } from '../../../plugin/index.js';
 import { retryAt } from './retry-at.js';
 
 /** Cause of a cooldown, of a rejection or of the last error of a slot. */

@@ -1,4 +1,5 @@
-import { timeoutSignal, type Clock, type Live, type Logger, type Models } from '../../../plugin/internal.js';
+import { timeoutSignal, type Clock, type Logger, type Models } from '../../../plugin/index.js';
+import type { Live } from '../../../plugin/core.js';
 import type { SlotEntry } from '../slot-entry.js';
 
 export interface ProberOptions {

@@ -1,4 +1,5 @@
-import type { CoolReason, Json } from '../../../plugin/internal.js';
+import type { CoolReason } from '../../../plugin/core.js';
+import type { Json } from '../../../plugin/index.js';
 import type { CoolDownMessage } from './cooldowns.js';
 import type { FailureCause } from './failure-cause.js';
 

@@ -1,4 +1,4 @@
-import type { CallFailure, CoolReason } from '../../../plugin/internal.js';
+import type { CallFailure, CoolReason } from '../../../plugin/core.js';
 import { mayRetryAtOnce, retryAt } from './retry-at.js';
 import { exhaustedUntil, isExhausted } from './windows.js';
 

@@ -1,4 +1,4 @@
-import type { Window, Windows } from '../../../plugin/internal.js';
+import type { Window, Windows } from '../../../plugin/core.js';
 import { headerTime, type GivenTime } from './given-time.js';
 
 type Headers = Readonly<Record<string, string>>;

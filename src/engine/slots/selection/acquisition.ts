@@ -1,12 +1,6 @@
-import {
-  isGatewayError,
-  sleep,
-  type FailoverTerms,
-  type GatewayError,
-  type PickedCall,
-  type PickTerms,
-  type SlotLease,
-} from '../../../plugin/internal.js';
+import { isGatewayError, type GatewayError, type SlotLease } from '../../../plugin/index.js';
+import { sleep } from '../../../kit/clock.js';
+import type { FailoverTerms, PickedCall, PickTerms } from '../../../plugin/core.js';
 import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { observedChoice } from './observed-choice.js';
 import { CallResults, type WantedCall } from './call-results.js';

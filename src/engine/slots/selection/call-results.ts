@@ -1,10 +1,5 @@
-import type {
-  CallFailure,
-  FailoverTerms,
-  GatewayError,
-  MessagesRequest,
-  PickTerms,
-} from '../../../plugin/internal.js';
+import type { CallFailure, FailoverTerms, PickTerms } from '../../../plugin/core.js';
+import type { GatewayError, MessagesRequest } from '../../../plugin/index.js';
 import { announcedCause, causeOf, type FailureCause } from '../health/failure-cause.js';
 import {
   brokenSlot,

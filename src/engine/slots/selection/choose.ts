@@ -1,4 +1,5 @@
-import type { Candidate, PickedCall, PickPolicy } from '../../../plugin/internal.js';
+import type { Candidate, PickPolicy } from '../../../plugin/index.js';
+import type { PickedCall } from '../../../plugin/core.js';
 import type { WaysOut } from '../health/ways-out.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 

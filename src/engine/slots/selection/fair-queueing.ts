@@ -1,4 +1,5 @@
-import type { Clock, Json, Live } from '../../../plugin/internal.js';
+import type { Clock, Json } from '../../../plugin/index.js';
+import type { Live } from '../../../plugin/core.js';
 import type { PermitQueue, Waiter } from './permit-queue.js';
 
 export interface FairQueueingOptions {

@@ -1,10 +1,6 @@
-import type {
-  CallSignal,
-  FailoverTerms,
-  GatewayError,
-  SessionMove,
-  SlotLease,
-} from '../../../plugin/internal.js';
+import type { CallSignal } from '../../../plugin/raw/index.js';
+import type { FailoverTerms, SessionMove } from '../../../plugin/core.js';
+import type { GatewayError, SlotLease } from '../../../plugin/index.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { UpstreamSlot } from '../upstream-slot.js';
 

@@ -1,4 +1,4 @@
-import type { SlotFailure } from '../../../plugin/internal.js';
+import type { SlotFailure } from '../../../plugin/core.js';
 import type { CoolDown } from '../health/cooldowns.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { Sorted, Wanted } from './choose.js';

@@ -1,10 +1,6 @@
-import {
-  asError,
-  type CallSignal,
-  type Clock,
-  type GatewayError,
-  type SlotLease,
-} from '../../../plugin/internal.js';
+import { asError } from '../../../kit/within.js';
+import type { CallSignal } from '../../../plugin/raw/index.js';
+import type { Clock, GatewayError, SlotLease } from '../../../plugin/index.js';
 
 /** Lease, or the error if there is none. */
 export type Acquired = SlotLease | GatewayError;

@@ -1,4 +1,4 @@
-import type { Candidate } from '../../../plugin/internal.js';
+import type { Candidate } from '../../../plugin/index.js';
 import type { SlotEntry } from '../slot-entry.js';
 
 /** Built-in policies to pick a slot; each call creates one with its own turn. */

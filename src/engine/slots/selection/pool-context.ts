@@ -1,11 +1,5 @@
-import type {
-  CatalogModel,
-  Clock,
-  CoolReason,
-  GatewayError,
-  Logger,
-  Price,
-} from '../../../plugin/internal.js';
+import type { CatalogModel, Clock, GatewayError, Logger } from '../../../plugin/index.js';
+import type { CoolReason, Price } from '../../../plugin/core.js';
 import type { Bindings } from '../sticky/bindings.js';
 import type { Lease } from './lease.js';
 import type { PermitQueue } from './permit-queue.js';

@@ -1,4 +1,4 @@
-import type { Caller, CatalogModel } from '../../../plugin/internal.js';
+import type { Caller, CatalogModel } from '../../../plugin/index.js';
 import { noKnownCost } from '../refusal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { PoolContext } from './pool-context.js';

@@ -1,11 +1,5 @@
-import {
-  modelRefusal,
-  type MessagesRequest,
-  type Models,
-  type PickTerms,
-  type SlotLease,
-  type SlotPicker,
-} from '../../../plugin/internal.js';
+import { modelRefusal, type PickTerms } from '../../../plugin/core.js';
+import type { MessagesRequest, Models, SlotLease, SlotPicker } from '../../../plugin/index.js';
 import { poolClosed } from '../refusal.js';
 import { SessionOrigin } from '../sticky/session-origin.js';
 import { wantedModel, type WantedModel } from '../slot-entry.js';

@@ -1,4 +1,4 @@
-import type { CallFailure } from '../../../plugin/internal.js';
+import type { CallFailure } from '../../../plugin/core.js';
 import { retryInMs } from '../health/retry-at.js';
 import type { Effect } from '../health/transitions.js';
 import type { SlotEntry } from '../slot-entry.js';

@@ -1,4 +1,5 @@
-import { globMatcher, type Caller, type PickTerms } from '../../../plugin/internal.js';
+import { globMatcher, type Caller } from '../../../plugin/index.js';
+import type { PickTerms } from '../../../plugin/core.js';
 import { keyHasNoSlot, noSlotOfThese } from '../refusal.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { observedSlot, type NotTaken, type OnChoice } from './observed-choice.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../../plugin/internal.js';
+import type { Json } from '../../../plugin/index.js';
 import { Throttle, type ThrottleOptions } from '../timing.js';
 
 /** Published value of a register; the higher serial is newer. */

@@ -1,12 +1,5 @@
-import type {
-  Clock,
-  Json,
-  Logger,
-  SharedMap,
-  StateChange,
-  Store,
-  StoredState,
-} from '../../../plugin/internal.js';
+import type { Clock, Json, Logger } from '../../../plugin/index.js';
+import type { SharedMap, StateChange, Store, StoredState } from '../../../plugin/core.js';
 import { Throttle } from '../timing.js';
 import { fromStored, isStored, toStored } from './stored-state.js';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Json, SharedMap } from '../../../plugin/internal.js';
+import type { Json } from '../../../plugin/index.js';
+import type { SharedMap } from '../../../plugin/core.js';
 import type { SlotConfig } from '../../../config/config.js';
 
 /** State that instances share about one subject: a slot, or the current account of a slot. */

@@ -1,11 +1,7 @@
 import type { LRUCache } from 'lru-cache';
-import {
-  growingCache,
-  type Binding,
-  type CacheStats,
-  type Logger,
-  type Store,
-} from '../../../plugin/internal.js';
+import { growingCache } from '../../../kit/growing-cache.js';
+import type { Binding, CacheStats, Store } from '../../../plugin/core.js';
+import type { Logger } from '../../../plugin/index.js';
 
 export interface BindingWriterOptions {
   readonly store: Store['bindings'];

@@ -1,15 +1,8 @@
 import type { LRUCache } from 'lru-cache';
-import {
-  growingCache,
-  within,
-  type Binding,
-  type Caches,
-  type Clock,
-  type Json,
-  type Logger,
-  type Messages,
-  type Store,
-} from '../../../plugin/internal.js';
+import { growingCache } from '../../../kit/growing-cache.js';
+import { within } from '../../../kit/within.js';
+import type { Binding, Caches, Messages, Store } from '../../../plugin/core.js';
+import type { Clock, Json, Logger } from '../../../plugin/index.js';
 import { isNewer, nextSerial } from '../shared/lww-register.js';
 import { BindingWriter } from './binding-writer.js';
 

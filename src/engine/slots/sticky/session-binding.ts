@@ -1,4 +1,4 @@
-import type { PickTerms } from '../../../plugin/internal.js';
+import type { PickTerms } from '../../../plugin/core.js';
 import type { PoolContext } from '../selection/pool-context.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 

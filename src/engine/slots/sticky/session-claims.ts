@@ -1,4 +1,4 @@
-import type { Live } from '../../../plugin/internal.js';
+import type { Live } from '../../../plugin/core.js';
 
 /** Slot that a session is claimed for; `text` is the shared value, with the claiming instance. */
 export interface Claimed {

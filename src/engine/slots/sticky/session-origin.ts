@@ -1,4 +1,5 @@
-import type { MessagesRequest, PickTerms, SessionMove } from '../../../plugin/internal.js';
+import type { MessagesRequest } from '../../../plugin/index.js';
+import type { PickTerms, SessionMove } from '../../../plugin/core.js';
 import type { PoolContext } from '../selection/pool-context.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { SessionBinding } from './session-binding.js';

@@ -1,4 +1,5 @@
-import { maxNameLength, type SharedMap } from '../../../plugin/internal.js';
+import { maxNameLength } from '../../models/name-parts.js';
+import type { SharedMap } from '../../../plugin/core.js';
 
 /** Slot that has answered a session last, and the moves before. */
 export interface Origin {

@@ -1,10 +1,5 @@
-import {
-  reasoningEnvelope,
-  toolLoop,
-  type ContentBlock,
-  type Message,
-  type MessagesRequest,
-} from '../../../plugin/internal.js';
+import { reasoningEnvelope } from '../../../plugin/format/index.js';
+import { toolLoop, type ContentBlock, type Message, type MessagesRequest } from '../../../plugin/index.js';
 
 /** Turns of a conversation, by the number of messages from its first. */
 export interface ThinkingTurns {

@@ -1,6 +1,8 @@
 import { defaultName } from '../../dry-run/keys.js';
 import type { DrySettings } from '../../dry-run/settings.js';
-import { didYouMean, windowLimits, type WindowLimit } from '../../../plugin/internal.js';
+import { didYouMean } from '../../../kit/schema/did-you-mean.js';
+import { windowLimits } from '../../../plugin/index.js';
+import type { WindowLimit } from '../../../plugin/core.js';
 import { UsageError } from '../../../gateway/start-failure.js';
 
 interface GivenKey {

@@ -1,4 +1,5 @@
-import type { SlotHistory, SlotStatus, WindowSample } from '../../../plugin/internal.js';
+import type { SlotHistory, WindowSample } from '../../../state/store/contract/slot-history.js';
+import type { SlotStatus } from '../../../plugin/core.js';
 import { forecast, type Forecast } from './forecast.js';
 import { windows, type WindowName } from './windows.js';
 

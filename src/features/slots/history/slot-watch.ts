@@ -1,14 +1,12 @@
+import { every } from '../../../kit/clock.js';
 import {
-  every,
   maxSlotChanges,
-  type Caches,
-  type Clock,
-  type Logger,
   type SlotChange,
   type SlotHistory,
-  type SlotStatus,
   type WindowSample,
-} from '../../../plugin/internal.js';
+} from '../../../state/store/contract/slot-history.js';
+import type { Caches, SlotStatus } from '../../../plugin/core.js';
+import type { Clock, Logger } from '../../../plugin/index.js';
 import { windowNames, windows } from './windows.js';
 
 interface SlotWatchOptions {

@@ -1,4 +1,4 @@
-import type { CacheStats, ClaimOptions, Claims } from '../../../plugin/internal.js';
+import type { CacheStats, ClaimOptions, Claims } from '../../../plugin/core.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Claim {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Live, Messages } from '../../../plugin/internal.js';
+import type { Live, Messages } from '../../../plugin/core.js';
 import { MemoryClaims } from './claims.js';
 import { MemoryMeters } from './meters.js';
 import { MemoryPermits } from './permits.js';

@@ -1,4 +1,4 @@
-import type { CacheStats, MeterReading, Meters } from '../../../plugin/internal.js';
+import type { CacheStats, MeterReading, Meters } from '../../../plugin/core.js';
 import { ExpiringMap } from '../expiring-map.js';
 
 interface Meter {

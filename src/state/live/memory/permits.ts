@@ -1,4 +1,4 @@
-import type { Permits } from '../../../plugin/internal.js';
+import type { Permits } from '../../../plugin/core.js';
 
 /** Permits in slots, by instance. */
 export class MemoryPermits {

@@ -1,4 +1,4 @@
-import type { ClaimOptions, Claims } from '../../../plugin/internal.js';
+import type { ClaimOptions, Claims } from '../../../plugin/core.js';
 import { MemoryClaims } from '../memory/claims.js';
 import type { RedisNames } from './names.js';
 import { claim, releaseClaim } from './scripts.js';

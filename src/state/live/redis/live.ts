@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caches, Live, Logger } from '../../../plugin/internal.js';
+import type { Caches, Live } from '../../../plugin/core.js';
+import type { Logger } from '../../../plugin/index.js';
 import type { RedisAddress } from './address.js';
 import { RedisClaims } from './claims.js';
 import { RedisServers } from './directory.js';

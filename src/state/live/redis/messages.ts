@@ -1,4 +1,5 @@
-import type { Json, Messages } from '../../../plugin/internal.js';
+import type { Json } from '../../../plugin/index.js';
+import type { Messages } from '../../../plugin/core.js';
 import type { RedisNames } from './names.js';
 import { endsTheSession, type RedisSession } from './session.js';
 import { Subscriptions } from '../subscriptions.js';

@@ -1,4 +1,4 @@
-import type { Caches, MeterReading, Meters } from '../../../plugin/internal.js';
+import type { Caches, MeterReading, Meters } from '../../../plugin/core.js';
 import { ExpiringMap } from '../expiring-map.js';
 import { MemoryMeters } from '../memory/meters.js';
 import type { RedisNames } from './names.js';

@@ -1,4 +1,5 @@
-import { within, type Permits } from '../../../plugin/internal.js';
+import { within } from '../../../kit/within.js';
+import type { Permits } from '../../../plugin/core.js';
 import type { RedisNames } from './names.js';
 import { heartbeat, deadAfterMs, leave, releasePermit, takePermit } from './scripts.js';
 import { endsTheSession, type RedisSession } from './session.js';

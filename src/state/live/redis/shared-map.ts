@@ -1,4 +1,5 @@
-import type { CacheStats, Json, SharedMap } from '../../../plugin/internal.js';
+import type { CacheStats, SharedMap } from '../../../plugin/core.js';
+import type { Json } from '../../../plugin/index.js';
 import type { RedisNames } from './names.js';
 import { writeShared } from './scripts.js';
 import type { RedisSession } from './session.js';

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import type { AdminToken, AdminTokens } from '../../../plugin/internal.js';
+import type { AdminToken, AdminTokens } from '../contract/admin-token.js';
 
 /** Admin tokens in memory. */
 export function keepAdminTokens(byId: LRUCache<string, AdminToken>): AdminTokens {

@@ -1,4 +1,5 @@
-import type { AuditEntry, AuditFilter, AuditLog, CacheStats } from '../../../plugin/internal.js';
+import type { AuditEntry, AuditFilter, AuditLog } from '../contract/audit.js';
+import type { CacheStats } from '../../../plugin/core.js';
 import { readCursor, writeCursor } from '../../ledger/usage.js';
 
 /** Audit log in memory: keeps the latest entries. */

@@ -1,10 +1,6 @@
-import type {
-  AppendedRow,
-  CacheStats,
-  ErrorTexts,
-  ErrorTextStore,
-  LedgerRow,
-} from '../../../plugin/internal.js';
+import type { AppendedRow, LedgerRow } from '../../ledger/contract.js';
+import type { CacheStats } from '../../../plugin/core.js';
+import type { ErrorTexts, ErrorTextStore } from '../../ledger/error-texts.js';
 
 /** Error texts in memory; the oldest go first. */
 export class MemoryErrorTexts implements ErrorTextStore {

@@ -1,5 +1,7 @@
 import type { LRUCache } from 'lru-cache';
-import { growingCache, type KeySecret, type ProtocolKey, type Store } from '../../../plugin/internal.js';
+import { growingCache } from '../../../kit/growing-cache.js';
+import type { KeySecret, Store } from '../../../plugin/core.js';
+import type { ProtocolKey } from '../../../plugin/index.js';
 import { applyPatch, applyRotation, maxDeletedNames } from '../key-rules.js';
 
 /** Protocol keys in memory. */

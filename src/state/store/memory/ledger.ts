@@ -1,6 +1,5 @@
 import type {
   AppendedRow,
-  Caches,
   LatencySum,
   Ledger,
   LedgerFilter,
@@ -9,7 +8,8 @@ import type {
   UsageGroup,
   UsageQuery,
   UsageSum,
-} from '../../../plugin/internal.js';
+} from '../../ledger/contract.js';
+import type { Caches } from '../../../plugin/core.js';
 import {
   addToCombination,
   combinationKey,

@@ -1,11 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type {
-  CacheStats,
-  ResponseQuota,
-  ResponseTotal,
-  Store,
-  StoredResponse,
-} from '../../../plugin/internal.js';
+import type { CacheStats, ResponseTotal, Store } from '../../../plugin/core.js';
+import type { ResponseQuota } from '../../../plugin/index.js';
+import type { StoredResponse } from '../../../plugin/format/index.js';
 import { deleteExpired, unexpired } from './expiry.js';
 
 interface MemoryResponsesBounds {

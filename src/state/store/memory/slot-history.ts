@@ -1,12 +1,12 @@
 import type { LRUCache } from 'lru-cache';
+import { growingCache } from '../../../kit/growing-cache.js';
 import {
-  growingCache,
   maxSlotChanges,
-  type CacheStats,
   type SlotChange,
   type SlotHistory,
   type WindowSample,
-} from '../../../plugin/internal.js';
+} from '../contract/slot-history.js';
+import type { CacheStats } from '../../../plugin/core.js';
 import { isNewChange } from '../slot-changes.js';
 
 /** History of slots in memory: the latest changes and samples of each. */

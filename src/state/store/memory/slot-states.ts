@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
-import type { Json, Store } from '../../../plugin/internal.js';
+import type { Json } from '../../../plugin/index.js';
+import type { Store } from '../../../plugin/core.js';
 import { deleteExpired } from './expiry.js';
 
 interface Kept {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheStats, SpaceEntry, SpaceQuery, Spaces } from '../../../plugin/internal.js';
+import type { CacheStats, SpaceEntry, SpaceQuery, Spaces } from '../../../plugin/core.js';
 import { deleteExpired } from './expiry.js';
 import { SortedKeys } from './sorted-keys.js';
 

@@ -1,18 +1,18 @@
 import type { LRUCache } from 'lru-cache';
+import { growingCache } from '../../../kit/growing-cache.js';
+import { isSamePerson } from '../contract/same-person.js';
 import {
-  growingCache,
-  isSamePerson,
   maxFormerSecrets,
   type Binding,
   type CacheStats,
   type Caches,
   type ConsoleSession,
-  type OAuthTokens,
-  type ProtocolKey,
   type Store,
   type StoredSlot,
   type WholeStore,
-} from '../../../plugin/internal.js';
+} from '../../../plugin/core.js';
+import type { OAuthTokens } from '../../../plugin/upstream/index.js';
+import type { ProtocolKey } from '../../../plugin/index.js';
 import { keepAdminTokens } from './admin-tokens.js';
 import { MemoryAuditLog } from './audit.js';
 import { keepKeys } from './keys.js';

@@ -1,5 +1,7 @@
 import type { LRUCache } from 'lru-cache';
-import { growingCache, type ProtocolKey, type Store, type Team } from '../../../plugin/internal.js';
+import { growingCache } from '../../../kit/growing-cache.js';
+import type { ProtocolKey } from '../../../plugin/index.js';
+import type { Store, Team } from '../../../plugin/core.js';
 import { applyPatch, byName, maxDeletedNames } from '../key-rules.js';
 
 /** Teams in memory. */

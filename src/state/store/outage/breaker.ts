@@ -1,4 +1,5 @@
-import { LateError, within, type Clock, type Logger } from '../../../plugin/internal.js';
+import { LateError, within } from '../../../kit/within.js';
+import type { Clock, Logger } from '../../../plugin/index.js';
 import { StoreDownError } from '../store-error.js';
 
 /** Gives a place back. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheStats } from '../../../plugin/internal.js';
+import type { CacheStats } from '../../../plugin/core.js';
 
 /** Last write of one key; an undefined value is a delete. */
 interface Late<Value> {

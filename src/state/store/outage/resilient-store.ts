@@ -1,12 +1,6 @@
-import type {
-  Binding,
-  Logger,
-  ResponseQuota,
-  Spaces,
-  Store,
-  StoredResponse,
-  WholeStore,
-} from '../../../plugin/internal.js';
+import type { Binding, Spaces, Store, WholeStore } from '../../../plugin/core.js';
+import type { Logger, ResponseQuota } from '../../../plugin/index.js';
+import type { StoredResponse } from '../../../plugin/format/index.js';
 import { Breaker } from './breaker.js';
 import { PendingWrites } from './pending-writes.js';
 

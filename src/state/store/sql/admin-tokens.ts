@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { AdminToken, AdminTokens } from '../../../plugin/internal.js';
+import type { AdminToken, AdminTokens } from '../contract/admin-token.js';
 import type { AdminTokenRecord } from './audit-records.js';
 import type { Tables } from './tables/tables.js';
 

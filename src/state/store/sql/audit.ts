@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
-import type { AuditActor, AuditEntry, AuditFilter, AuditLog, Json } from '../../../plugin/internal.js';
+import type { AuditActor, AuditEntry, AuditFilter, AuditLog } from '../contract/audit.js';
+import type { Json } from '../../../plugin/index.js';
 import { readCursor, writeCursor } from '../../ledger/usage.js';
 import type { AuditRecord } from './audit-records.js';
 import type { Tables } from './tables/tables.js';

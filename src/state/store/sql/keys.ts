@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { FormerSecret, KeyPatch, ProtocolKey, Store } from '../../../plugin/internal.js';
+import type { FormerSecret, KeyPatch, Store } from '../../../plugin/core.js';
+import type { ProtocolKey } from '../../../plugin/index.js';
 import { applyPatch, applyRotation, type Rotation } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
 import { forgetFormerSecrets, idByFormerHash, indexFormerSecrets } from './ledger/former-secrets.js';

@@ -1,4 +1,5 @@
-import { limitFields, limitNames, type KeyLimits } from '../../../plugin/internal.js';
+import { limitFields, limitNames } from '../../../plugin/core.js';
+import type { KeyLimits } from '../../../plugin/index.js';
 import type { LimitRecord } from './tables/tables.js';
 
 export function toLimitRecord(limits: KeyLimits): LimitRecord {

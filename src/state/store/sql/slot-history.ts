@@ -4,7 +4,7 @@ import {
   type SlotChange,
   type SlotHistory,
   type WindowSample,
-} from '../../../plugin/internal.js';
+} from '../contract/slot-history.js';
 import { isNewChange } from '../slot-changes.js';
 import { sql } from './kysely.js';
 import type { SlotChangeRecord, WindowSampleRecord } from './slot-history-records.js';

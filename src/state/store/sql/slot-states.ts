@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Json, StateChange, Store } from '../../../plugin/internal.js';
+import type { Json } from '../../../plugin/index.js';
+import type { StateChange, Store } from '../../../plugin/core.js';
 import type { Tables } from './tables/tables.js';
 import { sql } from './kysely.js';
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Store, Team, TeamPatch } from '../../../plugin/internal.js';
+import type { Store, Team, TeamPatch } from '../../../plugin/core.js';
 import { applyPatch, byName } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
 import { fromLimitRecord, toLimitRecord } from './limits.js';

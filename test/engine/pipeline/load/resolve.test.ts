@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Pipeline } from '#src/engine/pipeline/run/pipeline.js';
-import { RequestTrace } from '#src/plugin/internal.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import { formerPackageName, packageName } from '#src/kit/version.js';
 import { Workshop, list, moduleText, whole } from '../workshop.js';
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { limitedIntercept } from '#src/engine/pipeline/run/limited-intercept.js';
-import { systemClock } from '#src/plugin/internal.js';
+import { systemClock } from '#src/plugin/index.js';
 import type { ModelCall, StageContext } from '@gw2api/gateway/plugin';
 import { ManualClock, replyOf } from '@gw2api/gateway/testing';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fakeModels } from '@gw2api/gateway/testing';
 import { describePipeline } from '#src/engine/pipeline/run/describe.js';
 import type { Pipeline } from '#src/engine/pipeline/run/pipeline.js';
-import { RequestTrace } from '#src/plugin/internal.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import { Workshop, list, moduleText, whole } from '../workshop.js';
 
 const checked = `gateway.yaml: 9 stages, 1 slot, 3 models, 0.0.0.0:8787

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type Koa from 'koa';
-import { RequestTrace } from '#src/plugin/internal.js';
+import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import { composeStages } from '#src/engine/pipeline/run/traced.js';
 
 type Middleware = (ctx: { state: object }, next: () => Promise<void>) => unknown;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { fakeHost, MemoryStore } from '@gw2api/gateway/testing';
-import { pluginStorage, type Json } from '#src/plugin/internal.js';
+import { pluginStorage } from '#src/engine/pipeline/stage/plugin-storage.js';
+import type { Json } from '#src/plugin/index.js';
 
 describe("a plugin's storage", () => {
   it('keeps JSON, and hands out copies', async () => {

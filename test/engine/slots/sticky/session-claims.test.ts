@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { Live, SlotLease } from '#src/plugin/internal.js';
+import type { Live } from '#src/plugin/core.js';
+import type { SlotLease } from '#src/plugin/index.js';
 import type { MemoryHub } from '#src/state/live/memory/hub.js';
 import { calm, openInstances, slowly } from '../instances.js';
 import { failure, openPool, slotConfig, sticky, unreachable, type Kit } from '../kit.js';

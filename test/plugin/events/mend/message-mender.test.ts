@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foldMessage, EventStream, type ModelEvent } from '#src/plugin/internal.js';
+import { foldMessage, EventStream, type ModelEvent } from '#src/plugin/index.js';
 import { MessageReader } from '#src/engine/transport/message-reader.js';
 
 type Json = Readonly<Record<string, unknown>>;

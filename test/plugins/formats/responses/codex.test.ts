@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import responses from '#plugins/formats/responses/index.js';
-import { GatewayError } from '#src/plugin/internal.js';
+import { GatewayError } from '#src/plugin/index.js';
 import { end, made, messageStart, refused, text, tool } from '../events.js';
 import { checkFailed, checkResponses } from '../grammar/responses.js';
 import { contextOf, replyOf, streamed, whole } from '../streams.js';

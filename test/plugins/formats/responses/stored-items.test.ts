@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { formatContext, requestBytes, type FormatContext, type Store } from '#src/plugin/internal.js';
+import { formatContext } from '#src/plugin/index.js';
+import { requestBytes } from '#src/plugin/raw/index.js';
+import type { FormatContext } from '#src/plugin/format/index.js';
+import type { Store } from '#src/plugin/core.js';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { formats } from '../../../support/formats.js';
 import { refusal } from '../refusals.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GatewayError, type MessagesRequest } from '#src/plugin/internal.js';
+import { GatewayError, type MessagesRequest } from '#src/plugin/index.js';
 import { betaNames, flagsOf, sortBetas } from '#plugins/upstreams/bedrock/betas.js';
 import { bedrockParts } from '#plugins/upstreams/bedrock/refused.js';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';

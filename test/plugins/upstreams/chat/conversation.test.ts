@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock, Message } from '#src/plugin/internal.js';
+import type { ContentBlock, Message } from '#src/plugin/index.js';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';

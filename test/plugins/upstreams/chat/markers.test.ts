@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContentBlock, MessagesRequest } from '#src/plugin/internal.js';
+import type { ContentBlock, MessagesRequest } from '#src/plugin/index.js';
 import { translate } from './translate.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withExtras } from '@gw2api/gateway/plugin';
-import { GatewayError, type Message, type Tool } from '#src/plugin/internal.js';
+import { GatewayError, type Message, type Tool } from '#src/plugin/index.js';
 import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { presetNames, type PresetName } from '#plugins/upstreams/chat/presets.js';

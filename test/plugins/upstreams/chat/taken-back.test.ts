@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withExtras } from '@gw2api/gateway/plugin';
-import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/internal.js';
+import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/index.js';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import type { PresetName } from '#plugins/upstreams/chat/presets.js';
 import { chatParts } from '#plugins/upstreams/chat/refused.js';

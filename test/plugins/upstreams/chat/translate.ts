@@ -1,4 +1,4 @@
-import type { Message, MessagesRequest } from '#src/plugin/internal.js';
+import type { Message, MessagesRequest } from '#src/plugin/index.js';
 import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest, type ChatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import type { CallTerms } from '#plugins/upstreams/shared/call-terms.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessagesRequest } from '#src/plugin/internal.js';
+import type { MessagesRequest } from '#src/plugin/index.js';
 import { messagesRequest } from '#plugins/upstreams/messages/messages-request.js';
 import { slotCall } from '../../../engine/slots/kit.js';
 

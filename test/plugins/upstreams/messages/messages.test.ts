@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { answerHeaders, foldMessage, isGatewayError, type SlotSettings } from '#src/plugin/internal.js';
+import { answerHeaders, foldMessage, isGatewayError } from '#src/plugin/index.js';
+import type { SlotSettings } from '#src/plugin/upstream/index.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import {
   Kit,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ListedModel } from '#src/plugin/internal.js';
+import type { ListedModel } from '#src/plugin/upstream/index.js';
 import { Kit, rejection } from '../../../engine/transport/upstream-kit.js';
 
 const json = { 'content-type': 'application/json' };

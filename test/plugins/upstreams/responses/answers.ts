@@ -1,4 +1,4 @@
-import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from '#src/plugin/internal.js';
+import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from '#src/plugin/index.js';
 import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
 import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { sentEvents } from '../../formats/streams.js';

@@ -6,7 +6,7 @@ import {
   type Message,
   type MessagesRequest,
   type Tool,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
 import { reportTo } from '#plugins/upstreams/shared/dropped.js';

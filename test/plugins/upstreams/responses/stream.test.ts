@@ -6,7 +6,7 @@ import responses from '#plugins/formats/responses/index.js';
 import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
 import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
-import { isGatewayError, type ContentBlock, type ModelEvent } from '#src/plugin/internal.js';
+import { isGatewayError, type ContentBlock, type ModelEvent } from '#src/plugin/index.js';
 import { contextWith } from '../../formats/contexts.js';
 import { toldUsage } from '../shared/told-usage.js';
 import { answers } from '../../formats/generated.js';

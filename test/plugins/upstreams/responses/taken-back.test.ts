@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/internal.js';
+import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/index.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesParts } from '#plugins/upstreams/responses/refused.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';

@@ -7,7 +7,7 @@ import {
   type MessagesStreamEvent,
   type SlotCall,
   type Tool,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import { withFittedSchemas } from '#plugins/upstreams/shared/anthropic-schemas.js';
 import { frozen } from '../../formats/contexts.js';
 

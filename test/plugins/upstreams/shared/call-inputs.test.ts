@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Message } from '#src/plugin/internal.js';
+import type { Message } from '#src/plugin/index.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
 import { withObjectInputs } from '#plugins/upstreams/shared/call-inputs.js';

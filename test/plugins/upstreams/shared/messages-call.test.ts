@@ -5,7 +5,7 @@ import {
   type SlotCall,
   type TextBlock,
   type Tool,
-} from '#src/plugin/internal.js';
+} from '#src/plugin/index.js';
 import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 import { asForcedTool } from '@gw2api/gateway/plugin';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';

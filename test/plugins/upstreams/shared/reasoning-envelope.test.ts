@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Message, MessagesRequest } from '#src/plugin/internal.js';
+import type { Message, MessagesRequest } from '#src/plugin/index.js';
 import { openReasoning, sealReasoning, withoutSealed } from '#plugins/upstreams/shared/reasoning-envelope.js';
 
 const envelope = { vendor: 'openrouter', data: [{ type: 'reasoning.text', text: 'Hm \u{1f914}' }] };

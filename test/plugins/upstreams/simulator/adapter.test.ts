@@ -1,16 +1,7 @@
 import { expect } from 'chai';
 import { request } from 'undici';
-import {
-  EventStream,
-  foldMessage,
-  ModelEvent,
-  systemClock,
-  type Logger,
-  type Credential,
-  type Upstream,
-  type UpstreamCall,
-  type UpstreamHost,
-} from '#src/plugin/internal.js';
+import { EventStream, foldMessage, ModelEvent, systemClock, type Logger } from '#src/plugin/index.js';
+import type { Credential, Upstream, UpstreamCall, UpstreamHost } from '#src/plugin/upstream/index.js';
 import { openHttpClient } from '#src/engine/transport/http-client.js';
 import simulator from '#plugins/upstreams/simulator/index.js';
 import { parseEvents, saying } from './caller.js';

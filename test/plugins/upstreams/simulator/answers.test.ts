@@ -2,13 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import {
-  compileCheck,
-  foldMessage,
-  ModelEvent,
-  type ContentBlock,
-  type Usage,
-} from '#src/plugin/internal.js';
+import { compileCheck } from '#src/plugin/format/index.js';
+import { foldMessage, ModelEvent, type ContentBlock, type Usage } from '#src/plugin/index.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, grammarProblem, parseEvents, post, refusal, saying, stream } from './caller.js';
 import { clockAt } from '../../../clock-at.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { compileCheck } from '#src/plugin/internal.js';
+import { compileCheck } from '#src/plugin/format/index.js';
 import { instanceOf } from '#plugins/upstreams/simulator/instance.js';
 import { randomFrom } from '#plugins/upstreams/simulator/random.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { StoredResponse } from '#src/plugin/internal.js';
+import type { StoredResponse } from '#src/plugin/format/index.js';
 import { openStore } from '#src/state/store/index.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';
 import { quiet } from '../stores.js';

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Combination } from '../../../ledger/combination.js';
-import type { AppendedRow, LedgerRow, Logger } from '../../../../plugin/internal.js';
+import type { AppendedRow, LedgerRow } from '../../../ledger/contract.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { errorTextInsert } from './error-texts.js';
 import { combinationsOf, sumInsert, sumsOf } from './hours.js';
 import { latencyCountsOf, latencyInsert } from './latency-counts.js';

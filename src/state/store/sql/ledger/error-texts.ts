@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { AppendedRow, ErrorTexts, ErrorTextStore, LedgerRow } from '../../../../plugin/internal.js';
+import type { AppendedRow, LedgerRow } from '../../../ledger/contract.js';
+import type { ErrorTexts, ErrorTextStore } from '../../../ledger/error-texts.js';
 import { PreparedInsert } from './insert-rows.js';
 import { sql } from '../kysely.js';
 import { deleteRows } from './pruning.js';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ProtocolKey } from '../../../../plugin/internal.js';
+import type { ProtocolKey } from '../../../../plugin/index.js';
 import { index } from '../tables/index-columns.js';
 import { sql } from '../kysely.js';
 import type { Tables } from '../tables/tables.js';

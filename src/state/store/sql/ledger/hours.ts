@@ -1,4 +1,4 @@
-import type { LedgerRow, UsageSum } from '../../../../plugin/internal.js';
+import type { LedgerRow, UsageSum } from '../../../ledger/contract.js';
 import {
   addToCombination,
   combinationKey,

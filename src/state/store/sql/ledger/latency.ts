@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { LatencySum, UsageQuery } from '../../../../plugin/internal.js';
+import type { LatencySum, UsageQuery } from '../../../ledger/contract.js';
 import {
   addCount,
   addLatency,

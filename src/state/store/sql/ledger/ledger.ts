@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Ledger, Logger } from '../../../../plugin/internal.js';
+import type { Ledger } from '../../../ledger/contract.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { appendInOneMessage, appendWith, withOptionalTexts } from './append.js';
 import { fromRecord } from '../../../ledger/columns.js';
 import { sqlLatency } from './latency.js';

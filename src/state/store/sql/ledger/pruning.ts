@@ -1,6 +1,6 @@
 import { sql, type Kysely } from '../kysely.js';
 import { hourOf } from '../../../ledger/usage.js';
-import { latencyMeasures } from '../../../../plugin/internal.js';
+import { latencyMeasures } from '../../../ledger/contract.js';
 import { latencyKinds, type LatencyKind } from '../../../ledger/latency-reading.js';
 import { groupPairs } from '../../../ledger/hourly-pair.js';
 import { pairKey, pairKind } from './pair-tables.js';

@@ -1,6 +1,6 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
-import type { LedgerFilter, LedgerPage, LedgerRow } from '../../../../plugin/internal.js';
+import type { LedgerFilter, LedgerPage, LedgerRow } from '../../../ledger/contract.js';
 import { readCursor, writeCursor } from '../../../ledger/usage.js';
 import { fromRecord, listedColumns } from '../../../ledger/columns.js';
 import { allOf } from './conditions.js';

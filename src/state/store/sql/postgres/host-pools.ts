@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { Pool, types, TypeOverrides, type PoolClient } from 'pg';
-import { within, type Logger } from '../../../../plugin/internal.js';
+import { within } from '../../../../kit/within.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { StoreBusyError } from '../../store-error.js';
 import type { PostgresAddress, PostgresHost } from './address.js';
 import * as faults from './faults.js';

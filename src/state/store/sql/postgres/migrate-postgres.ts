@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../../../plugin/internal.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { apply, missingIn } from '../ledger/migration-steps.js';
 import type { Migration } from '../tables/migrations.js';
 import type { Tables } from '../tables/tables.js';

@@ -1,4 +1,4 @@
-import { printable } from '../../../../plugin/internal.js';
+import { printable } from '../../../../kit/printable.js';
 import { codeOf, messageOf } from './faults.js';
 import { StoreError } from '../../store-error.js';
 

@@ -1,6 +1,6 @@
 import type { PostgresPool } from 'kysely';
 import { DatabaseError } from 'pg';
-import type { Logger } from '../../../../plugin/internal.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { labelOf, toPostgresAddress, type PostgresAddress } from './address.js';
 import { NoConnectionError, ReadOnlyError } from './faults.js';
 import { HostPools, isReadOnlyQuery, type HeldClient } from './host-pools.js';

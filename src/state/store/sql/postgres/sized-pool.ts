@@ -1,5 +1,5 @@
 import type { ClientConfig, Pool, PoolClient } from 'pg';
-import type { Logger } from '../../../../plugin/internal.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { StoreBusyError } from '../../store-error.js';
 import * as faults from './faults.js';
 

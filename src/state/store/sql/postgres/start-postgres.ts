@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../../../plugin/internal.js';
+import type { Logger } from '../../../../plugin/index.js';
 import { StoreError } from '../../store-error.js';
 import { migratePostgres } from './migrate-postgres.js';
 import { schemaOf } from '../tables/migrate.js';

@@ -2,7 +2,7 @@ import { copyFile, chmod, rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import Database from 'libsql';
-import { makeFolder } from '../../../../plugin/internal.js';
+import { makeFolder } from '../../../../plugin/index.js';
 import { StoreError } from '../../store-error.js';
 import { cannot, checkedContents, flush, type Contents } from './backup.js';
 import { newerError } from '../ledger/migration-steps.js';

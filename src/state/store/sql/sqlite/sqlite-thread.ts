@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { within, type CacheStats, type Logger } from '../../../../plugin/internal.js';
+import { within } from '../../../../kit/within.js';
+import type { CacheStats } from '../../../../plugin/core.js';
+import type { Logger } from '../../../../plugin/index.js';
 import type { Result } from './libsql-connection.js';
 import type {
   ThreadModule,

@@ -1,6 +1,6 @@
 import type { LatencyKind } from '../../../ledger/latency-reading.js';
 import type { ColumnGroup } from '../../../ledger/usage.js';
-import type { CacheCause, LatencyMeasure, LedgerTokens, UsageGroup } from '../../../../plugin/internal.js';
+import type { CacheCause, LatencyMeasure, LedgerTokens, UsageGroup } from '../../../ledger/contract.js';
 import type { AdminTokenRecord, AuditRecord } from '../audit-records.js';
 import type { SlotChangeRecord, WindowSampleRecord } from '../slot-history-records.js';
 
