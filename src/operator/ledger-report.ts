@@ -1,5 +1,11 @@
 import type { Static } from 'typebox';
-import type { CacheLoss, LedgerCost, LedgerRow, LedgerTokens } from '../state/ledger/contract.js';
+import type {
+  CacheLoss,
+  LedgerCost,
+  LedgerRow,
+  LedgerRowKey,
+  LedgerTokens,
+} from '../state/ledger/contract.js';
 import type { Cost, RequestDetail, RequestReport, Tokens } from './schemas.js';
 
 /** A row of the ledger as sent by the panel API. */
@@ -61,7 +67,7 @@ export function costReport({ billed, shown }: LedgerCost): Static<typeof Cost> {
 }
 
 /** Time and id of the row that a report's `id` stands for; the ledger needs the time to find it. */
-export function rowOf(reportId: string): Pick<LedgerRow, 'atMs' | 'id'> | undefined {
+export function rowOf(reportId: string): LedgerRowKey | undefined {
   const [, at, id] = /^(\d{1,15})\.(.{1,100})$/.exec(reportId) ?? [];
   return at === undefined || id === undefined ? undefined : { atMs: Number(at), id };
 }

@@ -97,6 +97,9 @@ export interface LedgerRow {
   readonly trace?: LedgerTrace;
 }
 
+/** Key of a row: rows are found by time. */
+export type LedgerRowKey = Pick<LedgerRow, 'atMs' | 'id'>;
+
 /** Row on its way to the ledger, with its error texts; rows that are read are without them. */
 export interface AppendedRow extends LedgerRow {
   readonly errorTexts?: ErrorTexts;
@@ -247,8 +250,10 @@ export interface Ledger {
     filter: LedgerFilter,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<LedgerPage>;
-  /** One row with its trace. Needs `atMs` beside the id, because rows are found by time. */
-  get(row: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined>;
+  /** One row with its trace. */
+  get(row: LedgerRowKey): Promise<LedgerRow | undefined>;
+  /** Those of some rows that are in the ledger, in any order, without their traces; `rows`: max 1000, each once. */
+  find(rows: readonly LedgerRowKey[]): Promise<readonly LedgerRow[]>;
   /** Sums ordered by time, then by group. For a stage, all settled requests are included. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /**

@@ -3,6 +3,7 @@ import type {
   LedgerAddition,
   LedgerFilter,
   LedgerRow,
+  LedgerRowKey,
   LedgerTokens,
   UsageGroup,
   UsageQuery,
@@ -10,12 +11,12 @@ import type {
 } from './contract.js';
 
 /** Cursor of a ledger page: the place of its last row. */
-export function writeCursor({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): string {
+export function writeCursor({ atMs, id }: LedgerRowKey): string {
   return `${atMs}.${id}`;
 }
 
 /** Throws a TypeError on what `writeCursor` has not written. */
-export function readCursor(cursor: string): Pick<LedgerRow, 'atMs' | 'id'> {
+export function readCursor(cursor: string): LedgerRowKey {
   const [, at, id] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
   if (at === undefined || id === undefined)
     throw new TypeError('The cursor is not one that a page has ended with.');

@@ -29,6 +29,7 @@ export function withFlushedUsage(store: WholeStore, writer: Writer, others: Othe
       append: (rows) => ledger.append(rows),
       requests: (filter, page) => ledger.requests(filter, page),
       get: (row) => ledger.get(row),
+      find: (rows) => ledger.find(rows),
       async usage(query) {
         const waiting = waitingQuery(query);
         if (waiting) return wholeUsage(query, waiting);

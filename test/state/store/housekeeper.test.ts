@@ -154,6 +154,7 @@ function asLedger(ledger: Store['ledger']): Store['ledger'] {
     append: (rows) => ledger.append(rows),
     requests: (filter, page) => ledger.requests(filter, page),
     get: (row) => ledger.get(row),
+    find: (rows) => ledger.find(rows),
     usage: (query) => ledger.usage(query),
     latency: (query) => ledger.latency(query),
     prune: (beforeMs, limit) => ledger.prune(beforeMs, limit),

@@ -69,6 +69,19 @@ export function describeLedger(open: () => Store): void {
       expect(rows[1]).to.deep.equal(bare);
     });
 
+    it('finds some rows at once by their times and ids, without their traces', async () => {
+      const rows = Array.from({ length: 600 }, (_, at) =>
+        row(`r${at}`, t0 - at * hour, { keyId: 'k', ...money }),
+      );
+      await store.ledger.append(rows.map((each) => ({ ...each, trace: { stages: [], calls: [] } })));
+      const asked = rows.filter((_, at) => at % 2 === 0);
+      const others = ['r1', "'"].map((id) => ({ id, atMs: t0 }));
+      const found = await store.ledger.find([...asked, ...others]);
+      expect(found.toSorted((one, other) => other.atMs - one.atMs)).to.deep.equal(asked);
+      expect(await store.ledger.find([])).to.deep.equal([]);
+      expect(await store.ledger.find(others)).to.deep.equal([]);
+    });
+
     it('counts a row once however often it comes', async () => {
       await store.ledger.append([]);
       await store.ledger.append([row('1', t0), row('2', t0)]);

@@ -1,4 +1,4 @@
-import type { AppendedRow, LedgerRow } from '../../ledger/contract.js';
+import type { AppendedRow, LedgerRowKey } from '../../ledger/contract.js';
 import type { CacheStats } from '../../../plugin/core.js';
 import type { ErrorTexts, ErrorTextStore } from '../../ledger/error-texts.js';
 
@@ -22,7 +22,7 @@ export class MemoryErrorTexts implements ErrorTextStore {
     if (this.#kept.size > this.#max && first !== undefined) this.#kept.delete(first);
   }
 
-  async find(rows: readonly Pick<LedgerRow, 'atMs' | 'id'>[]): Promise<ReadonlyMap<string, ErrorTexts>> {
+  async find(rows: readonly LedgerRowKey[]): Promise<ReadonlyMap<string, ErrorTexts>> {
     const found = new Map<string, ErrorTexts>();
     for (const { id, atMs } of rows) {
       const kept = this.#kept.get(id);

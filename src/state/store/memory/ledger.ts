@@ -5,6 +5,7 @@ import type {
   LedgerFilter,
   LedgerPage,
   LedgerRow,
+  LedgerRowKey,
   UsageGroup,
   UsageQuery,
   UsageSum,
@@ -67,14 +68,19 @@ export class MemoryLedger implements Ledger {
     const found = [...this.#rows.values()]
       .filter((row) => matches(row, filter) && (!after || newestFirst(after, row) < 0))
       .toSorted(newestFirst);
-    const rows = found.slice(0, size).map(({ trace: _, ...row }) => row);
+    const rows = found.slice(0, size).map(withoutTrace);
     const last = rows.at(-1);
     return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
   }
 
-  async get({ atMs, id }: Pick<LedgerRow, 'atMs' | 'id'>): Promise<LedgerRow | undefined> {
+  async get({ atMs, id }: LedgerRowKey): Promise<LedgerRow | undefined> {
     const row = this.#rows.get(id);
     return row?.atMs === atMs ? row : undefined;
+  }
+
+  async find(keys: readonly LedgerRowKey[]): Promise<readonly LedgerRow[]> {
+    const rows = await Promise.all(keys.map((key) => this.get(key)));
+    return rows.flatMap((row) => (row ? [withoutTrace(row)] : []));
   }
 
   async usage(query: UsageQuery): Promise<readonly UsageSum[]> {
@@ -135,6 +141,10 @@ export class MemoryLedger implements Ledger {
   }
 }
 
+function withoutTrace({ trace: _, ...row }: LedgerRow): LedgerRow {
+  return row;
+}
+
 function add(sums: Map<string, UsageSum>, key: string, sum: UsageSum): void {
   const known = sums.get(key);
   sums.set(key, known ? addSums(known, sum) : sum);
@@ -164,7 +174,7 @@ const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {
   format: ({ format }) => format,
 };
 
-function newestFirst(a: Pick<LedgerRow, 'atMs' | 'id'>, b: Pick<LedgerRow, 'atMs' | 'id'>): number {
+function newestFirst(a: LedgerRowKey, b: LedgerRowKey): number {
   return b.atMs - a.atMs || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
 }
 

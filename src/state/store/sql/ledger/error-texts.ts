@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { AppendedRow, LedgerRow } from '../../../ledger/contract.js';
+import type { AppendedRow, LedgerRowKey } from '../../../ledger/contract.js';
 import type { ErrorTexts, ErrorTextStore } from '../../../ledger/error-texts.js';
 import { PreparedInsert } from './insert-rows.js';
 import { sql } from '../kysely.js';
@@ -50,7 +50,7 @@ const maxLookedUp = 500;
 
 async function lookUp(
   db: Kysely<Tables>,
-  rows: readonly Pick<LedgerRow, 'atMs' | 'id'>[],
+  rows: readonly LedgerRowKey[],
 ): Promise<readonly (readonly [string, ErrorTexts])[]> {
   const timeOf = new Map(rows.map(({ id, atMs }) => [id, atMs]));
   const times = [...timeOf.values()];

@@ -5,7 +5,7 @@ import { appendInOneMessage, appendWith, withOptionalTexts } from './append.js';
 import { fromRecord } from '../../../ledger/columns.js';
 import { sqlLatency } from './latency.js';
 import { Pruning } from './pruning.js';
-import { sqlRequests } from './requests.js';
+import { sqlRequests, sqlRowsOf } from './requests.js';
 import type { Tables } from '../tables/tables.js';
 import { sqlUsage } from './usage.js';
 
@@ -29,6 +29,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', lo
         .executeTakeFirst();
       return record && fromRecord(record);
     },
+    find: (rows) => sqlRowsOf(db, rows),
     prune: (beforeMs, limit) => pruning.run(db, beforeMs, limit),
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
-import type { LedgerFilter, LedgerPage, LedgerRow } from '../../../ledger/contract.js';
+import type { LedgerFilter, LedgerPage, LedgerRow, LedgerRowKey } from '../../../ledger/contract.js';
 import { readCursor, writeCursor } from '../../../ledger/usage.js';
 import { fromRecord, listedColumns } from '../../../ledger/columns.js';
 import { allOf } from './conditions.js';
@@ -21,7 +21,7 @@ export async function sqlRequests(
   const size = Math.min(limit, 1000);
   const search = await searchFor(db, filter);
   const found: LedgerRow[] = [];
-  let after: Place | undefined = cursor === undefined ? undefined : readCursor(cursor);
+  let after: LedgerRowKey | undefined = cursor === undefined ? undefined : readCursor(cursor);
   do {
     const part = partOf(search, after, search.others.length === 0 ? size + 1 : Math.max(size + 1, partSize));
     found.push(...(await rowsIn(db, search, part, size + 1 - found.length)));
@@ -34,7 +34,19 @@ export async function sqlRequests(
   return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
 }
 
-type Place = Pick<LedgerRow, 'atMs' | 'id'>;
+/** Those of some rows that are there, each looked up by the primary key. */
+export async function sqlRowsOf(
+  db: Kysely<Tables>,
+  keys: readonly LedgerRowKey[],
+): Promise<readonly LedgerRow[]> {
+  if (keys.length === 0) return [];
+  const values = sql.join(keys.map(({ atMs, id }) => sql`(cast(${atMs} as bigint), cast(${id} as text))`));
+  const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
+    with place (at, id) as (values ${values})
+    select ${listed()} from place cross join ledger where ledger.at = place.at and ledger.id = place.id
+  `.execute(db);
+  return rows.map(fromRecord);
+}
 
 /** One part of a search: the query for its rows, newest first, and its max size. */
 interface Part {
@@ -42,7 +54,7 @@ interface Part {
   readonly size: number;
 }
 
-function partOf({ within, first }: LedgerSearch, after: Place | undefined, size: number): Part {
+function partOf({ within, first }: LedgerSearch, after: LedgerRowKey | undefined, size: number): Part {
   const later = after ? [sql<boolean>`(at, id) < (${after.atMs}, ${after.id})`] : [];
   const where = allOf([...within, ...(first ? [first] : []), ...later]);
   const places = sql`select at, id from ledger where ${where} order by at desc, id desc`;
@@ -55,17 +67,20 @@ async function rowsIn(
   { places, size }: Part,
   max: number,
 ): Promise<readonly LedgerRow[]> {
-  const columns = sql.join(listedColumns.map((column) => sql.ref(`ledger.${column}`)));
   const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
-    select ${columns} from (${places} limit ${sql.lit(size)}) as place cross join ledger
+    select ${listed()} from (${places} limit ${sql.lit(size)}) as place cross join ledger
     where ledger.at = place.at and ledger.id = place.id and ${allOf(others)}
     order by place.at desc, place.id desc limit ${sql.lit(max)}
   `.execute(db);
   return rows.map(fromRecord);
 }
 
+function listed(): RawBuilder<unknown> {
+  return sql.join(listedColumns.map((column) => sql.ref(`ledger.${column}`)));
+}
+
 /** Start of the next part; undefined after the last part. */
-async function lastOf(db: Kysely<Tables>, { places, size }: Part): Promise<Place | undefined> {
+async function lastOf(db: Kysely<Tables>, { places, size }: Part): Promise<LedgerRowKey | undefined> {
   const { rows } = await sql<{ readonly at: number; readonly id: string }>`
     ${places} limit 1 offset ${sql.lit(size - 1)}
   `.execute(db);
