@@ -27,7 +27,10 @@ const holders: readonly LimitedHolder[] = [
 
 const startMs = Date.UTC(2026, 0, 15);
 
-/** Steps of a run; `at` is an instance, `cost` in USD. */
+/**
+ * Steps of a run; `at` is an instance, `cost` in USD. An instance that loses an answer is cut off: the store has its
+ * next rows after so many `reads` of the ledger, and it does not hear of that.
+ */
 const step = fc.oneof(
   {
     weight: 6,
@@ -48,6 +51,10 @@ const step = fc.oneof(
       ),
       at: fc.nat(3),
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('lose an answer' as const), at: fc.nat(3), reads: fc.nat(6) }),
   },
   {
     weight: 4,
@@ -86,6 +93,35 @@ const inBoth: readonly Step[] = [
   { do: 'call', at: 1, cost: 1 },
 ];
 
+/** Rows that are in the ledger, and in the spool of an instance that does not know it, are counted once. */
+const inBothUnheard: readonly (readonly Step[])[] = [0, 1, 2, 3, 4, 5].map((reads) => [
+  { do: 'lose an answer', at: 0, reads },
+  { do: 'call', at: 0, cost: 3 },
+  { do: 'call', at: 0, cost: 3 },
+  { do: 'flush', at: 0 },
+  { do: 'live is lost', at: 0 },
+  { do: 'call', at: 1, cost: 1 },
+  { do: 'call', at: 1, cost: 4 },
+  { do: 'call', at: 1, cost: 1 },
+]);
+
+/** The same where a later process has taken the spool over, and nobody remembers the meter. */
+const inBothAfterKill = inBothUnheard.map((steps) => steps.toSpliced(4, 0, { do: 'kill', at: 0 }));
+
+/** The same where the answer to a drain is lost. */
+const inBothAfterDrain: readonly Step[] = [
+  { do: 'store goes', at: 0 },
+  { do: 'call', at: 0, cost: 1 },
+  { do: 'flush', at: 0 },
+  { do: 'call', at: 0, cost: 4 },
+  { do: 'flush', at: 0 },
+  { do: 'lose an answer', at: 0, reads: 0 },
+  { do: 'store comes', at: 0 },
+  { do: 'live is lost', at: 0 },
+  { do: 'call', at: 1, cost: 3 },
+  { do: 'call', at: 1, cost: 1 },
+];
+
 describe('a budget over kills, restarts and outages', function () {
   this.timeout(120_000);
   for (const [where, hosts] of [
@@ -103,8 +139,10 @@ describe('a budget over kills, restarts and outages', function () {
         }
       };
       await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), run), {
-        numRuns: 40,
-        examples: [[[...inOneSpool]], [[...inBoth]]],
+        numRuns: 55,
+        examples: [inOneSpool, inBoth, ...inBothUnheard, ...inBothAfterKill, inBothAfterDrain].map(
+          (steps): [Step[]] => [[...steps]],
+        ),
       });
     });
 });
@@ -130,6 +168,8 @@ class Instance {
   /** Dies once the store has its next rows, before it hears of that. */
   isDying = false;
   isDead = false;
+  /** Reads of the ledger before its next rows are there, of which it does not hear. */
+  readsUnheard: number | undefined;
   /** Resolves at its death. */
   readonly died: Promise<void>;
   #die = (): void => undefined;
@@ -161,13 +201,17 @@ class Instance {
         return refreshing;
       },
     });
-    const usage: Ledger['usage'] = async (query) => {
+    const read = async <Result>(reading: () => Promise<Result>): Promise<Result> => {
       if (this.isDead) return never;
       if (world.isAwayFor(this.place)) throw new Error('the store is away');
-      return world.store.ledger.usage(query);
+      return world.read(reading);
+    };
+    const reads: Pick<Ledger, 'usage' | 'find'> = {
+      usage: (query) => read(() => world.store.ledger.usage(query)),
+      find: (keys) => read(() => world.store.ledger.find(keys)),
     };
     const over = Object.assign(Object.create(world.store) as MemoryStore, {
-      ledger: Object.assign(Object.create(world.store.ledger) as Ledger, { usage }),
+      ledger: Object.assign(Object.create(world.store.ledger) as Ledger, reads),
     });
     this.others = otherLedgers({ live, ledger });
     const store = withFlushedUsage(over, ledger, this.others);
@@ -180,8 +224,13 @@ class Instance {
   async #append(world: World, rows: readonly AppendedRow[]): Promise<void> {
     if (this.isDead) return never;
     if (world.isAwayFor(this.place)) throw new Error('the store is away');
-    await world.store.ledger.append(rows);
-    for (const { id } of rows) world.inStore.add(id);
+    if (this.readsUnheard !== undefined) {
+      await world.appendLate(rows, this.readsUnheard);
+      this.readsUnheard = undefined;
+      world.cutOff(this.place);
+      throw new Error('the store has not answered');
+    }
+    await world.append(rows);
     if (!this.isDying) return;
     await this.kill(world);
     return never;
@@ -223,6 +272,8 @@ class World {
   #lacking: Live['meters'] | undefined;
   /** Places whose instance cannot reach the store, though others can. */
   readonly #cutOff = new Set<number>();
+  /** Rows that come to the store after some reads. */
+  #late: { readonly rows: readonly AppendedRow[]; reads: number }[] = [];
   #nowMs = startMs;
   #hasKilled = false;
   /** True while store and meters are away, after what an instance knew was lost with it. */
@@ -267,7 +318,8 @@ class World {
     else if (each.do === 'drain') await instance.recover();
     else if (each.do === 'kill') await instance.kill(this);
     else if (each.do === 'kill after append') instance.isDying = true;
-    else if (each.do === 'cut off') this.#cutOff.add(place);
+    else if (each.do === 'cut off') this.cutOff(place);
+    else if (each.do === 'lose an answer') instance.readsUnheard = 'reads' in each ? each.reads : 0;
     else if (each.do === 'live is lost') this.#meters = this.#noMeters();
     else {
       this.isStoreAway = each.do === 'store goes';
@@ -285,6 +337,29 @@ class World {
 
   folderOf(place: number): string {
     return path.join(this.#hosts[this.#places[place]!]!.where, 'spool');
+  }
+
+  async append(rows: readonly AppendedRow[]): Promise<void> {
+    await this.store.ledger.append(rows);
+    for (const { id } of rows) this.inStore.add(id);
+  }
+
+  async appendLate(rows: readonly AppendedRow[], reads: number): Promise<void> {
+    if (reads === 0) await this.append(rows);
+    else this.#late.push({ rows, reads });
+  }
+
+  async read<Result>(reading: () => Promise<Result>): Promise<Result> {
+    const result = await reading();
+    for (const late of this.#late) late.reads -= 1;
+    const due = this.#late.filter(({ reads }) => reads === 0);
+    this.#late = this.#late.filter(({ reads }) => reads > 0);
+    for (const { rows } of due) await this.append(rows);
+    return result;
+  }
+
+  cutOff(place: number): void {
+    this.#cutOff.add(place);
   }
 
   isAwayFor(place: number): boolean {
@@ -342,9 +417,9 @@ class World {
   }
 
   async #call(instance: Instance, cost: number): Promise<void> {
-    const isOpened = this.isAwayFor(instance.place) && !(await this.#areOpen());
+    const wasOpen = await this.#areOpen();
     const { counted, refusal } = await instance.limiter.admit(holders);
-    if (isOpened && this.#hasKilled) this.#isBlind = true;
+    if (!wasOpen && this.isAwayFor(instance.place) && this.#hasKilled) this.#isBlind = true;
     const spent = this.#settled.reduce((sum, settled) => sum + settled.cost, 0);
     const lost = this.#settled.filter(({ isLost, id }) => isLost && !this.inStore.has(id));
     const known = lost.reduce((sum, settled) => sum - settled.cost, spent);

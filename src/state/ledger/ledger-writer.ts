@@ -37,6 +37,8 @@ export class LedgerWriter {
   #writing: Promise<void> | undefined;
   /** Rows that the store or the spool is given at the moment. */
   #batch: readonly AppendedRow[] = [];
+  /** Waiting rows that the store may have: it was given them and its answer is not known. */
+  readonly #unconfirmed = new WeakSet<AppendedRow>();
   readonly #drain: SpoolDrain;
 
   constructor(options: LedgerWriterOptions) {
@@ -107,10 +109,16 @@ export class LedgerWriter {
     const { spool, clock: { setTimer } = systemClock } = this.#options;
     await within(this.#settled(), settleMs, 'Rows still wait.', setTimer).catch(() => undefined); // they are told
     const held = new WaitingSums();
-    for (const row of [...this.#batch, ...this.#queue]) if (isAsked(query, row)) held.add(row, 0);
+    const asked = [...this.#batch, ...this.#queue].filter((row) => isAsked(query, row));
+    for (const row of asked) held.add(row, 0);
+    held.markUnconfirmed(this.#unconfirmedOf(asked));
     const isGiven = this.#batch.some((row) => isAsked(query, row));
     const here = { ...held.of(query), ...(isGiven && { version: null }) };
     return spool ? bothWaiting(here, spool.waitingOf(query)) : here;
+  }
+
+  #unconfirmedOf(rows: readonly AppendedRow[]): readonly AppendedRow[] {
+    return rows.filter((row) => this.#unconfirmed.has(row));
   }
 
   /** Gives the store all that waits, also what processes that have ended have left. */
@@ -163,6 +171,7 @@ export class LedgerWriter {
       return true;
     } catch (error) {
       this.#options.log.warn({ err: error }, 'The ledger cannot be written; its rows are queued.');
+      for (const row of batch) this.#unconfirmed.add(row);
       this.#drain.storeFailed();
       return false;
     }
@@ -172,7 +181,7 @@ export class LedgerWriter {
     const { spool, log } = this.#options;
     if (!spool) return false;
     try {
-      await spool.add(batch);
+      await spool.add(batch, this.#unconfirmedOf(batch));
       this.#drain.rowsSpooled(); // the store may be back, but lacks these rows
       return true;
     } catch (error) {

@@ -74,17 +74,16 @@ export class Spool {
   /** Waiting rows of a key or team. */
   waitingOf(query: WaitingQuery): WaitingUse {
     const files = [this.#appended, ...this.#claimed.map(({ waiting }) => waiting)];
-    const { sum, version } = files
-      .map((file) => file.of(query))
-      .reduce((one, other) => bothWaiting(one, other));
-    const isGiven = this.#offered.some((row) => isAsked(query, row));
-    return { sum, version: isGiven ? null : version };
+    const use = files.map((file) => file.of(query)).reduce((one, other) => bothWaiting(one, other));
+    return this.#offered.some((row) => isAsked(query, row)) ? { ...use, version: null } : use;
   }
 
-  /** Resolves when the rows are out of this process. */
-  add(rows: readonly AppendedRow[]): Promise<void> {
+  /** Resolves when the rows are out of this process. `unconfirmed`: those that the store may have all the same. */
+  add(rows: readonly AppendedRow[], unconfirmed: readonly AppendedRow[] = []): Promise<void> {
     const lines = linesOf(rows);
-    const added = this.#adding.then(() => this.#append(lines)).then(() => this.#count(this.#appended, rows));
+    const added = this.#adding
+      .then(() => this.#append(lines))
+      .then(() => this.#count(this.#appended, rows, unconfirmed));
     this.#adding = added.catch(() => undefined);
     return added;
   }
@@ -127,6 +126,7 @@ export class Spool {
     let count = 0;
     for await (const batch of batchesIn(this.#pathOf(file.name), file.taken, size)) {
       this.#offered = batch;
+      file.waiting.markUnconfirmed(batch); // until it is taken
       this.#taking = take(batch, file.isOwn).then(() => this.#hasTaken(file, batch));
       await this.#taking.finally(() => {
         this.#offered = [];
@@ -176,15 +176,17 @@ export class Spool {
     return file;
   }
 
-  /** Counts the rows that another process has left. */
+  /** Counts the rows that another process has left, which may have given any of them to the store. */
   async #countLeft({ name, taken, waiting }: Claimed): Promise<number> {
-    for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) this.#count(waiting, batch);
+    for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize))
+      this.#count(waiting, batch, batch);
     return waiting.rows;
   }
 
-  #count(waiting: WaitingSums, rows: readonly AppendedRow[]): void {
+  #count(waiting: WaitingSums, rows: readonly AppendedRow[], unconfirmed: readonly AppendedRow[]): void {
     const version = this.#nextVersion();
     for (const row of rows) waiting.add(row, version);
+    waiting.markUnconfirmed(unconfirmed);
   }
 
   async #renamed(from: string, to: string): Promise<boolean> {

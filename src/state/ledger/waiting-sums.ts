@@ -1,4 +1,4 @@
-import type { LedgerRow, UsageSum } from './contract.js';
+import type { LedgerRow, LedgerRowKey, UsageSum } from './contract.js';
 import type { LimitHolder } from '../../plugin/core.js';
 import { addSums, sumOf } from './usage.js';
 
@@ -16,6 +16,11 @@ export interface WaitingUse {
   readonly sum: UsageSum | null;
   /** Another number once the store has taken one of them; null: it is given some at the moment. */
   readonly version: number | null;
+  /**
+   * Rows of the sum that the store may have all the same, for it was given them and its answer is not known. At most 500:
+   * where it has further ones they count twice, as do all that a former version tells, which names none.
+   */
+  readonly unconfirmed?: readonly LedgerRowKey[];
 }
 
 interface WaitingDay {
@@ -24,8 +29,15 @@ interface WaitingDay {
   version: number;
 }
 
+interface Unconfirmed {
+  readonly key: LedgerRowKey;
+  readonly holders: readonly string[];
+}
+
 /** Sums of rows that wait, by key and by team, for each day. */
 export class WaitingSums {
+  /** By id. */
+  readonly #unconfirmed = new Map<string, Unconfirmed>();
   readonly #days = new Map<string, Map<number, WaitingDay>>();
   #rows = 0;
 
@@ -46,22 +58,41 @@ export class WaitingSums {
     }
   }
 
+  /** Notes that the store may have these of the rows, up to 500. */
+  markUnconfirmed(rows: readonly LedgerRow[]): void {
+    for (const row of rows) {
+      if (this.#unconfirmed.size >= maxUnconfirmed) return;
+      const { id, atMs } = row;
+      this.#unconfirmed.set(id, { key: { atMs, id }, holders: holdersOf(row) });
+    }
+  }
+
   /** Takes away rows that the store has taken. */
   remove(rows: readonly LedgerRow[], version: number): void {
     for (const row of rows) {
+      this.#unconfirmed.delete(row.id);
       this.#rows -= 1;
       for (const holder of holdersOf(row)) this.#subtract(holder, row, version);
     }
   }
 
-  of({ fromMs, toMs, ...holder }: WaitingQuery): WaitingUse {
+  of(query: WaitingQuery): WaitingUse {
+    const { fromMs, toMs, ...holder } = query;
     const days = [...(this.#days.get(nameOf(holder))?.values() ?? [])];
     const asked = days.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
     return {
       sum:
         asked.length === 0 ? null : asked.map(({ sum }) => sum).reduce((one, other) => addSums(one, other)),
       version: Math.max(0, ...asked.map(({ version }) => version)),
+      ...unconfirmedOf(this.#unconfirmedIn(query)),
     };
+  }
+
+  #unconfirmedIn({ fromMs, toMs, ...holder }: WaitingQuery): readonly LedgerRowKey[] {
+    const name = nameOf(holder);
+    return [...this.#unconfirmed.values()]
+      .filter(({ key: { atMs }, holders }) => atMs >= fromMs && atMs < toMs && holders.includes(name))
+      .map(({ key }) => key);
   }
 
   #subtract(holder: string, row: LedgerRow, version: number): void {
@@ -103,12 +134,24 @@ export class Holders {
   }
 }
 
-/** Sum of two: the rows of both, and a version that changes as one of theirs does. */
+/** Sum of two: the rows of both, and a version that changes as one of theirs does; unconfirmed rows up to 500. */
 export function bothWaiting(one: WaitingUse, other: WaitingUse): WaitingUse {
   const sum = one.sum && other.sum ? addSums(one.sum, other.sum) : (one.sum ?? other.sum);
   const isSettled = one.version !== null && other.version !== null;
-  return { sum, version: isSettled ? Math.max(one.version, other.version) : null };
+  const unconfirmed = [...(one.unconfirmed ?? []), ...(other.unconfirmed ?? [])];
+  return {
+    sum,
+    version: isSettled ? Math.max(one.version, other.version) : null,
+    ...unconfirmedOf(unconfirmed),
+  };
 }
+
+function unconfirmedOf(keys: readonly LedgerRowKey[]): Pick<WaitingUse, 'unconfirmed'> {
+  return keys.length === 0 ? {} : { unconfirmed: keys.slice(0, maxUnconfirmed) };
+}
+
+/** Two batches: that of the writer, and a step of the drain. */
+const maxUnconfirmed = 500;
 
 function holdersOf({ keyId, team }: Pick<LedgerRow, 'keyId' | 'team'>): readonly string[] {
   const names = keyId === undefined ? [] : [nameOf({ keyId })];

@@ -1,7 +1,7 @@
 import type { Ledger, UsageQuery, UsageSum } from '../ledger/contract.js';
 import type { WholeStore } from '../../plugin/core.js';
 import type { LedgerWriter } from '../ledger/ledger-writer.js';
-import { addSums } from '../ledger/usage.js';
+import { addSums, sumOf } from '../ledger/usage.js';
 import { bothWaiting, dayMs, type WaitingQuery, type WaitingUse } from '../ledger/waiting-sums.js';
 
 /** Ledgers of the other instances, as far as they answer. */
@@ -48,17 +48,19 @@ export function withFlushedUsage(store: WholeStore, writer: Writer, others: Othe
 
 /**
  * Sums of the ledger with what waits in all instances. A row that is taken to the store meanwhile would be missing or
- * counted twice, so the instances are asked before and after the ledger until both answers are the same. Rejects where
- * they go on to differ.
+ * counted twice, so the instances are asked before and after the ledger until both answers are the same, less the rows
+ * that the ledger has though its answer did not arrive. Rejects where they go on to differ.
  */
-function usageWithWaiting(ledger: Pick<Ledger, 'usage'>, writer: Writer, others: OtherLedgers) {
-  const look = async (query: WaitingQuery): Promise<readonly WaitingUse[]> => {
+function usageWithWaiting(ledger: Pick<Ledger, 'usage' | 'find'>, writer: Writer, others: OtherLedgers) {
+  const ask = async (query: WaitingQuery): Promise<readonly WaitingUse[]> => {
     const [here, elsewhere] = await Promise.all([writer.waitingOf(query), others.waitingOf(query)]);
     return [here, ...elsewhere];
   };
+  const look = async (query: WaitingQuery): Promise<readonly WaitingUse[]> =>
+    Promise.all((await ask(query)).map((use) => withoutKnown(use, ledger)));
   return async (query: UsageQuery, waiting: WaitingQuery): Promise<readonly UsageSum[]> => {
+    if (query.everywhere === 'waiting') return withWaiting([], await ask(waiting));
     let before = await look(waiting);
-    if (query.everywhere === 'waiting') return withWaiting([], before);
     for (let tries = 0; tries < maxTries; tries += 1) {
       const sums = await ledger.usage(query);
       if (before.every(({ sum }) => sum === null)) return sums;
@@ -68,6 +70,17 @@ function usageWithWaiting(ledger: Pick<Ledger, 'usage'>, writer: Writer, others:
     }
     throw new Error('Rows that have waited are being written to the ledger: its sum is not known yet.');
   };
+}
+
+/** Use without the unconfirmed rows that the ledger has. */
+async function withoutKnown(
+  { sum, version, unconfirmed = [] }: WaitingUse,
+  ledger: Pick<Ledger, 'find'>,
+): Promise<WaitingUse> {
+  if (!sum || unconfirmed.length === 0) return { sum, version };
+  const known = await ledger.find(unconfirmed);
+  const left = known.reduce((rest, row) => addSums(rest, sumOf(row), -1), sum);
+  return { sum: left.requests === 0 ? null : left, version };
 }
 
 /** Days of a key or team that a query asks for in all instances, as one sum. */
