@@ -6,7 +6,7 @@ import { masterActor } from './access/actor.js';
 import type { CoreContext, CoreMiddleware } from '../engine/http/exchange.js';
 import type { Matcher } from '../engine/http/layers.js';
 import { callerKey } from '../plugin/index.js';
-import { requireMasterKey } from '../plugin/core.js';
+import { requireMasterKey } from './access/master-key.js';
 import { operationsOf } from '../features/pipeline/admin-operations.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Services } from '../gateway/services.js';

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as breath } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, parseJson } from '../plugin/index.js';
-import { isRecord } from '../kit/schema/record.js';
 import { readText } from '../plugin/core.js';
+import { isRecord } from '../kit/schema/record.js';
 import type { PanelContext } from './route.js';
 
 /**

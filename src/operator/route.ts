@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
 import type { AuditedAction } from './audit/audited-action.js';
 import type { Actor, Role } from '../state/store/contract/actor.js';
-import type { ConsoleSession } from '../plugin/core.js';
+import type { ConsoleSession } from '../state/store/contract/store.js';
 import type { Logger } from '../plugin/index.js';
 
 /** Request state that the panel API reads. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../plugin/index.js';
-import type { KeyPatch, TeamPatch } from '../../plugin/core.js';
+import type { KeyPatch, TeamPatch } from '../../state/store/contract/store.js';
 import type { Panel } from '../slots/panel-slots.js';
 
 /** Throws `conflict` for a budget that no stage of the pipeline would count. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isoTime } from '../slots/report.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { isSamePerson } from '../../state/store/contract/same-person.js';
-import type { ConsoleSession } from '../../plugin/core.js';
+import type { ConsoleSession } from '../../state/store/contract/store.js';
 import type { Panel } from '../slots/panel-slots.js';
 import { route, type Call, type PanelRoute } from '../../operator/route.js';
 import { Count, IsoTime, ListOf, Nullable } from '../../operator/schemas.js';

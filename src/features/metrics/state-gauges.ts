@@ -1,5 +1,5 @@
 import * as prom from 'prom-client';
-import type { ResponseTotal, Store } from '../../plugin/core.js';
+import type { Store, ResponseTotal } from '../../state/store/contract/store.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 
 interface StateReadings {

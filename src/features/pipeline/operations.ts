@@ -1,7 +1,7 @@
 import type { ConfigDiff } from '../../config/diff/index.js';
 import type { DiagnosisStep } from '../../plugin/upstream/index.js';
-import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { SlotStatus } from '../../plugin/core.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { CanaryReport } from '../canary/canary-report.js';
 import type { ExplainCall } from '../explain/explain-call.js';
 

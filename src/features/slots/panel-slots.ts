@@ -1,16 +1,9 @@
 import type { Operations } from '../pipeline/operations.js';
 import type { Audit } from '../../operator/audit/audit.js';
 import type { AdminToken } from '../../state/store/contract/admin-token.js';
-import type {
-  Keys,
-  LimitHolder,
-  Meters,
-  ResponseTotal,
-  SlotStatus,
-  WholeStore,
-  WindowLimit,
-} from '../../plugin/core.js';
+import type { Keys, LimitHolder, Meters, SlotStatus, WindowLimit } from '../../plugin/core.js';
 import type { Logger, Models } from '../../plugin/index.js';
+import type { WholeStore, ResponseTotal } from '../../state/store/contract/store.js';
 import type { Forecasts } from './history/forecasts.js';
 import type { SlotWatch } from './history/slot-watch.js';
 import type { ProviderSettings } from '../login/provider.js';
