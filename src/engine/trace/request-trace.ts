@@ -1,12 +1,5 @@
-import {
-  type MessagesRequest,
-  type Usage,
-  type Additions,
-  type CallTimer,
-  type Trace,
-  isGatewayError,
-  type GatewayError,
-} from '../../plugin/index.js';
+import { isGatewayError, type GatewayError } from '../../plugin/index.js';
+import type { Additions, CallTimer, MessagesRequest, Trace, Usage } from '../../plugin/index.js';
 import type { StagePlace, TraceCost } from '../../plugin/core.js';
 import { CallBill } from './call-bill.js';
 import { FailedCalls } from './failed-calls.js';

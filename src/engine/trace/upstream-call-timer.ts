@@ -1,13 +1,6 @@
 import type { CallBill } from './call-bill.js';
-import {
-  type Usage,
-  type CallProgress,
-  type CallTimer,
-  type GatewayError,
-  addUsage,
-  type ModelEvent,
-  type Trace,
-} from '../../plugin/index.js';
+import { addUsage } from '../../plugin/index.js';
+import type { CallProgress, CallTimer, GatewayError, ModelEvent, Trace, Usage } from '../../plugin/index.js';
 import type { TracedStage } from './traced-stage.js';
 import type { Writable } from '../../kit/writable.js';
 
