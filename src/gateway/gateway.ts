@@ -7,7 +7,7 @@ import { warnOfUncountedBudgets } from './budgets.js';
 import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './reload/config-in-force.js';
 import type { CurrentConfig } from './reload/current-config.js';
-import type { ConfigDiff } from '../config/diff/index.js';
+import type { ConfigDiff } from '../config/diff/config-diff.js';
 import { idleCallers, measure, refusedConnections } from '../features/metrics/gauges.js';
 import { CanaryReload } from '../features/canary/canary-reload.js';
 import { LocalCanary } from '../features/canary/local-canary.js';

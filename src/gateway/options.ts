@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { ConfigDiff } from '../config/diff/index.js';
+import type { ConfigDiff } from '../config/diff/config-diff.js';
 import type { Exchange } from '../engine/http/exchange.js';
 import type { Clock, Logger } from '../plugin/index.js';
 import type { Live } from '../plugin/core.js';

@@ -1,5 +1,5 @@
 import type { CanaryReport } from './canary-report.js';
-import type { ConfigDiff } from '../../config/diff/index.js';
+import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { LocalCanary } from './local-canary.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';

@@ -7,7 +7,7 @@ import {
   type CanaryFigures,
   type SideFigures,
 } from './index.js';
-import { ConfigDiff } from '../../config/diff/index.js';
+import { ConfigDiff } from '../../config/diff/config-diff.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */

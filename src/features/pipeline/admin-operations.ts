@@ -1,5 +1,5 @@
 import type { Operations, Preview } from './operations.js';
-import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
+import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import { problemsOf } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { withoutTexts } from '../explain/without-texts.js';

@@ -1,4 +1,4 @@
-import type { ConfigDiff } from '../../config/diff/index.js';
+import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { DiagnosisStep } from '../../plugin/upstream/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';

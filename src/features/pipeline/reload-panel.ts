@@ -1,6 +1,6 @@
 import { CanaryStatus, readPercent } from '../canary/canary-report.js';
 import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../slots/report.js';
-import { ConfigDiff } from '../../config/diff/index.js';
+import { ConfigDiff } from '../../config/diff/config-diff.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
 import type { Panel } from '../slots/panel-slots.js';

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { ConfigDiff } from '../../config/diff/index.js';
+import { ConfigDiff } from '../../config/diff/config-diff.js';
 import { CanaryReport } from '../canary/canary-report.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import type { SlotFailure, SlotStatus, Window } from '../../plugin/core.js';

@@ -1,5 +1,5 @@
 import type { CanaryEnd } from '../../features/canary/canary-report.js';
-import type { ConfigDiff } from '../../config/diff/index.js';
+import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken } from '../options.js';
 import type { Runtime } from '../runtime.js';
 
