@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { createPage } from '../console/page.js';
 import { basePathOf } from '../config/public-url.js';
-import { Gateway } from './gateway.js';
+import { Gateway, type OpenOptions } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';
 import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
@@ -20,7 +20,6 @@ import { answerUnrouted } from '../engine/http/unrouted.js';
 import { trustedHops, type TrustedHops } from '../engine/http/trusted-hops.js';
 import { name, version } from '../kit/version.js';
 import type { Config } from '../config/config.js';
-import type { GatewayOptions } from './options.js';
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
 function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreState, object> {
@@ -61,7 +60,6 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
 }
 
 function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel): RouteContext {
-  const { tracing } = gateway.services;
   return {
     ...gateway.services,
     ...runtime,
@@ -75,7 +73,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
     asOperator: asOperator(gateway.services, loadPanel),
     authorizeMetrics: (ctx) => requireAdminScope(ctx, gateway.services, 'metrics'),
     metricsText: () => gateway.metricsText(),
-    beginTrace: tracing && ((ctx) => tracing.begin(ctx)),
+    watch: gateway.watches,
   };
 }
 
@@ -98,7 +96,7 @@ function healthOf(gateway: Gateway): Health {
 const placeOf = perRuntime(({ config }) => ({ basePath: basePathOf(config.panel.publicUrl) }));
 
 /** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
-export function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
+export function openGateway(config: Config, options: OpenOptions): Promise<Gateway> {
   return Gateway.create(config, options, (gateway) => {
     const hops = trustedHops(config.listen);
     const handle = createApp(gateway, hops).callback();

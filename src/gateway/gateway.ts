@@ -13,6 +13,8 @@ import { CanaryReload } from '../features/canary/canary-reload.js';
 import { LocalCanary } from '../features/canary/local-canary.js';
 import { MeasuredReloads } from './reload/measured-reloads.js';
 import { NextConfigTests } from './reload/next-config-tests.js';
+import type { ExtensionOf } from './extension.js';
+import { OpenExtensions } from './open-extensions.js';
 import type { GatewayOptions, Taken } from './options.js';
 import type { Prepared } from './reload/prepared.js';
 import { Explanations } from '../features/explain/explanations.js';
@@ -31,6 +33,12 @@ import { Shutdown, type CloseOptions } from './shutdown.js';
 import { webSocketOptions } from '../features/websockets/web-sockets.js';
 import { stageMetricNames } from './telemetry/stage-metrics.js';
 import { stageTimes, type StageTimes } from './telemetry/stage-times.js';
+
+/** Extension of a gateway. */
+export type Extension<Api = unknown> = ExtensionOf<Gateway, Api>;
+
+/** `extensions`: those that it may start with, in the order in which they see the end of a request. */
+export type OpenOptions = GatewayOptions & { readonly extensions?: readonly Extension[] };
 
 export interface ReloadOptions {
   /** True: the tests of the config are not run. */
@@ -52,6 +60,9 @@ export class Gateway {
   readonly canaryHere: LocalCanary;
   readonly startedMs: number;
   readonly #options: GatewayOptions;
+  readonly #extensions = new OpenExtensions<Gateway>(this);
+  /** Watches of the open extensions, which each request calls. */
+  readonly watches = this.#extensions.watches;
   readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
   readonly #tests: NextConfigTests;
@@ -66,7 +77,7 @@ export class Gateway {
   /** Opens the slots, builds the pipeline and starts its stages. Throws ConfigError with all problems. */
   static async create(
     config: Config,
-    options: GatewayOptions,
+    { extensions = [], ...options }: OpenOptions,
     makeHandler: (gateway: Gateway) => Handle,
   ): Promise<Gateway> {
     const { services, models } = await openServices(config, options);
@@ -78,7 +89,9 @@ export class Gateway {
           warnOfUncountedBudgets(runtime.pipeline, services),
           warnOfKeyNames(config, services),
         ]);
-      return new Gateway(services, runtime, options, makeHandler);
+      const gateway = new Gateway(services, runtime, options, makeHandler);
+      await gateway.#start(extensions, config);
+      return gateway;
     } catch (error) {
       await services.close();
       throw error;
@@ -106,11 +119,7 @@ export class Gateway {
       runtime: () => this.runtime,
       sessionName: createSessionNames(options),
       priceOf,
-      also: (exchange, record, row) => {
-        this.canaryHere.settled(exchange, record);
-        services.tracing?.end(exchange, record, row);
-        options.dry?.onSettled(exchange, record, row);
-      },
+      watch: this.watches,
     });
     this.exchanges = new Exchanges({
       ...services,
@@ -133,6 +142,21 @@ export class Gateway {
       prepare: () => this.prepareReload(),
     });
     measure(this);
+    this.watches.add(this.canaryHere);
+  }
+
+  /** Value of an extension, which is opened at the first use. */
+  use<Api>(extension: Extension<Api>): Promise<Api> {
+    return this.#extensions.use(extension);
+  }
+
+  async #start(extensions: readonly Extension[], config: Config): Promise<void> {
+    try {
+      await this.#extensions.start(extensions, config, this.#options);
+    } catch (error) {
+      await this.close({ isBroken: true });
+      throw error;
+    }
   }
 
   /** The config, catalog and pipeline in force. */
@@ -140,9 +164,7 @@ export class Gateway {
     return this.#current.runtime;
   }
 
-  /**
-   * True from the start of the drain: not ready any more, though requests are served for the drain delay.
-   */
+  /** True from the start of the drain: not ready any more, though requests are served for the drain delay. */
   get isDraining(): boolean {
     return this.closing.aborted;
   }
@@ -216,10 +238,7 @@ export class Gateway {
     await this.#reloads.check(this.#tests.run());
   }
 
-  /**
-   * Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as
-   * `reload`.
-   */
+  /** Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as `reload`. */
   prepareReload(): Promise<Prepared> {
     return this.#reloads.prepare(() => this.#current.prepare());
   }
@@ -263,6 +282,7 @@ export class Gateway {
     // What hangs in an earlier pipeline and in this one costs its time once.
     await Promise.all([this.#current.close(), this.runtime.pipeline.retire()]);
     this.exchanges.close();
+    await this.#extensions.close();
     await this.services.close();
   }
 }

@@ -1,10 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
-import type { Exchange } from '../engine/http/exchange.js';
 import type { Clock, Logger } from '../plugin/index.js';
-import type { LedgerRow } from '../state/ledger/contract.js';
 import type { Live } from '../plugin/core.js';
-import type { RequestRecord } from './settle/request-record.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
@@ -56,8 +53,6 @@ export interface GatewayOptions {
 export interface DryParts {
   /** Opens clients whose connections stay in this process. */
   readonly openClient: OpenHttpClient;
-  /** Called when a response has closed, with the request's ledger row if it has one. */
-  readonly onSettled: (exchange: Exchange, record: RequestRecord, row: LedgerRow | undefined) => void;
   readonly watch?: PipelineWatch | undefined;
   readonly onChoice?: OnChoice | undefined;
 }

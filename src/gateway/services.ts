@@ -26,9 +26,7 @@ import { StageMetrics } from './telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
-import { openTracing } from '../features/opentelemetry/open-tracing.js';
 import { createPseudonyms } from './settle/pseudonym.js';
-import type { RequestTracing } from '../features/opentelemetry/request-tracing.js';
 import { slotLoader } from './slots/slot-loader.js';
 import { SlotSources } from './slots/slot-sources.js';
 
@@ -55,8 +53,6 @@ export interface Services extends CallerKeys {
   readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };
   /** Undefined where the config does not ask for it. */
   readonly cacheLedger: CacheLedger | undefined;
-  /** Traces for a collector; undefined without one. */
-  readonly tracing: RequestTracing | undefined;
   readonly metrics: PrometheusMetrics;
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
@@ -131,9 +127,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { slots } = watched;
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   onClose(listModels(knownModels, slots, { log, clock, dry: options.dry }));
-  const isTraced = !options.dry && !options.isCheck;
-  const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
-  onClose(async () => tracing?.close());
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
@@ -153,7 +146,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       dry: options.dry !== undefined,
       errorTexts: errorTextsIn(config),
       cacheLedger,
-      tracing,
       metrics,
       stageMetrics,
       ...watched,

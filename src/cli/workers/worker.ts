@@ -4,6 +4,7 @@ import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { openGateway } from '../../gateway/app.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
+import { extensions } from '../../features/extensions.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
@@ -81,7 +82,7 @@ class Worker {
     const runTests = (signal: AbortSignal) => testConfig(init.file, process.env, signal);
     const configs = { loadConfig, readConfig, testConfig: runTests };
     const parts = { ...own, ...configs, workerGroup, startedMs, ...live };
-    const gateway = await openGateway(config, parts);
+    const gateway = await openGateway(config, { ...parts, extensions });
     this.#listenToPrimary(gateway, name);
     if (init.canary) await this.#joinCanary(gateway, init.canary);
     const url = await gateway.listen().catch((error: unknown) => {

@@ -2,9 +2,9 @@ import { hash, randomUUID } from 'node:crypto';
 import { canaryReport, type CanaryEnd, type CanaryReport } from './canary-report.js';
 import { Canary } from './index.js';
 import { countChanges, type ConfigDiff } from '../../config/diff/index.js';
-import type { CoreContext, Exchange } from '../../engine/http/exchange.js';
+import type { CoreContext } from '../../engine/http/exchange.js';
 import { GatewayError } from '../../plugin/index.js';
-import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import type { Ended } from '../../gateway/extension.js';
 import type { Taken } from '../../gateway/options.js';
 import { recordGivenUp } from './audited-canary.js';
 import { CanaryPlaces } from './canary-places.js';
@@ -107,7 +107,7 @@ export class LocalCanary {
   }
 
   /** Counts a request whose response has closed. */
-  settled({ ctx }: Exchange, record: RequestRecord): void {
+  readonly settled = ({ exchange: { ctx }, record }: Ended): void => {
     const placed = this.#running && this.#places.get(ctx);
     if (!placed || placed.canary !== this.#running?.canary || record.operation !== 'generate') return;
     const { outcome, status, firstTokenMs, masked } = record;
@@ -119,7 +119,7 @@ export class LocalCanary {
         (masked.cache_read_input_tokens ?? 0) +
         (masked.cache_creation_input_tokens ?? 0),
     });
-  }
+  };
 
   async #run(candidate: Candidate, percent: number): Promise<Omit<Running, 'onGivenUp'>> {
     const { live, clock, log, now } = this.#services;

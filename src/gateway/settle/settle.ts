@@ -3,7 +3,7 @@ import type { ExchangesOptions } from '../../engine/http/exchanges.js';
 import { cacheLosses } from '../../features/cache-ledger/cache-losses.js';
 import { errorTextsOf } from '../../features/requests/kept-error-texts.js';
 import { ledgerRowOf } from './row.js';
-import type { DryParts } from '../options.js';
+import type { RequestWatches } from '../request-watches.js';
 import { knownSecrets, shownCodes } from './request-mask.js';
 import { requestMoney, type PriceOf } from './money.js';
 import { recordOf } from './record.js';
@@ -19,8 +19,7 @@ type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger'
   readonly priceOf: PriceOf;
   /** Name of a session in the ledger, by its sticky key. */
   readonly sessionName: (stickyKey: string) => string;
-  /** Sees each request too. */
-  readonly also: DryParts['onSettled'] | undefined;
+  readonly watch: RequestWatches;
 };
 
 /** After each response: log line, metrics, and for model calls the ledger row. */
@@ -36,7 +35,7 @@ export function recordOnSettled({
   slots,
   feed,
   runtime,
-  also,
+  watch,
 }: Parts): ExchangesOptions['onSettled'] {
   const modelId = (name: string) => runtime().models.find(name)?.id;
   const withLoss = cacheLosses({ cacheLedger, metrics, priceOf });
@@ -53,10 +52,11 @@ export function recordOnSettled({
     requestMetrics.add(record);
     for (const call of money.paid) costs.add(call);
     const row = withLoss(ledgerRowOf(exchange, record, money, sessionName), exchange, record);
-    also?.(exchange, record, row);
-    if (!row) return;
-    const texts = errorTexts.isOn && row.failed ? errorTextsOf(exchange, secrets) : undefined;
-    ledger.write(texts ? { ...row, errorTexts: texts } : row, exchange.counted);
-    feed.publish(row);
+    if (row) {
+      const texts = errorTexts.isOn && row.failed ? errorTextsOf(exchange, secrets) : undefined;
+      ledger.write(texts ? { ...row, errorTexts: texts } : row, exchange.counted);
+    }
+    watch.settled?.({ exchange, record, money, row });
+    if (row) feed.publish(row);
   };
 }
