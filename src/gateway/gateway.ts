@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
-import { SharedFeed, type RequestFeed } from '../features/requests/request-feed.js';
 import { warnOfUncountedBudgets } from './budgets.js';
 import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './reload/config-in-force.js';
 import type { CurrentConfig } from './reload/current-config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
-import { idleCallers, measure, refusedConnections } from '../features/metrics/gauges.js';
+import { idleCallers, refusedConnections } from './connections.js';
 import { CanaryReload } from '../features/canary/canary-reload.js';
 import { LocalCanary } from '../features/canary/local-canary.js';
 import { MeasuredReloads } from './reload/measured-reloads.js';
@@ -48,10 +47,10 @@ export interface ReloadOptions {
 /** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
 export class Gateway {
   readonly services: Services;
-  /** Publishes each request to a model when it has ended. */
-  readonly feed: RequestFeed;
   /** Password of the console; empty: the console is closed. */
   readonly panelPassword: string;
+  /** Price of a model at a slot, by the config in force. */
+  readonly priceOf: PriceOf;
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
@@ -105,25 +104,23 @@ export class Gateway {
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, live } = services;
+    const { log } = services;
     this.services = services;
     this.#options = options;
     this.startedMs = options.startedMs ?? services.now();
     this.panelPassword = options.panelPassword || options.masterKey;
-    this.feed = new SharedFeed(live);
-    const priceOf: PriceOf = (slot, model) =>
+    this.priceOf = (slot, model) =>
       priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.pricesOf(slot));
     const onSettled = recordOnSettled({
       ...services,
-      feed: this.feed,
       runtime: () => this.runtime,
       sessionName: createSessionNames(options),
-      priceOf,
+      priceOf: this.priceOf,
       watch: this.watches,
     });
     this.exchanges = new Exchanges({
       ...services,
-      costSoFar: (state) => costSoFar(state, priceOf),
+      costSoFar: (state) => costSoFar(state, this.priceOf),
       onSettled,
     });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
@@ -141,7 +138,6 @@ export class Gateway {
       test: () => this.#testNext(),
       prepare: () => this.prepareReload(),
     });
-    measure(this);
     this.watches.add(this.canaryHere);
   }
 

@@ -1,6 +1,5 @@
 import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../operator/audit/audit.js';
-import { CacheLedger } from '../features/cache-ledger/index.js';
 import { errorTextDays } from '../state/ledger/error-text-days.js';
 import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';
@@ -51,8 +50,6 @@ export interface Services extends CallerKeys {
   readonly flushOthers: () => Promise<void>;
   /** Error texts of failed requests: kept or not, and for how long. */
   readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };
-  /** Undefined where the config does not ask for it. */
-  readonly cacheLedger: CacheLedger | undefined;
   readonly metrics: PrometheusMetrics;
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
@@ -133,9 +130,8 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { secretKey, oldSecretKey } = options;
   // A key that would be made for the store may be gone with its container: stages seal with one that was set.
   const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined, oldSecretKey);
-  const cacheLedger = config.ledger.cacheCauses ? new CacheLedger() : undefined;
   const learned = { learned_models: () => knownModels.fill, ...watched.slotWatch.caches };
-  const caches = { ...durable.caches, ...slots.caches, ...cacheLedger?.caches, ...learned };
+  const caches = { ...durable.caches, ...slots.caches, ...learned };
   return {
     services: {
       log,
@@ -145,7 +141,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
       errorTexts: errorTextsIn(config),
-      cacheLedger,
       metrics,
       stageMetrics,
       ...watched,
