@@ -12,9 +12,6 @@ import { CatalogModels } from '../engine/models/models.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { isLoopback, systemClock, type Clock, type Logger, type Models } from '../plugin/index.js';
 import type { Caches, Live, Secrets, WholeStore } from '../plugin/core.js';
-import { Forecasts } from '../features/slots/history/forecasts.js';
-import { SlotWatch } from '../features/slots/history/slot-watch.js';
-import type { SlotPoolOptions } from '../engine/slots/pool-options.js';
 import { SlotPool } from '../engine/slots/pool.js';
 import { Housekeeper } from '../state/store/housekeeper.js';
 import { createCipher } from '../state/store/credential-cipher.js';
@@ -54,8 +51,6 @@ export interface Services extends CallerKeys {
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
-  readonly slotWatch: SlotWatch;
-  readonly forecasts: Forecasts;
   readonly knownModels: KnownModels;
   /** State that stages hand over at a reload. */
   readonly kept: KeptState;
@@ -120,8 +115,8 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { openClient, onChoice } = options.dry ?? {};
   const parts = { models, plugins, openClient, onChoice, priceGaps };
   const pool = { log, clock, ...durable, slots: config.slots, ...parts };
-  const watched = await openSlots(pool, options, onClose);
-  const { slots } = watched;
+  const slots = await SlotPool.open(pool);
+  onClose(() => slots.close());
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   onClose(listModels(knownModels, slots, { log, clock, dry: options.dry }));
   const metrics = new PrometheusMetrics();
@@ -130,7 +125,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { secretKey, oldSecretKey } = options;
   // A key that would be made for the store may be gone with its container: stages seal with one that was set.
   const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined, oldSecretKey);
-  const learned = { learned_models: () => knownModels.fill, ...watched.slotWatch.caches };
+  const learned = { learned_models: () => knownModels.fill };
   const caches = { ...durable.caches, ...slots.caches, ...learned };
   return {
     services: {
@@ -143,7 +138,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       errorTexts: errorTextsIn(config),
       metrics,
       stageMetrics,
-      ...watched,
+      slots,
       slotSources,
       knownModels,
       kept: new KeptState(),
@@ -153,23 +148,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
     },
     models,
   };
-}
-
-type PoolOptions = Omit<SlotPoolOptions, 'store'> & Pick<Services, 'store' | 'clock'>;
-
-/** Opens the pool, and has it watched where it serves. */
-async function openSlots(
-  pool: PoolOptions,
-  { dry, isCheck = false }: GatewayOptions,
-  onClose: OnClose,
-): Promise<Pick<Services, 'slots' | 'slotWatch' | 'forecasts'>> {
-  const store = pool.store.slotHistory;
-  const slotWatch = new SlotWatch({ ...pool, store });
-  const slots = await SlotPool.open({ ...pool, onChanged: slotWatch.changed });
-  onClose(() => slots.close());
-  if (!dry && !isCheck) slotWatch.start(() => slots.list());
-  onClose(() => slotWatch.close());
-  return { slots, slotWatch, forecasts: new Forecasts({ store, now: pool.clock.now }) };
 }
 
 function errorTextsIn({ ledger: { errorTexts, keepDays } }: Config): Services['errorTexts'] {

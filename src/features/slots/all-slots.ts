@@ -10,6 +10,7 @@ import {
 } from '../../operator/panel-routes.js';
 import { maskedSlot } from '../../operator/masked-config.js';
 import { panelPipeline } from '../pipeline/stages.js';
+import { slotHistory } from './history/index.js';
 import { slotKinds } from './kinds.js';
 import { readConsoleSlot } from '../../gateway/slots/console-slots.js';
 import { entryOf, type ConsoleSlot } from '../../gateway/slots/slot-sources.js';
@@ -41,6 +42,7 @@ async function panelOf(gateway: Gateway): Promise<Panel> {
   return {
     ...services,
     feed: await gateway.use(requests),
+    ...(await gateway.use(slotHistory)),
     closing,
     meters: services.live.meters,
     password: gateway.panelPassword,
