@@ -16,7 +16,6 @@ import type { ExtensionOf } from './extension.js';
 import { OpenExtensions } from './open-extensions.js';
 import type { GatewayOptions, Taken } from './options.js';
 import type { Prepared } from './reload/prepared.js';
-import { Explanations } from '../features/explain/explanations.js';
 import { Exchanges } from '../engine/http/exchanges.js';
 import { Listener, type Handle } from '../engine/http/listener.js';
 import { WrongKeys } from '../engine/http/wrong-keys.js';
@@ -54,7 +53,6 @@ export class Gateway {
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
-  readonly explanations: Explanations;
   readonly canary: CanaryReload;
   readonly canaryHere: LocalCanary;
   readonly startedMs: number;
@@ -127,7 +125,6 @@ export class Gateway {
     this.wrongKeys = wrongKeysOf(services, options.masterKey);
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
-    this.explanations = new Explanations(this);
     this.#current = configInForce(runtime, { services, options, closing });
     this.#tests = new NextConfigTests(this.#current, { ...options, closing });
     this.#reloads = new MeasuredReloads(services);

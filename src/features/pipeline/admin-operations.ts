@@ -2,6 +2,7 @@ import type { Operations, Preview } from './operations.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
 import { problemsOf } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { explain } from '../explain/index.js';
 import { withoutTexts } from '../explain/without-texts.js';
 import { recordedRequest } from '../explain/recorded-request.js';
 import { maskedConfig } from '../../operator/masked-config.js';
@@ -28,7 +29,7 @@ export function operationsOf(gateway: Gateway): Operations {
     },
     previewReload: () => previewOf(gateway.previewReload()),
     async explain(read, options) {
-      const explanation = await gateway.explanations.explain(read);
+      const explanation = await (await gateway.use(explain)).explain(read);
       return options?.withoutTexts ? withoutTexts(explanation) : explanation;
     },
     recordedRequest: (id) => recordedRequest(gateway, id),
