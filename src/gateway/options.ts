@@ -6,7 +6,6 @@ import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SecretKey } from '../state/store/index.js';
-import type { TestVerdict } from '../features/tests/before-reload.js';
 import type { Measurement } from './telemetry/metrics.js';
 
 export interface GatewayOptions {
@@ -48,6 +47,16 @@ export interface GatewayOptions {
   /** Given: a dry run, which connects to nothing. */
   readonly dry?: DryParts;
 }
+
+/** Result of the tests of a config. */
+export interface TestVerdict {
+  readonly passed: number;
+  /** One sentence each, with file and line; empty: no test has failed. */
+  readonly failures: readonly string[];
+}
+
+/** Message of a reload whose tests fail. */
+export const failedTests = 'The tests of the new config fail; the old one stays in force.';
 
 /** Parts of a dry run in place of the world. */
 export interface DryParts {
