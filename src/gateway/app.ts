@@ -5,7 +5,7 @@ import { Gateway, type OpenOptions } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';
 import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
-import type { CoreContext, CoreState } from '../engine/http/exchange.js';
+import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
@@ -43,16 +43,17 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
   const maskOf = (ctx: CoreContext) => requestMask({ ctx, state: ctx.state }, secrets);
   app.use(errorBoundary(maskOf, (ctx) => handlersOf(gateway.runtime).speak(ctx)));
   app.use(gateway.wrongKeys.middleware);
+  const { watches } = gateway;
+  const runtimeOf = (ctx: CoreContext) => watches.runtimeOf?.(ctx) ?? gateway.runtime;
+  const route: CoreMiddleware = (ctx, next) => handlersOf(runtimeOf(ctx)).route(ctx, next);
   app.use((ctx, next) => {
-    const { canaryHere } = gateway;
-    const route = () => handlersOf(canaryHere.runtimeOf(ctx)).route(ctx, next);
-    const placing = canaryHere.place(ctx);
-    return placing ? placing.then(route) : route();
+    const placing = watches.place?.(ctx);
+    return placing ? placing.then(() => route(ctx, next)) : route(ctx, next);
   });
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
   app.use(createPage(undefined, () => placeOf(gateway.runtime).basePath));
-  app.use((ctx, next) => handlersOf(gateway.canaryHere.runtimeOf(ctx)).alias(ctx, next));
+  app.use((ctx, next) => handlersOf(runtimeOf(ctx)).alias(ctx, next));
   app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));

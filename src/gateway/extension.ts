@@ -3,6 +3,7 @@ import type { CoreContext, Exchange } from '../engine/http/exchange.js';
 import type { Writable } from '../kit/writable.js';
 import type { AppendedRow, LedgerRow } from '../state/ledger/contract.js';
 import type { GatewayOptions } from './options.js';
+import type { Runtime } from './runtime.js';
 import type { RequestMoney } from './settle/money.js';
 import type { RequestRecord } from './settle/request-record.js';
 
@@ -27,6 +28,10 @@ export interface Opened<Api> {
 
 /** Calls of an extension by each request; what is absent costs nothing. */
 export interface RequestWatch {
+  /** Called before the request is routed; undefined where that takes no time. */
+  readonly place?: ((ctx: CoreContext) => Promise<void> | undefined) | undefined;
+  /** Runtime of a request in place of the one in force; undefined: that one. */
+  readonly runtimeOf?: ((ctx: CoreContext) => Runtime | undefined) | undefined;
   /** Called when a route has taken the request, before its stages. */
   readonly begin?: ((ctx: CoreContext) => void) | undefined;
   /** Completes the ledger row of a model call before it is written. */

@@ -8,13 +8,11 @@ import { configInForce } from './reload/config-in-force.js';
 import type { CurrentConfig } from './reload/current-config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
 import { idleCallers, refusedConnections } from './connections.js';
-import { CanaryReload } from '../features/canary/canary-reload.js';
-import { LocalCanary } from '../features/canary/local-canary.js';
 import { MeasuredReloads } from './reload/measured-reloads.js';
 import { NextConfigTests } from './reload/next-config-tests.js';
 import type { ExtensionOf } from './extension.js';
 import { OpenExtensions } from './open-extensions.js';
-import type { GatewayOptions, Taken } from './options.js';
+import type { GatewayOptions, Taken, WorkerGroup } from './options.js';
 import type { Prepared } from './reload/prepared.js';
 import { Exchanges } from '../engine/http/exchanges.js';
 import { Listener, type Handle } from '../engine/http/listener.js';
@@ -53,18 +51,18 @@ export class Gateway {
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
-  readonly canary: CanaryReload;
-  readonly canaryHere: LocalCanary;
   readonly startedMs: number;
+  /** The runtime in force, its replacement, and a candidate beside it. */
+  readonly current: CurrentConfig;
+  readonly workerGroup: WorkerGroup | undefined;
   readonly #options: GatewayOptions;
   readonly #extensions = new OpenExtensions<Gateway>(this);
   /** Watches of the open extensions, which each request calls. */
   readonly watches = this.#extensions.watches;
-  readonly #current: CurrentConfig;
   readonly #isClosing = new AbortController();
   readonly #tests: NextConfigTests;
   readonly #reloads: MeasuredReloads;
-  readonly #preview = new SharedWork(() => this.#current.preview());
+  readonly #preview = new SharedWork(() => this.current.preview());
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
@@ -105,6 +103,7 @@ export class Gateway {
     const { log } = services;
     this.services = services;
     this.#options = options;
+    this.workerGroup = options.workerGroup;
     this.startedMs = options.startedMs ?? services.now();
     this.panelPassword = options.panelPassword || options.masterKey;
     this.priceOf = (slot, model) =>
@@ -125,17 +124,9 @@ export class Gateway {
     this.wrongKeys = wrongKeysOf(services, options.masterKey);
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
-    this.#current = configInForce(runtime, { services, options, closing });
-    this.#tests = new NextConfigTests(this.#current, { ...options, closing });
+    this.current = configInForce(runtime, { services, options, closing });
+    this.#tests = new NextConfigTests(this.current, { ...options, closing });
     this.#reloads = new MeasuredReloads(services);
-    this.canaryHere = new LocalCanary(services, this.#current);
-    this.canary = new CanaryReload({
-      here: this.canaryHere,
-      workerGroup: options.workerGroup,
-      test: () => this.#testNext(),
-      prepare: () => this.prepareReload(),
-    });
-    this.watches.add(this.canaryHere);
   }
 
   /** Value of an extension, which is opened at the first use. */
@@ -154,7 +145,7 @@ export class Gateway {
 
   /** The config, catalog and pipeline in force. */
   get runtime(): Runtime {
-    return this.#current.runtime;
+    return this.current.runtime;
   }
 
   /** True from the start of the drain: not ready any more, though requests are served for the drain delay. */
@@ -174,7 +165,7 @@ export class Gateway {
 
   /** Reloads the console slots on every instance, after one was added, changed or removed. */
   slotsChanged(): Promise<void> {
-    return this.#current.slotsChanged();
+    return this.current.slotsChanged();
   }
 
   /** Listens on the configured address and returns the base URL. Rejects if the address is not available. */
@@ -220,20 +211,21 @@ export class Gateway {
    * `shutting_down` once the gateway closes.
    */
   async reload({ skipsTests = false }: ReloadOptions = {}): Promise<Taken> {
-    this.#current.refuseIfClosing();
-    if (!skipsTests) await this.#testNext();
-    const { workerGroup } = this.#options;
+    this.current.refuseIfClosing();
+    if (!skipsTests) await this.testNext();
+    const { workerGroup } = this;
     return workerGroup ? workerGroup.reload() : (await this.prepareReload()).take();
   }
 
-  async #testNext(): Promise<void> {
-    this.#current.refuseIfClosing();
+  /** Runs the tests of the config as it stands now. Throws as `reload`. */
+  async testNext(): Promise<void> {
+    this.current.refuseIfClosing();
     await this.#reloads.check(this.#tests.run());
   }
 
   /** Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as `reload`. */
   prepareReload(): Promise<Prepared> {
-    return this.#reloads.prepare(() => this.#current.prepare());
+    return this.#reloads.prepare(() => this.current.prepare());
   }
 
   /**
@@ -246,14 +238,14 @@ export class Gateway {
 
   /** Text of `GET /metrics`. */
   async metricsText(): Promise<string> {
-    const { workerGroup } = this.#options;
+    const { workerGroup } = this;
     const { metrics } = this.services;
     return workerGroup ? metrics.textOf(await workerGroup.measurements()) : metrics.text();
   }
 
   /** Times, faults and skips of the stages since the start, by name. */
   async stageTimes(): Promise<ReadonlyMap<string, StageTimes>> {
-    const { workerGroup } = this.#options;
+    const { workerGroup } = this;
     if (workerGroup) return stageTimes(await workerGroup.measurements());
     return stageTimes([await this.services.metrics.measurementsOf(Object.values(stageMetricNames))]);
   }
@@ -270,10 +262,10 @@ export class Gateway {
 
   async #close(options: CloseOptions): Promise<void> {
     const ended = this.#shutdown.run(this.runtime.config.listen, this.#listener, options);
-    await Promise.all([ended, this.#current.settled()]);
+    await Promise.all([ended, this.current.settled()]);
     await this.#listener?.close();
     // What hangs in an earlier pipeline and in this one costs its time once.
-    await Promise.all([this.#current.close(), this.runtime.pipeline.retire()]);
+    await Promise.all([this.current.close(), this.runtime.pipeline.retire()]);
     this.exchanges.close();
     await this.#extensions.close();
     await this.services.close();

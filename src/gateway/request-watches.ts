@@ -5,6 +5,8 @@ import type { RequestWatch } from './extension.js';
  * extension has is its own function.
  */
 export class RequestWatches implements RequestWatch {
+  place: RequestWatch['place'];
+  runtimeOf: RequestWatch['runtimeOf'];
   begin: RequestWatch['begin'];
   complete: RequestWatch['complete'];
   settled: RequestWatch['settled'];
@@ -12,13 +14,30 @@ export class RequestWatches implements RequestWatch {
 
   add(watch: RequestWatch): void {
     this.#all.push(watch);
+    this.place = firstOf(this.#all.map(({ place }) => place));
+    this.runtimeOf = firstOf(this.#all.map(({ runtimeOf }) => runtimeOf));
     this.begin = inTurn(this.#all.map(({ begin }) => begin));
     this.complete = inTurn(this.#all.map(({ complete }) => complete));
     this.settled = inTurn(this.#all.map(({ settled }) => settled));
   }
 }
 
-type Hook<Value> = (value: Value) => void;
+type Hook<Value, Result = void> = (value: Value) => Result;
+
+/** Calls the hooks in their order until one has a result. */
+function firstOf<Value, Result>(
+  hooks: readonly (Hook<Value, Result | undefined> | undefined)[],
+): Hook<Value, Result | undefined> | undefined {
+  const present = hooks.filter((hook) => hook !== undefined);
+  if (present.length <= 1) return present[0];
+  return (value) => {
+    for (const hook of present) {
+      const result = hook(value);
+      if (result !== undefined) return result;
+    }
+    return undefined;
+  };
+}
 
 /** Calls all hooks, in their order. */
 function inTurn<Value>(hooks: readonly (Hook<Value> | undefined)[]): Hook<Value> | undefined {
