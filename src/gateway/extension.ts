@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { CoreContext, Exchange } from '../engine/http/exchange.js';
+import type { Listener } from '../engine/http/listener.js';
 import type { Writable } from '../kit/writable.js';
 import type { AppendedRow, LedgerRow } from '../state/ledger/contract.js';
 import type { GatewayOptions } from './options.js';
@@ -26,12 +27,14 @@ export interface Opened<Api> {
   readonly close?: () => Promise<void>;
 }
 
-/** Calls of an extension by each request; what is absent costs nothing. */
+/** Calls of an extension by the server and by each request; what is absent costs nothing. */
 export interface RequestWatch {
   /** Called before the request is routed; undefined where that takes no time. */
   readonly place?: ((ctx: CoreContext) => Promise<void> | undefined) | undefined;
   /** Runtime of a request in place of the one in force; undefined: that one. */
   readonly runtimeOf?: ((ctx: CoreContext) => Runtime | undefined) | undefined;
+  /** Called when a server of an address is about to listen. */
+  readonly listening?: ((listener: Listener) => void) | undefined;
   /** Called when a route has taken the request, before its stages. */
   readonly begin?: ((ctx: CoreContext) => void) | undefined;
   /** Completes the ledger row of a model call before it is written. */

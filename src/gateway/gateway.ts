@@ -14,6 +14,7 @@ import type { ExtensionOf } from './extension.js';
 import { OpenExtensions } from './open-extensions.js';
 import type { GatewayOptions, Taken, WorkerGroup } from './options.js';
 import type { Prepared } from './reload/prepared.js';
+import type { CallerLimits } from '../engine/http/caller-watch.js';
 import { Exchanges } from '../engine/http/exchanges.js';
 import { Listener, type Handle } from '../engine/http/listener.js';
 import { WrongKeys } from '../engine/http/wrong-keys.js';
@@ -26,7 +27,6 @@ import { buildOptions, buildRuntime, type Runtime } from './runtime.js';
 import { SharedWork } from './reload/shared-work.js';
 import { startPlugins } from './start-plugins.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
-import { webSocketOptions } from '../features/websockets/web-sockets.js';
 import { stageMetricNames } from './telemetry/stage-metrics.js';
 import { stageTimes, type StageTimes } from './telemetry/stage-times.js';
 
@@ -66,6 +66,7 @@ export class Gateway {
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
+  #callerLimits: CallerLimits | undefined;
   #inner: Listener | undefined;
   #closed: Promise<void> | undefined;
 
@@ -172,11 +173,9 @@ export class Gateway {
   async listen(): Promise<string> {
     const { listen } = this.runtime.config;
     const onRefused = refusedConnections(this.services, listen.maxConnections);
-    const { callerIdleTimeoutMs } = listen;
-    const callers = { callerIdleTimeoutMs, onIdleCaller: idleCallers(this.services) };
-    const webSockets = webSocketOptions(this, callers);
-    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused, webSockets });
-    this.exchanges.watch({ ...listen, ...callers });
+    const { listening } = this.watches;
+    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused, listening });
+    this.exchanges.watch({ ...listen, ...this.callerLimits });
     return this.#listener.url;
   }
 
@@ -197,9 +196,16 @@ export class Gateway {
     this.#inner.accept(socket);
   }
 
+  /** Limits of callers who do not read their answers, by the config at the first use. */
+  get callerLimits(): CallerLimits {
+    const { callerIdleTimeoutMs } = this.runtime.config.listen;
+    this.#callerLimits ??= { callerIdleTimeoutMs, onIdleCaller: idleCallers(this.services) };
+    return this.#callerLimits;
+  }
+
   /** Number of open WebSockets. */
   get openWebSockets(): number {
-    return this.#listener?.webSockets ?? 0;
+    return this.#listener?.upgraded ?? 0;
   }
 
   get openConnections(): number {

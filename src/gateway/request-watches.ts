@@ -5,6 +5,7 @@ import type { RequestWatch } from './extension.js';
  * extension has is its own function.
  */
 export class RequestWatches implements RequestWatch {
+  listening: RequestWatch['listening'];
   place: RequestWatch['place'];
   runtimeOf: RequestWatch['runtimeOf'];
   begin: RequestWatch['begin'];
@@ -14,6 +15,7 @@ export class RequestWatches implements RequestWatch {
 
   add(watch: RequestWatch): void {
     this.#all.push(watch);
+    this.listening = inTurn(this.#all.map(({ listening }) => listening));
     this.place = firstOf(this.#all.map(({ place }) => place));
     this.runtimeOf = firstOf(this.#all.map(({ runtimeOf }) => runtimeOf));
     this.begin = inTurn(this.#all.map(({ begin }) => begin));
