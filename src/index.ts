@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { isStrict } from './config/environment.js';
 import type { Gateway } from './gateway/gateway.js';
+import { extensions } from './features/extensions.js';
 import { openGateway } from './gateway/app.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './gateway/telemetry/logs.js';
@@ -72,6 +73,7 @@ export async function createGateway(
           ...(baseDir !== undefined && { baseDir }),
         });
   return openGateway(await load(), {
+    extensions,
     isStrict: isStrict(env),
     log: log ?? createLogger(logLevel),
     masterKey,

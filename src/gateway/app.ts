@@ -1,11 +1,11 @@
 import Koa from 'koa';
 import { createPage } from '../console/page.js';
 import { basePathOf } from '../config/public-url.js';
-import { Gateway } from './gateway.js';
+import { Gateway, type OpenOptions } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';
 import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
-import type { CoreContext, CoreState } from '../engine/http/exchange.js';
+import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
@@ -20,7 +20,6 @@ import { answerUnrouted } from '../engine/http/unrouted.js';
 import { trustedHops, type TrustedHops } from '../engine/http/trusted-hops.js';
 import { name, version } from '../kit/version.js';
 import type { Config } from '../config/config.js';
-import type { GatewayOptions } from './options.js';
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
 function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreState, object> {
@@ -44,16 +43,17 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
   const maskOf = (ctx: CoreContext) => requestMask({ ctx, state: ctx.state }, secrets);
   app.use(errorBoundary(maskOf, (ctx) => handlersOf(gateway.runtime).speak(ctx)));
   app.use(gateway.wrongKeys.middleware);
+  const { watches } = gateway;
+  const runtimeOf = (ctx: CoreContext) => watches.runtimeOf?.(ctx) ?? gateway.runtime;
+  const route: CoreMiddleware = (ctx, next) => handlersOf(runtimeOf(ctx)).route(ctx, next);
   app.use((ctx, next) => {
-    const { canaryHere } = gateway;
-    const route = () => handlersOf(canaryHere.runtimeOf(ctx)).route(ctx, next);
-    const placing = canaryHere.place(ctx);
-    return placing ? placing.then(route) : route();
+    const placing = watches.place?.(ctx);
+    return placing ? placing.then(() => route(ctx, next)) : route(ctx, next);
   });
   app.use(admin.middleware);
   app.use(consoleApi(gateway, loadPanel));
   app.use(createPage(undefined, () => placeOf(gateway.runtime).basePath));
-  app.use((ctx, next) => handlersOf(gateway.canaryHere.runtimeOf(ctx)).alias(ctx, next));
+  app.use((ctx, next) => handlersOf(runtimeOf(ctx)).alias(ctx, next));
   app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));
@@ -61,7 +61,6 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
 }
 
 function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel): RouteContext {
-  const { tracing } = gateway.services;
   return {
     ...gateway.services,
     ...runtime,
@@ -75,7 +74,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
     asOperator: asOperator(gateway.services, loadPanel),
     authorizeMetrics: (ctx) => requireAdminScope(ctx, gateway.services, 'metrics'),
     metricsText: () => gateway.metricsText(),
-    beginTrace: tracing && ((ctx) => tracing.begin(ctx)),
+    watch: gateway.watches,
   };
 }
 
@@ -98,7 +97,7 @@ function healthOf(gateway: Gateway): Health {
 const placeOf = perRuntime(({ config }) => ({ basePath: basePathOf(config.panel.publicUrl) }));
 
 /** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
-export function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
+export function openGateway(config: Config, options: OpenOptions): Promise<Gateway> {
   return Gateway.create(config, options, (gateway) => {
     const hops = trustedHops(config.listen);
     const handle = createApp(gateway, hops).callback();

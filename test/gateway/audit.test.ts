@@ -21,8 +21,8 @@ describe('the audit log of a gateway', () => {
       )
       .toReversed();
 
-  it('is told by every route that is no read which action it is', () => {
-    const routes = [...openPanel(pair.gateway).routes, ...adminRoutes];
+  it('is told by every route that is no read which action it is', async () => {
+    const routes = [...(await openPanel(pair.gateway)).routes, ...adminRoutes];
     const changing = routes.filter(({ method }) => method !== 'GET');
     expect(changing).to.have.length.above(12);
     for (const { method, path, ...route } of changing) {

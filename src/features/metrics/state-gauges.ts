@@ -1,6 +1,7 @@
 import * as prom from 'prom-client';
-import type { Store, ResponseTotal } from '../../state/store/contract/store.js';
+import type { Store } from '../../state/store/contract/store.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
+import { responseTotal } from '../../gateway/telemetry/response-total.js';
 
 interface StateReadings {
   /** False for a server that is down. */
@@ -56,13 +57,4 @@ export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick
     );
   gauge('gw2api_stored_responses', 'Responses in the store.', 'count');
   gauge('gw2api_stored_response_bytes', 'What they come to, with their input.', 'bytes');
-}
-
-/** Total of the stored responses of all owners. */
-export async function responseTotal(responses: Store['responses']): Promise<ResponseTotal> {
-  const totals = [...(await responses.totals()).values()];
-  return {
-    count: totals.reduce((sum, { count }) => sum + count, 0),
-    bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
 }

@@ -2,6 +2,8 @@ import type { Operations, Preview } from './operations.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import { problemsOf } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { canary } from '../canary/index.js';
+import { explain } from '../explain/index.js';
 import { withoutTexts } from '../explain/without-texts.js';
 import { recordedRequest } from '../explain/recorded-request.js';
 import { maskedConfig } from '../../operator/masked-config.js';
@@ -20,15 +22,14 @@ export function operationsOf(gateway: Gateway): Operations {
         (taken) => ({ problems: [], ...taken }),
         (error: unknown) => ({ problems: problemsOf(error), needsRestart: [], changes: noChanges }),
       ),
-    startCanary: (percent, options) => previewOf(gateway.canary.start(percent, options)),
-    commitCanary: async () => ({ problems: [], ...(await gateway.canary.commit()) }),
-    cancelCanary: () => gateway.canary.cancel(),
-    get canary() {
-      return gateway.canary.report;
-    },
+    startCanary: (percent, options) =>
+      previewOf(gateway.use(canary).then((reload) => reload.start(percent, options))),
+    commitCanary: async () => ({ problems: [], ...(await (await gateway.use(canary)).commit()) }),
+    cancelCanary: async () => (await gateway.use(canary)).cancel(),
+    canary: async () => (await gateway.use(canary)).report,
     previewReload: () => previewOf(gateway.previewReload()),
     async explain(read, options) {
-      const explanation = await gateway.explanations.explain(read);
+      const explanation = await (await gateway.use(explain)).explain(read);
       return options?.withoutTexts ? withoutTexts(explanation) : explanation;
     },
     recordedRequest: (id) => recordedRequest(gateway, id),

@@ -24,7 +24,7 @@ export interface Operations {
   /** Ends the canary. Throws `conflict` where none runs. */
   cancelCanary(): Promise<void>;
   /** The canary that runs, or else the last one. */
-  readonly canary: CanaryReport | undefined;
+  canary(): Promise<CanaryReport | undefined>;
   /** Says what a reload would change now, or why it would be refused; changes nothing. */
   previewReload(): Promise<Preview>;
   /**

@@ -39,7 +39,7 @@ export function reloadRoutes(panel: Panel): readonly PanelRoute[] {
 
 /** Routes about a reload for a share of new sessions at first. */
 function canaryRoutes({ operations }: Panel): readonly PanelRoute[] {
-  const status = () => ({ object: 'reload', canary: operations.canary ?? null });
+  const status = async () => ({ object: 'reload', canary: (await operations.canary()) ?? null });
   return [
     route({
       method: 'GET',
@@ -56,7 +56,8 @@ function canaryRoutes({ operations }: Panel): readonly PanelRoute[] {
       audit: 'canary.start',
       answers: { 200: CanaryStarted },
       async handle({ body: { percent }, audit }) {
-        const report = canaryStarted(await operations.startCanary(readPercent(percent)), operations.canary);
+        const preview = await operations.startCanary(readPercent(percent));
+        const report = canaryStarted(preview, await operations.canary());
         audit.change(undefined, { percent, ...report });
         return report;
       },

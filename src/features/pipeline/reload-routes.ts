@@ -64,11 +64,11 @@ async function reload({ ctx, operations, audit }: AdminCall): Promise<object> {
   const report =
     canary === undefined
       ? reloadReport(await operations.reload(options))
-      : canaryStarted(await operations.startCanary(readPercent(canary), options), operations.canary);
+      : canaryStarted(await operations.startCanary(readPercent(canary), options), await operations.canary());
   audit.change(undefined, report);
   return report;
 }
 
-function canaryStatus({ canary }: Operations): object {
-  return { object: 'reload', canary: canary ?? null };
+async function canaryStatus(operations: Operations): Promise<object> {
+  return { object: 'reload', canary: (await operations.canary()) ?? null };
 }

@@ -10,6 +10,7 @@ import {
 } from '../../operator/panel-routes.js';
 import { maskedSlot } from '../../operator/masked-config.js';
 import { panelPipeline } from '../pipeline/stages.js';
+import { slotHistory } from './history/index.js';
 import { slotKinds } from './kinds.js';
 import { readConsoleSlot } from '../../gateway/slots/console-slots.js';
 import { entryOf, type ConsoleSlot } from '../../gateway/slots/slot-sources.js';
@@ -18,25 +19,30 @@ import { countsBudgets, uncountedBudgets } from '../../gateway/budgets.js';
 import { isUp } from '../../gateway/services.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import { operationsOf } from '../pipeline/admin-operations.js';
-import { playgroundOf } from '../playground/playground.js';
+import { playground } from '../playground/index.js';
+import { requests } from '../requests/index.js';
 import type { Live, ServedRoute, SlotStatus } from '../../plugin/core.js';
 import { issueAdminToken } from '../../operator/access/admin-tokens.js';
 import { issueKey, makeKeySecret } from '../../state/keys/keys.js';
-import { responseTotal } from '../metrics/state-gauges.js';
+import { responseTotal } from '../../gateway/telemetry/response-total.js';
 import { name, version } from '../../kit/version.js';
 import { patchSchema } from '../openapi/schema.js';
 
 /** Panel API of a gateway. */
-export function openPanel(gateway: Gateway): PanelApi {
-  return createPanelApi(panelOf(gateway), { keys: { issueKey, makeKeySecret }, adminToken: issueAdminToken });
+export async function openPanel(gateway: Gateway): Promise<PanelApi> {
+  return createPanelApi(await panelOf(gateway), {
+    keys: { issueKey, makeKeySecret },
+    adminToken: issueAdminToken,
+  });
 }
 
-function panelOf(gateway: Gateway): Panel {
-  const { services, feed, closing } = gateway;
+async function panelOf(gateway: Gateway): Promise<Panel> {
+  const { services, closing } = gateway;
   const sessions = sessionNews(services.live.messages);
   return {
     ...services,
-    feed,
+    feed: await gateway.use(requests),
+    ...(await gateway.use(slotHistory)),
     closing,
     meters: services.live.meters,
     password: gateway.panelPassword,
@@ -47,7 +53,7 @@ function panelOf(gateway: Gateway): Panel {
     onSessionsChanged: (listener) => sessions.listen(listener),
     slots: slotsOf(gateway),
     operations: operationsOf(gateway),
-    playground: playgroundOf(gateway),
+    playground: async (...call) => (await gateway.use(playground))(...call),
     flushLedger: () => gateway.fleet.flushLedger(),
     status: () => statusOf(gateway),
     servesModel: (name) => gateway.services.knownModels.served.serves(name),
