@@ -26,7 +26,7 @@ export function operationsOf(gateway: Gateway): Operations {
       previewOf(gateway.use(canary).then((reload) => reload.start(percent, options))),
     commitCanary: async () => ({ problems: [], ...(await (await gateway.use(canary)).commit()) }),
     cancelCanary: async () => (await gateway.use(canary)).cancel(),
-    canary: async () => (await gateway.use(canary)).report,
+    canary: async () => (await gateway.opened(canary))?.report,
     previewReload: () => previewOf(gateway.previewReload()),
     async explain(read, options) {
       const explanation = await (await gateway.use(explain)).explain(read);
