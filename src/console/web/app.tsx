@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { panel } from './api/panel.js';
+import { fetchSession } from './api/session.js';
 import { toPanelError } from './api/panel-error.js';
 import { AuditPage } from '../../features/audit/page/audit-page.js';
 import { CachePage } from '../../features/cache-ledger/page/cache-page.js';
@@ -95,7 +95,7 @@ function useLoginDetour(isOut: boolean, path: string, query: URLSearchParams): v
 
 async function findSession(): Promise<void> {
   try {
-    signedIn(await panel.session());
+    signedIn(await fetchSession());
   } catch (error) {
     // A 401 has led to the login already; other failures are shown by each page.
     if (toPanelError(error).status === 401) return;

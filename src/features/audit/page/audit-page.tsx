@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
 import { panelUrl } from '../../../console/web/api/call.js';
-import type { AuditEntry } from '../../../console/web/api/types.js';
 import { usePlace } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
@@ -8,6 +7,7 @@ import { Icon } from '../../../console/web/ui/icon.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
+import type { AuditEntry } from './api.js';
 import { auditColumns } from './audit-columns.js';
 import { EntryDialog } from './entry-dialog.js';
 import { FilterBar } from './filter-bar.js';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { UsageGroup } from '../../../console/web/api/types.js';
+import type { UsageGroup } from '../../../console/web/api/ledger.js';
 import { compact, count } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { Explanation } from '../explanation.js';
 import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
-import { panel } from '../../../console/web/api/panel.js';
-import type { ExplainCall, Explanation } from '../../../console/web/api/types.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
+import { fetchExplanation, type ExplainCall } from './api.js';
 import { ExplainForm } from './explain-form.js';
 import { Report } from './report.js';
 
@@ -18,7 +18,7 @@ export function ExplainPage() {
     setBusy(true);
     setProblem(undefined);
     try {
-      setExplanation(await panel.explain(call));
+      setExplanation(await fetchExplanation(call));
     } catch (error) {
       setProblem(toPanelError(error));
     } finally {

@@ -1,18 +1,19 @@
-import { panel } from '../../../console/web/api/panel.js';
+import { fetchCanary } from '../../canary/page/api.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { CanaryCard } from '../../canary/page/canary-card.js';
+import { fetchPipeline } from './api.js';
 import { ReloadDialog } from './reload-dialog.js';
 import { Step, stepsOf } from './step.js';
 
 export function PipelinePage() {
-  const pipeline = useResource('pipeline', (signal) => panel.pipeline(signal), 30_000);
+  const pipeline = useResource('pipeline', fetchPipeline, 30_000);
   const isReloading = usePlace().query.has('reload');
   const setReloading = (isOpen: boolean) => changeQuery({ reload: isOpen ? '1' : null });
-  const canary = useResource('canary', (signal) => panel.canary(signal), 5000);
+  const canary = useResource('canary', fetchCanary, 5000);
   const hasReloaded = () => {
     pipeline.reload();
     canary.reload();

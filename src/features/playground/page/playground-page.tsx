@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ExplainCall } from '../../../console/web/api/types.js';
+import type { ExplainCall } from '../../explain/page/api.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';

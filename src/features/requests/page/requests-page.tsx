@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import type { Query } from '../../../console/web/api/call.js';
-import type { LedgerRequest } from '../../../console/web/api/types.js';
 import { FilterBar } from '../../../console/web/scope/filter-bar.js';
 import { isPast, rangeInWords, rangeKey, spanOf, type Range } from '../../../console/web/scope/range.js';
 import { RangePicker } from '../../../console/web/scope/range-picker.js';

@@ -1,4 +1,4 @@
-import type { Usage } from '../../../console/web/api/types.js';
+import type { Usage } from '../../../console/web/api/ledger.js';
 import { longTime } from '../../../console/web/format/times.js';
 import { FilterBar } from '../../../console/web/scope/filter-bar.js';
 import { RangePicker } from '../../../console/web/scope/range-picker.js';

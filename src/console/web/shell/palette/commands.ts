@@ -1,5 +1,5 @@
-import { panel } from '../../api/panel.js';
-import type { Key, Slot } from '../../api/types.js';
+import { fetchKeyNames, fetchSlotNames, type NamedKey, type NamedSlot } from '../../api/names.js';
+import { pathOfRequest } from '../../format/request-path.js';
 import { navigate } from '../../state/location.js';
 import { pathOfPage, usePluginPages } from '../../state/plugin-pages.js';
 import { refresh } from '../../state/refreshes.js';
@@ -13,8 +13,8 @@ import type { Command } from './command.js';
 /** All commands but those that depend on the typed text; keys and slots follow once they are loaded. */
 export function useCommands(): readonly Command[] {
   const { data: pluginPages = [] } = usePluginPages();
-  const { data: keys = [] } = useResource('palette keys', (signal) => panel.keys(signal));
-  const { data: slots = [] } = useResource('palette slots', (signal) => panel.slots(signal));
+  const { data: keys = [] } = useResource('palette keys', fetchKeyNames);
+  const { data: slots = [] } = useResource('palette slots', fetchSlotNames);
   const own = pluginPages.map((page) => ({ to: pathOfPage(page), text: page.title, icon: 'file' as const }));
   return [
     ...[...destinations, ...own].map(pageCommand),
@@ -35,7 +35,7 @@ export function requestCommands(text: string): readonly Command[] {
     ...shared,
     id: 'request',
     text: `Open the request ${id}`,
-    run: () => navigate(`/requests/${encodeURIComponent(id)}`),
+    run: () => navigate(pathOfRequest(id)),
   };
   const found = {
     ...shared,
@@ -59,7 +59,7 @@ function pageCommand({ to, text, icon, key, words }: Destination): Command {
   };
 }
 
-function keyCommand({ id, name, last4, note }: Key): Command {
+function keyCommand({ id, name, last4, note }: NamedKey): Command {
   return {
     id: `key ${id}`,
     group: 'Keys',
@@ -71,7 +71,7 @@ function keyCommand({ id, name, last4, note }: Key): Command {
   };
 }
 
-function slotCommand({ id }: Slot): Command {
+function slotCommand({ id }: NamedSlot): Command {
   return {
     id: `slot ${id}`,
     group: 'Slots',
@@ -81,7 +81,7 @@ function slotCommand({ id }: Slot): Command {
   };
 }
 
-function keyRequests({ id, name, last4 }: Key): Command {
+function keyRequests({ id, name, last4 }: NamedKey): Command {
   return {
     id: `requests of key ${id}`,
     group: 'Requests',
@@ -93,7 +93,7 @@ function keyRequests({ id, name, last4 }: Key): Command {
   };
 }
 
-function slotRequests({ id }: Slot): Command {
+function slotRequests({ id }: NamedSlot): Command {
   return {
     id: `requests of slot ${id}`,
     group: 'Requests',
