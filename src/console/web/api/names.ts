@@ -7,7 +7,6 @@ export interface NamedKey {
   readonly id: string;
   readonly name: string;
   readonly last4: string;
-  readonly note: string | null;
   readonly revoked_at: string | null;
 }
 

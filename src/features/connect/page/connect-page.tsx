@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { fetchKeyNames, fetchModels, type Model, type NamedKey } from '../../../console/web/api/names.js';
 import { fetchStatus } from '../../../console/web/api/status.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { issuedKeys } from '../../../console/web/state/issued-keys.js';
 import { useStore } from '../../../console/web/state/store.js';
@@ -15,7 +16,17 @@ import { Segmented } from '../../../console/web/ui/segmented.js';
 import { Select } from '../../../console/web/ui/select.js';
 import { curlGroup, snippetGroups } from './snippets.js';
 
-export function ConnectPage() {
+export const connectPage: ConsolePage = {
+  path: '/connect',
+  title: 'Connect',
+  group: 'Gateway',
+  icon: 'connect',
+  key: 'c',
+  words: 'snippets curl sdk base url',
+  component: ConnectPage,
+};
+
+function ConnectPage() {
   const found = useResource('connect', findTargets);
   return (
     <Page title="Connect" lead="Set a base URL and a key: everything an SDK or an agent can do works.">

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
@@ -14,9 +15,20 @@ import { RotateDialog } from './rotate-dialog.js';
 import { useTeams } from './use-teams.js';
 import { useKeyUsage } from './use-key-usage.js';
 
+export const keysPage: ConsolePage = {
+  path: '/keys',
+  title: 'Keys',
+  group: 'Access',
+  icon: 'keys',
+  key: 'k',
+  words: 'limits issue revoke',
+  isMain: true,
+  component: KeysPage,
+};
+
 type Open = { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
-export function KeysPage() {
+function KeysPage() {
   const keys = useResource('keys', fetchKeys, 15_000);
   const usage = useKeyUsage();
   const { data: teams } = useTeams();

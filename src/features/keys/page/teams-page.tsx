@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/confirm.js';
@@ -12,12 +13,22 @@ import { teamColumns } from './team-columns.js';
 import { TeamForm } from './team-form.js';
 import { useTeams } from './use-teams.js';
 
+export const teamsPage: ConsolePage = {
+  path: '/teams',
+  title: 'Teams',
+  group: 'Access',
+  icon: 'team',
+  key: 't',
+  words: 'budgets limits usd',
+  component: TeamsPage,
+};
+
 type Open =
   | { readonly what: 'edit'; readonly team: Team | null }
   | { readonly what: 'delete'; readonly team: Team };
 
 /** Teams of keys, with what each has used of its limits and budgets. */
-export function TeamsPage() {
+function TeamsPage() {
   const teams = useTeams();
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { nameOf } from '../../../console/web/format/person.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
@@ -12,10 +13,19 @@ import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { endOtherSessions, endSession, fetchSessions, type SessionItem } from './api.js';
 import { sessionColumns } from './session-columns.js';
 
+export const sessionsPage: ConsolePage = {
+  path: '/sessions',
+  title: 'Sessions',
+  group: 'Access',
+  icon: 'person',
+  words: 'people signed in login end role',
+  component: SessionsPage,
+};
+
 /** `others`: all sessions but that of this browser. */
 type Ending = SessionItem | 'others' | undefined;
 
-export function SessionsPage() {
+function SessionsPage() {
   const sessions = useResource('sessions', fetchSessions, 15_000);
   const isViewer = useIsViewer();
   const [ending, setEnding] = useState<Ending>();

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
@@ -15,10 +16,21 @@ import { SlotTable } from './slot-table.js';
 import { stateWords } from './slot-words.js';
 import { StateChanges } from './state-changes.js';
 
+export const slotsPage: ConsolePage = {
+  path: '/slots',
+  title: 'Slots',
+  group: 'Upstreams',
+  icon: 'slots',
+  key: 's',
+  words: 'accounts windows',
+  isMain: true,
+  component: SlotsPage,
+};
+
 /** `undefined`: closed; `null`: a new slot. */
 type Edited = Slot | null | undefined;
 
-export function SlotsPage() {
+function SlotsPage() {
   const slots = useResource('slots', fetchSlots, 3000);
   const [edited, setEdited] = useState<Edited>(undefined);
   const add = (

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
@@ -10,8 +11,17 @@ import { IssueTokenDialog } from './issue-token-dialog.js';
 import { RevokeTokenDialog } from './revoke-token-dialog.js';
 import { tokenColumns } from './token-columns.js';
 
+export const tokensPage: ConsolePage = {
+  path: '/tokens',
+  title: 'Admin tokens',
+  group: 'Access',
+  icon: 'lock',
+  words: 'scopes scripts issue revoke',
+  component: TokensPage,
+};
+
 /** Admin tokens: what scripts of the operator call `/admin/*` and `/metrics` with. */
-export function TokensPage() {
+function TokensPage() {
   const tokens = useResource('tokens', fetchAdminTokens, 15_000);
   const [isIssuing, setIssuing] = useState(false);
   const [revoking, setRevoking] = useState<AdminToken>();
