@@ -3,7 +3,7 @@ import { Type } from '../../plugin/index.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { isoTime } from '../slots/report.js';
 import type { OidcLogin } from './oidc-login.js';
-import { IsoTime, Nullable } from '../../operator/schemas.js';
+import { IsoTime, SessionReport } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes for login, logout and the current session. */
@@ -54,15 +54,4 @@ export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Pan
 
 const Logout = Type.Object({
   continue_to: Type.String({ description: 'Where a browser goes to sign out of the provider.' }),
-});
-
-/** The current session as sent by the panel API. */
-export const SessionReport = Type.Object({
-  kind: Type.Enum(['session', 'master']),
-  actor: Type.Object({
-    kind: Type.Enum(['master', 'password', 'oidc']),
-    name: Type.String(),
-    role: Type.Enum(['admin', 'viewer']),
-  }),
-  expires_at: Nullable(IsoTime),
 });

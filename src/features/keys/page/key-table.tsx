@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import type { Key } from '../../../console/web/api/types.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
 import { SearchField } from '../../../console/web/ui/search-field.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
+import type { Key } from './api.js';
 import { keyColumns, type KeyTableProps } from './key-columns.js';
 
 /** Lists of active and revoked keys with one search; the revoked ones are folded away, as the ledger refers to them. */
