@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { TSchema } from 'typebox';
-import type { AuditedAction } from './audit/audited-action.js';
+import type { AuditedAction } from '../state/audit/audited-action.js';
 import type { Actor } from '../state/store/contract/actor.js';
 import type { Logger } from '../plugin/index.js';
 import type { Operations } from '../features/pipeline/operations.js';

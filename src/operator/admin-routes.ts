@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
-import type { Audit } from './audit/audit.js';
-import { AuditedAction } from './audit/audited-action.js';
+import type { Audit } from '../state/audit/audit.js';
+import { AuditedAction } from '../state/audit/audited-action.js';
 import type { Actor } from '../state/store/contract/actor.js';
 import type { Operations } from '../features/pipeline/operations.js';
 import type { AdminContext, AdminRoute, AdminState } from './admin-route.js';

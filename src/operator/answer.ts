@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import type { Audit } from './audit/audit.js';
-import { AuditedAction } from './audit/audited-action.js';
+import type { Audit } from '../state/audit/audit.js';
+import { AuditedAction } from '../state/audit/audited-action.js';
 import { Closed } from '../kit/schema/closed.js';
 import { GatewayError } from '../plugin/index.js';
 import type { AuditActor } from '../state/store/contract/audit.js';

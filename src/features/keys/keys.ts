@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { durationMs, GatewayError, Type, type ProtocolKey } from '../../plugin/index.js';
 import { reservedNames, type KeyPatch, type KeySecret } from '../../plugin/core.js';
@@ -23,7 +23,7 @@ import type { Panel } from '../slots/panel-slots.js';
 import { route, type PanelRoute } from '../../operator/route.js';
 import { refuseRotation } from './rotation.js';
 import { ListOf } from '../../operator/schemas.js';
-import { teamIdOf } from './team-id.js';
+import { teamIdOf } from '../../operator/team-id.js';
 import { unknownModels } from './unknown-models.js';
 
 /** Makes keys and secrets: each returns the text, to be shown once, and what is stored of it. */

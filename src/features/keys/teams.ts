@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError, windowLimits } from '../../plugin/index.js';
 import type { Team, TeamPatch } from '../../plugin/core.js';
 import { refuseUncountedBudget } from './budgets.js';

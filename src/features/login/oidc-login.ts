@@ -1,4 +1,4 @@
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Panel, PanelPeople } from '../slots/panel-slots.js';
 import type { PanelContext } from '../../operator/route.js';

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isoTime } from '../slots/report.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { isSamePerson } from '../../state/store/contract/same-person.js';
 import type { ConsoleSession } from '../../plugin/core.js';
 import type { Panel } from '../slots/panel-slots.js';
 import { route, type Call, type PanelRoute } from '../../operator/route.js';
-import { Count, IsoTime, ListOf, Nullable } from '../../operator/schemas.js';
+import { Count, IsoTime, isoTime, ListOf, Nullable } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes of `/api/panel/sessions`. Admins see and end all sessions, viewers their own. */

@@ -1,9 +1,8 @@
 import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
 import { route, type PanelRoute } from '../../operator/route.js';
-import { isoTime } from '../slots/report.js';
 import type { OidcLogin } from './oidc-login.js';
-import { IsoTime, Nullable } from '../../operator/schemas.js';
+import { IsoTime, isoTime, Nullable } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes for login, logout and the current session. */

@@ -2,14 +2,9 @@ import { panelPrefix, type PanelRoute } from '../../operator/panel-routes.js';
 import type { Format } from '../../plugin/index.js';
 import type { ServedRoute } from '../../plugin/core.js';
 import { name, version } from '../../kit/version.js';
-import {
-  type DescribedRoute,
-  namedSchemas,
-  schemaNames,
-  requestSchema,
-  schemaOrName,
-  withNames,
-} from './schema.js';
+import { requestSchema, schemaOrName } from '../../kit/schema/json-schema.js';
+import { schemaNames } from '../../operator/schemas.js';
+import { namedSchemas, withNames, type DescribedRoute } from './schema.js';
 import { operationRoutes } from './operations.js';
 import { errorAnswers } from './error-answers.js';
 import { describeStageRoutes, v1Routes } from './v1.js';

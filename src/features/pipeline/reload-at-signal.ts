@@ -1,5 +1,5 @@
 import { reloadReport } from '../slots/report.js';
-import type { Audit } from '../../operator/audit/audit.js';
+import type { Audit } from '../../state/audit/audit.js';
 import { ConfigError } from '../../config/config.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Taken } from '../../gateway/options.js';

@@ -1,4 +1,4 @@
-import type { AuditTerms } from '../../operator/audit/audit.js';
+import type { AuditTerms } from '../../state/audit/audit.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import type { LedgerFilter, LedgerRow } from '../../state/ledger/contract.js';
@@ -15,7 +15,7 @@ import { requestDetail, rowOf } from '../../operator/ledger-report.js';
 import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
 import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
-import { withTeamId } from '../keys/team-id.js';
+import { withTeamId } from '../../operator/team-id.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
 export function requestRoutes(panel: Panel, names: Names, sessions: Sessions): readonly PanelRoute[] {

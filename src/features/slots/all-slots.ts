@@ -20,11 +20,11 @@ import { usedLimits } from '../../gateway/used-limits.js';
 import { operationsOf } from '../pipeline/admin-operations.js';
 import { playgroundOf } from '../playground/playground.js';
 import type { Live, ServedRoute, SlotStatus } from '../../plugin/core.js';
-import { issueAdminToken } from '../../operator/access/admin-tokens.js';
+import { issueAdminToken } from '../../state/keys/admin-tokens.js';
 import { issueKey, makeKeySecret } from '../../state/keys/keys.js';
 import { responseTotal } from '../metrics/state-gauges.js';
 import { name, version } from '../../kit/version.js';
-import { patchSchema } from '../openapi/schema.js';
+import { patchSchema } from '../../kit/schema/json-schema.js';
 
 /** Panel API of a gateway. */
 export function openPanel(gateway: Gateway): PanelApi {

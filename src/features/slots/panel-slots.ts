@@ -1,5 +1,5 @@
 import type { Operations } from '../pipeline/operations.js';
-import type { Audit } from '../../operator/audit/audit.js';
+import type { Audit } from '../../state/audit/audit.js';
 import type { AdminToken } from '../../state/store/contract/admin-token.js';
 import type {
   Keys,

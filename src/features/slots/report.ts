@@ -4,6 +4,7 @@ import { CanaryReport } from '../canary/canary-report.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import type { SlotFailure, SlotStatus, Window } from '../../plugin/core.js';
 import type { DiagnosisStep } from '../../plugin/upstream/index.js';
+import { isoTime, named } from '../../operator/schemas.js';
 import type { Preview, Reload } from '../pipeline/operations.js';
 
 const Time = Type.String({ format: 'date-time' });
@@ -22,42 +23,45 @@ const FailureReport = Type.Object({
 const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
 
 /** Schema of `slotReport`. */
-export const SlotReport = Type.Object({
-  id: Type.String(),
-  upstream: Type.String(),
-  account: Type.String(),
-  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
-  reason: orNull(Reason),
-  until: orNull(Time),
-  check_at: orNull(
-    Type.String({
-      format: 'date-time',
-      description: 'From then on one request at a time asks it all the same.',
+export const SlotReport = named(
+  'Slot',
+  Type.Object({
+    id: Type.String(),
+    upstream: Type.String(),
+    account: Type.String(),
+    state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
+    reason: orNull(Reason),
+    until: orNull(Time),
+    check_at: orNull(
+      Type.String({
+        format: 'date-time',
+        description: 'From then on one request at a time asks it all the same.',
+      }),
+    ),
+    cause: orNull(FailureReport),
+    cooling_models: Type.Array(
+      Type.Object({
+        model: Type.String(),
+        reason: Reason,
+        until: Time,
+        check_at: Time,
+        cause: orNull(FailureReport),
+      }),
+    ),
+    in_flight: Count,
+    queued: Count,
+    max_concurrent: Count,
+    weight: Type.Number(),
+    models: Type.Array(Type.String()),
+    upstream_models: Type.Record(Type.String(), Type.String(), {
+      description: "The upstream's own names of those models that have one.",
     }),
-  ),
-  cause: orNull(FailureReport),
-  cooling_models: Type.Array(
-    Type.Object({
-      model: Type.String(),
-      reason: Reason,
-      until: Time,
-      check_at: Time,
-      cause: orNull(FailureReport),
-    }),
-  ),
-  in_flight: Count,
-  queued: Count,
-  max_concurrent: Count,
-  weight: Type.Number(),
-  models: Type.Array(Type.String()),
-  upstream_models: Type.Record(Type.String(), Type.String(), {
-    description: "The upstream's own names of those models that have one.",
+    bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
+    windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
+    last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
+    last_error_at: orNull(Time),
   }),
-  bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
-  windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
-  last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
-  last_error_at: orNull(Time),
-});
+);
 
 function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
@@ -102,11 +106,6 @@ function failureReport(failure: SlotFailure | null): Static<typeof FailureReport
 
 function windowReport(window: Window | null): Static<typeof WindowReport> {
   return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
-}
-
-/** ISO 8601 of unix milliseconds; null for null and undefined. */
-export function isoTime(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
 }
 
 /** Diagnosis of a slot as sent by `/admin` and the panel API. */

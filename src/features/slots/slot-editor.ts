@@ -1,4 +1,4 @@
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError } from '../../plugin/index.js';
 import { SerialQueue } from '../../kit/serial-queue.js';
 import type { StoredSlot } from '../../plugin/core.js';

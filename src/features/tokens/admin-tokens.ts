@@ -1,5 +1,4 @@
 import type { Static } from 'typebox';
-import { isoTime } from '../slots/report.js';
 import { adminScopeNames, adminScopes } from '../../operator/access/scopes.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { GatewayError, Type } from '../../plugin/index.js';
@@ -8,7 +7,7 @@ import type { AdminToken } from '../../state/store/contract/admin-token.js';
 import { refusePast } from '../../operator/expiry.js';
 import type { Panel } from '../slots/panel-slots.js';
 import { route, type Call, type PanelRoute } from '../../operator/route.js';
-import { IsoTime, Line, ListOf, Nullable } from '../../operator/schemas.js';
+import { IsoTime, isoTime, Line, ListOf, Nullable } from '../../operator/schemas.js';
 
 /** Issues an admin token: returns its text, to be shown once, and the record to store. */
 export type IssueAdminToken = (

@@ -15,7 +15,7 @@ import type { Panel } from '../slots/panel-slots.js';
 import { cacheHitRatio, costReport, nanoUsd, tokensReport } from '../../operator/ledger-report.js';
 import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
 import { IsoTime, Nullable, UsageBucket } from '../../operator/schemas.js';
-import { withTeamId } from '../keys/team-id.js';
+import { withTeamId } from '../../operator/team-id.js';
 
 /** Route `GET /api/panel/usage`. */
 export function usageRoute(panel: Panel, names: Names): PanelRoute {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import { Audit } from '#src/operator/audit/audit.js';
+import { Audit } from '#src/state/audit/audit.js';
 import { GatewayError } from '#src/plugin/index.js';
 import type { AuditEntry } from '#src/state/store/contract/audit.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { boundedJson, shortText } from '#src/operator/audit/bounded.js';
+import { boundedJson, shortText } from '#src/state/audit/bounded.js';
 
 describe('a value on its way into the audit log', () => {
   it('stays as it is where it is small', () => {

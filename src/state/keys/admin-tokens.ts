@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { AdminToken, AdminTokens } from '../../state/store/contract/admin-token.js';
+import type { AdminToken, AdminTokens } from '../store/contract/admin-token.js';
 import type { Caches } from '../../plugin/core.js';
 import type { Clock, Logger } from '../../plugin/index.js';
-import { KeyCache } from '../../state/keys/key-cache.js';
-import { KeyUses } from '../../state/keys/key-uses.js';
-import { hashOf, isGood } from '../../state/keys/keys.js';
+import { KeyCache } from './key-cache.js';
+import { KeyUses } from './key-uses.js';
+import { hashOf, isGood } from './keys.js';
 
 interface AdminTokensOptions {
   readonly store: AdminTokens;

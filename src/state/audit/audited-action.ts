@@ -1,4 +1,4 @@
-import type { AuditActor } from '../../state/store/contract/audit.js';
+import type { AuditActor } from '../store/contract/audit.js';
 
 /** An action under way: its handler says what it acts on, and what it changes. */
 export class AuditedAction {

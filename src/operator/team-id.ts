@@ -1,5 +1,5 @@
-import type { Store } from '../../plugin/core.js';
-import { invalid } from '../../operator/check.js';
+import type { Store } from '../plugin/core.js';
+import { invalid } from './check.js';
 
 /** Id of the team with this id, else of the one with this name. Throws `invalid_request` for several of one name. */
 export async function teamIdOf({ teams }: Pick<Store, 'teams'>, team: string): Promise<string | undefined> {
