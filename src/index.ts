@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { isStrict } from './config/environment.js';
 import type { Gateway } from './gateway/gateway.js';
-import { openGateway } from './gateway/app.js';
+import { openGateway } from './features/open.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './gateway/telemetry/logs.js';
 import type { Clock, Logger } from './plugin/index.js';

@@ -1,6 +1,6 @@
 import type { Config, SlotConfig } from '../config/config.js';
 import { jsonOrText, send } from '../features/dry-run/caller.js';
-import { openGateway } from '../gateway/app.js';
+import { openGateway } from '../features/open.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { MemorySocket } from '../engine/http/memory-socket.js';
 import { issueKey } from '../state/keys/keys.js';

@@ -80,7 +80,7 @@ interface Server {
 // Imported lazily: a process needs only one of the two.
 
 async function openAlone({ file, env, config, log, masterKey, secretKey, ...start }: Start): Promise<Server> {
-  const { openGateway } = await import('../gateway/app.js');
+  const { openGateway } = await import('../features/open.js');
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
   const gateway = await openGateway(config, {

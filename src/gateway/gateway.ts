@@ -32,6 +32,9 @@ import { webSocketOptions } from '../features/websockets/web-sockets.js';
 import { stageMetricNames } from './telemetry/stage-metrics.js';
 import { stageTimes, type StageTimes } from './telemetry/stage-times.js';
 
+/** Opens a gateway with what serves it. Throws ConfigError with all problems. */
+export type OpenGateway = (config: Config, options: GatewayOptions) => Promise<Gateway>;
+
 export interface ReloadOptions {
   /** True: the tests of the config are not run. */
   readonly skipsTests?: boolean;

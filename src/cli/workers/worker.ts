@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { isStrict } from '../../config/environment.js';
 import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { openGateway } from '../../gateway/app.js';
+import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';

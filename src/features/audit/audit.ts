@@ -8,8 +8,8 @@ import type { AuditEntry, AuditFilter, AuditLog } from '../../state/store/contra
 import { auditColumns, auditRow, auditOutcomes, auditReport, AuditReport } from './audit-report.js';
 import { invalid } from '../../operator/check.js';
 import { csvAnswer } from '../../operator/csv.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route, type Route } from '../../operator/route.js';
 import { Line, ListOf, Nullable, plainText } from '../../operator/schemas.js';
 
 const filters = {
@@ -29,11 +29,12 @@ const filters = {
 const Filter = Closed(filters);
 
 /** Routes of `/api/panel/audit`, for viewers too: nothing in an entry is a secret. */
-export function auditRoutes({ store: { audit } }: Panel): readonly PanelRoute[] {
+export const auditRoutes: RoutesOf = ({ services }) => {
+  const { audit } = services.store;
   return [
     route({
       method: 'GET',
-      path: '/audit',
+      path: '/api/panel/audit',
       summary: 'What operators have done, newest first.',
       query: Closed({
         ...filters,
@@ -52,12 +53,12 @@ export function auditRoutes({ store: { audit } }: Panel): readonly PanelRoute[] 
     }),
     exportRoute(audit),
   ];
-}
+};
 
-function exportRoute(audit: AuditLog): PanelRoute {
+function exportRoute(audit: AuditLog): Route {
   return route({
     method: 'GET',
-    path: '/audit/export',
+    path: '/api/panel/audit/export',
     summary: `The same as a file, CSV or JSON: at most ${maxExported} entries, the newest.`,
     query: Closed({ ...filters, format: Type.Optional(Type.Enum(['csv', 'json'])) }),
     answers: { 200: Type.Array(AuditReport) },

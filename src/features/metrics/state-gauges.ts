@@ -1,5 +1,6 @@
 import * as prom from 'prom-client';
-import type { ResponseTotal, Store } from '../../plugin/core.js';
+import type { Store } from '../../plugin/core.js';
+import { responseTotal } from '../../gateway/telemetry/response-total.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 
 interface StateReadings {
@@ -56,13 +57,4 @@ export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick
     );
   gauge('gw2api_stored_responses', 'Responses in the store.', 'count');
   gauge('gw2api_stored_response_bytes', 'What they come to, with their input.', 'bytes');
-}
-
-/** Total of the stored responses of all owners. */
-export async function responseTotal(responses: Store['responses']): Promise<ResponseTotal> {
-  const totals = [...(await responses.totals()).values()];
-  return {
-    count: totals.reduce((sum, { count }) => sum + count, 0),
-    bytes: totals.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
 }

@@ -1,74 +1,71 @@
 import { GatewayError, Type } from '../../plugin/index.js';
 import { CanaryPercent, CanaryStatus, readPercent } from '../canary/canary-report.js';
-import type { Operations } from './operations.js';
-import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../slots/report.js';
-import type { AdminCall, AdminRoute } from '../../operator/admin-route.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { route, type Call, type Route } from '../../operator/route.js';
+import { canaryStatus, commitCanary, reload, startCanary } from './reload.js';
+import { CanaryStarted, ReloadReport } from './reload-report.js';
 
 /** Routes of a reload, wholly or for a share of new sessions at first. */
-export const reloadRoutes: readonly AdminRoute[] = [
-  {
-    method: 'POST',
-    path: '/reload',
-    summary: 'Reads the config again; with `canary` for a share of the new sessions at first.',
-    scope: 'config:reload',
-    audit: 'config.reload',
-    query: Type.Object({
-      tests: Type.Optional(Type.Literal('skip', { description: 'Do not run the tests of the config.' })),
-      canary: Type.Optional(CanaryPercent),
+export function reloadRoutes(gateway: Gateway): readonly Route[] {
+  const { canary } = gateway;
+  return [
+    route({
+      method: 'POST',
+      path: '/admin/reload',
+      summary: 'Reads the config again; with `canary` for a share of the new sessions at first.',
+      scope: 'config:reload',
+      audit: 'config.reload',
+      query: Type.Object({
+        tests: Type.Optional(Type.Literal('skip', { description: 'Do not run the tests of the config.' })),
+        canary: Type.Optional(CanaryPercent),
+      }),
+      answers: { 200: Type.Union([ReloadReport, CanaryStarted]) },
+      handle: (call) => reloadAsAsked(gateway, call),
     }),
-    answer: Type.Union([ReloadReport, CanaryStarted]),
-    handle: reload,
-  },
-  {
-    method: 'GET',
-    path: '/reload',
-    summary: 'The canary that runs, or else the last one, with the figures of both sides.',
-    scope: 'config:read',
-    answer: CanaryStatus,
-    handle: ({ operations }) => canaryStatus(operations),
-  },
-  {
-    method: 'POST',
-    path: '/reload/commit',
-    summary: "Takes the canary's config for all requests.",
-    scope: 'config:reload',
-    audit: 'canary.commit',
-    answer: ReloadReport,
-    async handle({ operations, audit }) {
-      const report = reloadReport(await operations.commitCanary());
-      audit.change(undefined, report);
-      return report;
-    },
-  },
-  {
-    method: 'POST',
-    path: '/reload/cancel',
-    summary: 'Ends the canary; the config in force stays.',
-    scope: 'config:reload',
-    audit: 'canary.cancel',
-    answer: CanaryStatus,
-    async handle({ operations }) {
-      await operations.cancelCanary();
-      return canaryStatus(operations);
-    },
-  },
-];
+    route({
+      method: 'GET',
+      path: '/admin/reload',
+      summary: 'The canary that runs, or else the last one, with the figures of both sides.',
+      scope: 'config:read',
+      answers: { 200: CanaryStatus },
+      handle: () => canaryStatus(canary),
+    }),
+    route({
+      method: 'POST',
+      path: '/admin/reload/commit',
+      summary: "Takes the canary's config for all requests.",
+      scope: 'config:reload',
+      audit: 'canary.commit',
+      answers: { 200: ReloadReport },
+      handle: ({ audit }) => commitCanary(canary, audit),
+    }),
+    route({
+      method: 'POST',
+      path: '/admin/reload/cancel',
+      summary: 'Ends the canary; the config in force stays.',
+      scope: 'config:reload',
+      audit: 'canary.cancel',
+      answers: { 200: CanaryStatus },
+      async handle() {
+        await canary.cancel();
+        return canaryStatus(canary);
+      },
+    }),
+  ];
+}
 
-async function reload({ ctx, operations, audit }: AdminCall): Promise<object> {
+async function reloadAsAsked(
+  gateway: Gateway,
+  { ctx, audit }: Pick<Call<unknown, unknown>, 'ctx' | 'audit'>,
+): Promise<object> {
   const { tests, canary } = ctx.query;
   if (tests !== undefined && tests !== 'skip')
     throw new GatewayError('invalid_request', 'tests: say skip, or leave it out.');
   const options = { skipsTests: tests === 'skip' };
   if (options.skipsTests) audit.note({ tests });
-  if (canary !== undefined) audit.note({ canary });
-  const report =
-    canary === undefined
-      ? reloadReport(await operations.reload(options))
-      : canaryStarted(await operations.startCanary(readPercent(canary), options), operations.canary);
+  if (canary === undefined) return reload(gateway, audit, options);
+  audit.note({ canary });
+  const report = await startCanary(gateway.canary, readPercent(canary), options);
   audit.change(undefined, report);
   return report;
-}
-
-function canaryStatus({ canary }: Operations): object {
-  return { object: 'reload', canary: canary ?? null };
 }

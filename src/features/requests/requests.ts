@@ -7,26 +7,29 @@ import { invalid } from '../../operator/check.js';
 import { As, wantsCsv } from '../../operator/csv.js';
 import { errorTextReport } from './error-texts.js';
 import type { Names } from '../../operator/names.js';
+import type { RoutesOf, SharedServices } from '../../operator/route-source.js';
 import { rangeFields, toFilter } from '../../operator/ledger-query.js';
 import { LiveReaders } from './live.js';
-import type { Panel } from '../slots/panel-slots.js';
+import type { Gateway } from '../../gateway/gateway.js';
 import { requestsCsv, requestsJson } from './request-lists.js';
 import { requestDetail, rowOf } from '../../operator/ledger-report.js';
-import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
+import { route, type OperatorContext, type Route } from '../../operator/route.js';
 import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from '../../operator/schemas.js';
-import type { Sessions } from '../../operator/access/sessions.js';
 import { withTeamId } from '../../operator/team-id.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
-export function requestRoutes(panel: Panel, names: Names, sessions: Sessions): readonly PanelRoute[] {
-  return [listRoute(panel, names), liveRoute(panel, names, sessions), detailRoute(panel, names)];
-}
+export const requestRoutes: RoutesOf = (gateway, shared) => [
+  listRoute(gateway, shared.names),
+  liveRoute(gateway, shared),
+  detailRoute(gateway, shared.names),
+];
 
-function listRoute(panel: Panel, names: Names): PanelRoute {
+function listRoute(gateway: Gateway, names: Names): Route {
+  const { services } = gateway;
   const paging = { has_more: Type.Boolean(), next_cursor: Nullable(Type.String()) };
   return route({
     method: 'GET',
-    path: '/requests',
+    path: '/api/panel/requests',
     summary:
       'Requests to models, newest first. With `error_texts`, for admins, each failed one has its error text if one is ' +
       'kept, and the call is an entry of the audit log.',
@@ -34,16 +37,16 @@ function listRoute(panel: Panel, names: Names): PanelRoute {
     answers: { 200: ListOf(ExportedRequest, paging) },
     otherAnswerType: 'text/csv',
     async handle({ query: { limit: asked, as, cursor, error_texts: texts, ...filters }, actor, ctx }) {
-      const query = await withTeamId(panel.store, filters);
+      const query = await withTeamId(services.store, filters);
       const isCsv = wantsCsv(ctx, as);
       const limit = asked ?? (isCsv ? maxCsvRows : 50);
       if (!isCsv && limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
       const withTexts = texts === '1' || texts === 'true';
-      const list = { filter: toFilter(query, panel), limit, cursor, withTexts };
+      const list = { filter: toFilter(query, gateway), limit, cursor, withTexts };
       const answer = async (): Promise<object> =>
-        isCsv ? requestsCsv(ctx, panel, names, list) : requestsJson(panel, names, list);
+        isCsv ? requestsCsv(ctx, services, names, list) : requestsJson(services, names, list);
       if (!withTexts) return answer();
-      return panel.audit.run(auditTerms(ctx, actor), (action) => {
+      return services.audit.run(auditTerms(ctx, actor), (action) => {
         requireRole(actor, { method: 'GET', role: 'admin' });
         action.note({ query: { ...query, limit } }); // of the caller: its names must not be fields of a log line
         return answer();
@@ -53,22 +56,23 @@ function listRoute(panel: Panel, names: Names): PanelRoute {
 }
 
 /** Entry of a call that reads many error texts; that of one request is none. */
-function auditTerms({ ip, state: { log, requestId } }: PanelContext, actor: Actor): AuditTerms {
+function auditTerms({ ip, state: { log, requestId } }: OperatorContext, actor: Actor): AuditTerms {
   const noted = 'An operator has exported error texts of requests.';
   return { action: 'request.export_texts', actor, address: ip, requestId, log, noted };
 }
 
-function liveRoute(panel: Panel, names: Names, sessions: Sessions): PanelRoute {
-  const readers = new LiveReaders(panel, names);
+function liveRoute(gateway: Gateway, { names, sessions }: SharedServices): Route {
+  const { feed, closing, services } = gateway;
+  const readers = new LiveReaders({ feed, closing, log: services.log, names, sessions });
   return route({
     method: 'GET',
-    path: '/requests/live',
+    path: '/api/panel/requests/live',
     summary: 'Requests as they end, on all instances: `event: request` with a request as data.',
     query: Filter,
     answers: { 200: Type.String() },
     answerType: 'text/event-stream',
     async handle({ ctx, query, session }) {
-      const filter = matcherOf(toFilter(await withTeamId(panel.store, query), panel));
+      const filter = matcherOf(toFilter(await withTeamId(services.store, query), gateway));
       ctx.type = 'text/event-stream';
       ctx.set('x-accel-buffering', 'no');
       return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(session) });
@@ -76,8 +80,8 @@ function liveRoute(panel: Panel, names: Names, sessions: Sessions): PanelRoute {
   });
 }
 
-function detailRoute(panel: Panel, names: Names): PanelRoute {
-  const { ledger } = panel.store;
+function detailRoute({ services, fleet }: Gateway, names: Names): Route {
+  const { ledger } = services.store;
   /**
    * Looks a row up, flushing the ledger of all instances once: a request that has just finished may not be
    * written yet.
@@ -85,12 +89,12 @@ function detailRoute(panel: Panel, names: Names): PanelRoute {
   const find = async (place: NonNullable<ReturnType<typeof rowOf>>) => {
     const row = await ledger.get(place);
     if (row) return row;
-    await panel.flushLedger();
+    await fleet.flushLedger();
     return ledger.get(place);
   };
   return route({
     method: 'GET',
-    path: '/requests/:id',
+    path: '/api/panel/requests/:id',
     summary: 'One request, with the stages that it passed and its upstream calls.',
     answers: { 200: RequestDetail },
     async handle({ id, actor }) {
@@ -98,7 +102,9 @@ function detailRoute(panel: Panel, names: Names): PanelRoute {
       const row = place && (await find(place));
       if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
       const detail = requestDetail(row, await names.ofKeys());
-      return actor.role === 'admin' ? { ...detail, error_text: await errorTextReport(row, panel) } : detail;
+      return actor.role === 'admin'
+        ? { ...detail, error_text: await errorTextReport(row, services) }
+        : detail;
     },
   });
 }

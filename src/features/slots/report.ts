@@ -1,11 +1,8 @@
 import type { Static, TSchema } from 'typebox';
-import { ConfigDiff } from '../../config/diff/index.js';
-import { CanaryReport } from '../canary/canary-report.js';
-import { GatewayError, Type } from '../../plugin/index.js';
+import { Type } from '../../plugin/index.js';
 import type { SlotFailure, SlotStatus, Window } from '../../plugin/core.js';
 import type { DiagnosisStep } from '../../plugin/upstream/index.js';
 import { isoTime, named } from '../../operator/schemas.js';
-import type { Preview, Reload } from '../pipeline/operations.js';
 
 const Time = Type.String({ format: 'date-time' });
 const Count = Type.Integer({ minimum: 0 });
@@ -128,41 +125,4 @@ export const DiagnosisReport = Type.Object({
 /** Builds the report on slot `id` from its diagnosis steps. */
 export function diagnosisReport(id: string, steps: readonly DiagnosisStep[]): Static<typeof DiagnosisReport> {
   return { slot: id, ok: steps.every(({ ok }) => ok), steps: [...steps] };
-}
-
-/** Answer to a reload, as sent by `/admin` and the panel API. */
-export const ReloadReport = Type.Object({
-  status: Type.Literal('reloaded'),
-  needs_restart: Type.Array(Type.String(), {
-    description: 'Sections with settings that have changed since the start and take effect at the next one.',
-  }),
-  changes: ConfigDiff,
-});
-
-/** Builds the answer to a reload. Throws `invalid_request` with the problems of a refused config. */
-export function reloadReport({ problems, needsRestart, changes }: Reload): Static<typeof ReloadReport> {
-  refuseProblems(problems);
-  return { status: 'reloaded', needs_restart: [...needsRestart], changes };
-}
-
-/** Answer to the start of a canary, as sent by `/admin` and the panel API. */
-export const CanaryStarted = Type.Object({
-  status: Type.Literal('canary'),
-  shared: CanaryReport.properties.shared,
-  changes: ConfigDiff,
-});
-
-/** Builds the answer to the start of a canary. Throws `invalid_request` with the problems of a refused config. */
-export function canaryStarted(
-  { problems, changes }: Preview,
-  canary: Pick<CanaryReport, 'shared'> | undefined,
-): Static<typeof CanaryStarted> {
-  refuseProblems(problems);
-  return { status: 'canary', shared: canary?.shared ?? true, changes };
-}
-
-function refuseProblems(problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  const refusal = 'The new config was refused; the old one stays in force.';
-  throw new GatewayError('invalid_request', [refusal, ...problems].join('\n'));
 }

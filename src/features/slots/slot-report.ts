@@ -3,7 +3,7 @@ import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import { Type } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotForecast } from './history/forecasts.js';
-import type { PanelSlot } from './panel-slots.js';
+import type { PanelSlot } from './shown-slots.js';
 import { IsoTime, isoTime, named, Nullable } from '../../operator/schemas.js';
 import { forecastReport, WindowForecast } from './slot-history-report.js';
 

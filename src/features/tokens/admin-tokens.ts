@@ -3,17 +3,13 @@ import { adminScopeNames, adminScopes } from '../../operator/access/scopes.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { Time, timeMs } from '../../kit/schema/units.js';
+import type { Services } from '../../gateway/services.js';
+import { issueAdminToken } from '../../state/keys/admin-tokens.js';
 import type { AdminToken } from '../../state/store/contract/admin-token.js';
 import { refusePast } from '../../operator/expiry.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type Call, type PanelRoute } from '../../operator/route.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route, type Call } from '../../operator/route.js';
 import { IsoTime, isoTime, Line, ListOf, Nullable } from '../../operator/schemas.js';
-
-/** Issues an admin token: returns its text, to be shown once, and the record to store. */
-export type IssueAdminToken = (
-  fields: Pick<AdminToken, 'name' | 'scopes' | 'createdBy' | 'expiresAtMs'>,
-  nowMs: number,
-) => { readonly text: string; readonly token: AdminToken };
 
 const reported = {
   id: Type.String(),
@@ -41,12 +37,12 @@ const NewAdminToken = Closed({
 });
 
 /** Routes of `/api/panel/admin-tokens`, for admins alone. */
-export function adminTokenRoutes(panel: Panel, issue: IssueAdminToken): readonly PanelRoute[] {
-  const { adminTokens } = panel.store;
+export const adminTokenRoutes: RoutesOf = ({ services }) => {
+  const { adminTokens } = services.store;
   return [
     route({
       method: 'GET',
-      path: '/admin-tokens',
+      path: '/api/panel/admin-tokens',
       summary: 'All admin tokens, newest first, and the scopes that there are; never the tokens themselves.',
       role: 'admin',
       answers: { 200: ListOf(AdminTokenReport, { scopes: Type.Array(AdminScopeReport) }) },
@@ -58,29 +54,29 @@ export function adminTokenRoutes(panel: Panel, issue: IssueAdminToken): readonly
     }),
     route({
       method: 'POST',
-      path: '/admin-tokens',
+      path: '/api/panel/admin-tokens',
       summary: 'Issues an admin token for scripts: `token` is shown here and never again.',
       body: NewAdminToken,
       audit: 'token.create',
       answers: { 201: IssuedAdminToken },
-      handle: (call) => issueToken(call, panel, issue),
+      handle: (call) => issueToken(call, services),
     }),
     route({
       method: 'DELETE',
-      path: '/admin-tokens/:id',
+      path: '/api/panel/admin-tokens/:id',
       summary: 'Revokes an admin token; with `purge=true` it is removed for good.',
       query: Closed({ purge: Type.Optional(Type.Boolean()) }),
       audit: 'token.revoke',
       answers: { 200: AdminTokenReport, 204: null },
-      handle: ({ id, query, audit }) => (query.purge ? purge(id, audit, panel) : revoke(id, audit, panel)),
+      handle: ({ id, query, audit }) =>
+        query.purge ? purge(id, audit, services) : revoke(id, audit, services),
     }),
   ];
-}
+};
 
 async function issueToken(
   { body, actor, audit }: Call<unknown, Static<typeof NewAdminToken>>,
-  { store: { adminTokens }, keysChanged, now }: Panel,
-  issue: IssueAdminToken,
+  { store: { adminTokens }, keysChanged, now }: Services,
 ): Promise<Static<typeof IssuedAdminToken>> {
   const { name, expires_at: expiresAt } = body;
   const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : timeMs(expiresAt);
@@ -89,7 +85,7 @@ async function issueToken(
     throw new GatewayError('conflict', `There are ${maxTokens} admin tokens already; remove some for good.`);
   const scopes = [...new Set(body.scopes)];
   const fields = { name, scopes, createdBy: actor.name, ...(expiresAtMs !== undefined && { expiresAtMs }) };
-  const { text, token } = issue(fields, now());
+  const { text, token } = issueAdminToken(fields, now());
   if (!(await adminTokens.add(token)))
     throw new GatewayError(
       'conflict',
@@ -103,8 +99,11 @@ async function issueToken(
 
 type Audit = Call<unknown, unknown>['audit'];
 
-async function revoke(id: string, audit: Audit, panel: Panel): Promise<Static<typeof AdminTokenReport>> {
-  const { store, keysChanged, now } = panel;
+async function revoke(
+  id: string,
+  audit: Audit,
+  { store, keysChanged, now }: Services,
+): Promise<Static<typeof AdminTokenReport>> {
   const before = await store.adminTokens.get(id);
   const after = before && (await store.adminTokens.revoke(id, now()));
   if (!after) throw noSuchToken(id);
@@ -113,7 +112,7 @@ async function revoke(id: string, audit: Audit, panel: Panel): Promise<Static<ty
   return tokenReport(after);
 }
 
-async function purge(id: string, audit: Audit, { store, keysChanged }: Panel): Promise<undefined> {
+async function purge(id: string, audit: Audit, { store, keysChanged }: Services): Promise<undefined> {
   const token = await store.adminTokens.get(id);
   if (!token || !(await store.adminTokens.delete(id))) throw noSuchToken(id);
   keysChanged(token.hash);

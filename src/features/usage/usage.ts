@@ -9,27 +9,30 @@ import { invalid } from '../../operator/check.js';
 import { As, columnsOf, csvAnswer, wantsCsv } from '../../operator/csv.js';
 import { jsonInPieces } from '../../operator/json.js';
 import type { Names } from '../../operator/names.js';
+import type { RoutesOf } from '../../operator/route-source.js';
 import { latencyReports, placeOf } from './latency-report.js';
 import { filterFields, toCondition } from '../../operator/ledger-query.js';
-import type { Panel } from '../slots/panel-slots.js';
+import type { Gateway } from '../../gateway/gateway.js';
 import { cacheHitRatio, costReport, nanoUsd, tokensReport } from '../../operator/ledger-report.js';
-import { route, type PanelContext, type PanelRoute } from '../../operator/route.js';
+import { route, type OperatorContext, type Route } from '../../operator/route.js';
 import { IsoTime, Nullable, UsageBucket } from '../../operator/schemas.js';
 import { withTeamId } from '../../operator/team-id.js';
 
 /** Route `GET /api/panel/usage`. */
-export function usageRoute(panel: Panel, names: Names): PanelRoute {
-  const { store, now } = panel;
+export const usageRoutes: RoutesOf = (gateway, { names }) => [usageRoute(gateway, names)];
+
+function usageRoute(gateway: Gateway, names: Names): Route {
+  const { store, now } = gateway.services;
   return route({
     method: 'GET',
-    path: '/usage',
+    path: '/api/panel/usage',
     summary:
       'Requests, errors, tokens and times by bucket of time and by group; buckets without a request are left out.',
     query: Query,
     answers: { 200: UsageReport },
     otherAnswerType: 'text/csv',
     async handle({ query, ctx }) {
-      const asked = toUsageQuery(await withTeamId(store, query), panel, now());
+      const asked = toUsageQuery(await withTeamId(store, query), gateway, now());
       const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
       if (sums.length > maxSums)
         throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
@@ -90,7 +93,7 @@ async function nameOfGroup(by: UsageQuery['by'], names: Names): Promise<(group: 
   return by === 'team' ? names.ofTeams() : (group) => group;
 }
 
-function usageCsv(ctx: PanelContext, reports: readonly object[]): Readable {
+function usageCsv(ctx: OperatorContext, reports: readonly object[]): Readable {
   const batches = (async function* () {
     for (let at = 0; at < reports.length; at += 250) yield reports.slice(at, at + 250);
   })();
@@ -137,7 +140,7 @@ const hourlyGroups: ReadonlySet<string> = new Set(By.enum);
  */
 function toUsageQuery(
   { from, to, by, tag, step = '1h', as: _, latency: __, ...filters }: Static<typeof Query>,
-  panel: Panel,
+  gateway: Gateway,
   nowMs: number,
 ): UsageQuery {
   if (tag !== undefined && by !== 'tag') throw invalid(['tag: is for `by=tag`']);
@@ -155,7 +158,7 @@ function toUsageQuery(
   const buckets = Math.ceil((toMs - fromMs) / stepMs);
   if (buckets > maxBuckets)
     throw invalid([`step: makes ${buckets} buckets of this time; at most ${maxBuckets}: take a longer one`]);
-  const where = toCondition(filters, panel);
+  const where = toCondition(filters, gateway);
   if (toMs - fromMs > maxCountedMs && !isSummed(Object.keys(filters), by))
     throw invalid(['from: these filters count request by request, which is for at most 31 days']);
   return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), where, stepMs };

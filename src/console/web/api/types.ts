@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import type { CanaryStatus as CanaryStatusReport } from '../../../features/canary/canary-report.js';
-import type { DiagnosisReport, ReloadReport, SlotReport } from '../../../features/slots/report.js';
+import type { DiagnosisReport, SlotReport } from '../../../features/slots/report.js';
+import type { ReloadReport } from '../../../features/pipeline/reload-report.js';
 import type {
   AdminScopeReport,
   AdminTokenReport,

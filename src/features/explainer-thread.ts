@@ -1,13 +1,14 @@
 import { parentPort } from 'node:worker_threads';
-import { problemsOf } from '../../config/config.js';
-import { SocketGuard } from '../dry-run/socket-guard.js';
-import { explain } from './explain.js';
-import { revived, type ThreadAnswer, type ThreadTask } from './thread-task.js';
+import { problemsOf } from '../config/config.js';
+import { SocketGuard } from './dry-run/socket-guard.js';
+import { explain } from './explain/explain.js';
+import { openGateway } from './open.js';
+import { revived, type ThreadAnswer, type ThreadTask } from './explain/thread-task.js';
 
 /** Entry of a thread that explains the requests it is sent, one after another. */
 async function answerTo({ config, request, settings }: ThreadTask): Promise<ThreadAnswer> {
   try {
-    return { explanation: await explain(revived(config), request, settings) };
+    return { explanation: await explain(revived(config), request, openGateway, settings) };
   } catch (error) {
     return { problem: problemsOf(error).join('\n') };
   }

@@ -1,0 +1,7 @@
+import type { Feature } from '../feature.js';
+
+/** Requests of the ledger, and those that end now. */
+export const requests: Feature = {
+  name: 'requests',
+  panel: async () => (await import('./requests.js')).requestRoutes,
+};
