@@ -4,7 +4,7 @@ import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
 import { Type } from '../../plugin/index.js';
-import { reloadRoutes } from './reload-routes.js';
+import { reloadRoutes } from './reload-admin.js';
 
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 

@@ -3,5 +3,5 @@ import type { Feature } from '../feature.js';
 /** Requests of the ledger, and those that end now. */
 export const requests: Feature = {
   name: 'requests',
-  panel: async () => (await import('./requests.js')).requestRoutes,
+  panel: async () => (await import('./panel.js')).panelRoutes,
 };

@@ -6,7 +6,7 @@ import type {
   AdminScopeReport,
   AdminTokenReport,
   IssuedAdminToken as IssuedAdminTokenReport,
-} from '../../../features/tokens/admin-tokens.js';
+} from '../../../features/tokens/panel.js';
 import type { AuditReport } from '../../../features/audit/audit-report.js';
 import type {
   ChangedKeyReport,
@@ -26,7 +26,7 @@ import type { SlotChangeReport } from '../../../features/slots/slot-history-repo
 import type { SlotKindsReport } from '../../../features/slots/slot-kinds.js';
 import type { PanelSlotReport } from '../../../features/slots/slot-report.js';
 import type { TeamReport } from '../../../features/keys/team-report.js';
-import type { UsageReport } from '../../../features/usage/usage.js';
+import type { UsageReport } from '../../../features/usage/panel.js';
 
 /** Types of the panel API, from the schemas of its answers. */
 

@@ -18,7 +18,7 @@ import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from '../../op
 import { withTeamId } from '../../operator/team-id.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
-export const requestRoutes: RoutesOf = (gateway, shared) => [
+export const panelRoutes: RoutesOf = (gateway, shared) => [
   listRoute(gateway, shared.names),
   liveRoute(gateway, shared),
   detailRoute(gateway, shared.names),

@@ -19,7 +19,7 @@ import { IsoTime, Nullable, UsageBucket } from '../../operator/schemas.js';
 import { withTeamId } from '../../operator/team-id.js';
 
 /** Route `GET /api/panel/usage`. */
-export const usageRoutes: RoutesOf = (gateway, { names }) => [usageRoute(gateway, names)];
+export const panelRoutes: RoutesOf = (gateway, { names }) => [usageRoute(gateway, names)];
 
 function usageRoute(gateway: Gateway, names: Names): Route {
   const { store, now } = gateway.services;

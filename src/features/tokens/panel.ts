@@ -37,7 +37,7 @@ const NewAdminToken = Closed({
 });
 
 /** Routes of `/api/panel/admin-tokens`, for admins alone. */
-export const adminTokenRoutes: RoutesOf = ({ services }) => {
+export const panelRoutes: RoutesOf = ({ services }) => {
   const { adminTokens } = services.store;
   return [
     route({

@@ -29,7 +29,7 @@ const filters = {
 const Filter = Closed(filters);
 
 /** Routes of `/api/panel/audit`, for viewers too: nothing in an entry is a secret. */
-export const auditRoutes: RoutesOf = ({ services }) => {
+export const panelRoutes: RoutesOf = ({ services }) => {
   const { audit } = services.store;
   return [
     route({
