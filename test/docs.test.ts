@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { scenarioHelp } from '#plugins/upstreams/simulator/scenarios.js';
 import { matcherNames } from '#src/features/tests/matchers.js';
 import { outcomeFields } from '#src/features/tests/outcome-shape.js';
-import { errorCodes } from '#src/plugin/core.js';
+import { errorCodes } from '#src/plugin/contract/error.js';
 import { packageName } from '#src/kit/version.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { ProcessWorkshop } from './gateway/gateway-process.js';

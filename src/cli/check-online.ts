@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { Config, SlotConfig } from '../config/config.js';
 import { untilAborted } from '../plugin/upstream/index.js';
-import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { globMatcher, type CatalogModel } from '../plugin/index.js';
+import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { partsOf, shortName } from '../engine/models/name-parts.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
 import type { DiscoveredModels } from '../engine/slots/discovered-models.js';

@@ -1,6 +1,6 @@
 import { compileCheck } from '../plugin/format/index.js';
-import { isRecord } from '../kit/schema/record.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
+import { isRecord } from '../kit/schema/record.js';
 import type { Path, Source } from './document.js';
 import { typed } from './environment.js';
 

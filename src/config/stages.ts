@@ -1,6 +1,6 @@
 import { durationMs, type Operation } from '../plugin/index.js';
-import { percentOf } from '../kit/schema/units.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
+import { percentOf } from '../kit/schema/units.js';
 import { isWithin, valueAt, type Checked } from './checked.js';
 import type { Conditions, StageConfig, StageGroup, When } from './config.js';
 import { writePath, type Path, type Source } from './document.js';

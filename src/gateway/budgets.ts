@@ -1,8 +1,8 @@
 import type { Config, ConfigProblem } from '../config/config.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
-import { globMatcher, type CatalogModel, type Logger } from '../plugin/index.js';
-import { hasBudget, type Store } from '../plugin/core.js';
+import { globMatcher, type CatalogModel, type KeyLimits, type Logger } from '../plugin/index.js';
+import type { Store } from '../state/store/contract/store.js';
 import { isRecord } from '../kit/schema/record.js';
 import { isNamed } from '../engine/slots/model-names.js';
 
@@ -81,4 +81,9 @@ const budgets = ['usdPerDay', 'usdPerMonth'] as const;
 function isUnpriced(model: CatalogModel, { slots }: Config): boolean {
   const serving = slots.filter(({ models, discovers }) => discovers ?? isNamed(model, globMatcher(models)));
   return serving.length > 0 && serving.every((slot) => priceGaps(model, slot).length > 0);
+}
+
+/** True for limits with a budget: their requests may cost only what is known. */
+function hasBudget({ usdPerDay, usdPerMonth }: KeyLimits): boolean {
+  return usdPerDay !== undefined || usdPerMonth !== undefined;
 }

@@ -1,7 +1,8 @@
 import { CheckedAdminTokens } from '../state/keys/admin-tokens.js';
 import { CheckedKeys } from '../state/keys/keys.js';
-import type { Caches, Live, WholeStore } from '../plugin/core.js';
+import type { Caches, Live } from '../plugin/core.js';
 import type { Clock, Logger } from '../plugin/index.js';
+import type { WholeStore } from '../state/store/contract/store.js';
 
 interface CallerKeysOptions {
   readonly masterKey: string;

@@ -2,7 +2,8 @@ import { formatProblem, type Config, type ConfigProblem, type StageConfig } from
 import { isGood } from '../state/keys/keys.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import { globMatcher, type Logger, type ProtocolKey } from '../plugin/index.js';
-import { isForeign, reservedNames, type Store } from '../plugin/core.js';
+import { isForeign, reservedNames } from '../engine/pipeline/order/caller-patterns.js';
+import type { Store } from '../state/store/contract/store.js';
 
 /** Pattern of a `when: { caller }`, with those beside it. */
 interface PlacedPattern extends Pick<ConfigProblem, 'at' | 'path'> {

@@ -4,7 +4,8 @@ import { RefusedRows } from '../state/ledger/refused-rows.js';
 import { Spool } from '../state/ledger/spool.js';
 import { folderFault } from '../state/ledger/writable.js';
 import type { Clock, Logger } from '../plugin/index.js';
-import type { Live, WholeStore } from '../plugin/core.js';
+import type { Live } from '../plugin/core.js';
+import type { WholeStore } from '../state/store/contract/store.js';
 import { otherLedgers } from './other-ledgers.js';
 import { refreshLimits } from './used-limits.js';
 

@@ -11,8 +11,9 @@ import { KnownModels } from '../engine/models/known-models.js';
 import { ModelLists } from '../engine/models/model-lists.js';
 import { CatalogModels } from '../engine/models/models.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
-import { isLoopback, systemClock, type Clock, type Logger, type Models } from '../plugin/index.js';
-import type { Caches, Live, Secrets, WholeStore } from '../plugin/core.js';
+import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
+import type { Caches, Live } from '../plugin/core.js';
+import type { WholeStore } from '../state/store/contract/store.js';
 import { Forecasts } from '../features/slots/history/forecasts.js';
 import { SlotWatch } from '../features/slots/history/slot-watch.js';
 import type { SlotPoolOptions } from '../engine/slots/pool-options.js';
@@ -71,7 +72,7 @@ export interface Services extends CallerKeys {
   /** Makes an opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
   /** Encrypts what stages keep at rest. */
-  readonly secrets: Secrets;
+  readonly secrets: Host['secrets'];
   /** Writes pending data, and closes what was opened, the last first. */
   close(): Promise<void>;
 }

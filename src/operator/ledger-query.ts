@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Closed } from '../kit/schema/closed.js';
 import { Time, timeMs } from '../kit/schema/units.js';
 import { Type } from '../plugin/index.js';
-import type { LedgerFilter } from '../state/ledger/contract.js';
+import type { LedgerFilter } from '../plugin/core.js';
 import { invalid } from './check.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { FormatName, Line } from './schemas.js';

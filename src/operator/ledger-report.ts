@@ -1,11 +1,6 @@
 import type { Static } from 'typebox';
-import type {
-  CacheLoss,
-  LedgerCost,
-  LedgerRow,
-  LedgerRowKey,
-  LedgerTokens,
-} from '../state/ledger/contract.js';
+import type { CacheLoss, LedgerCost, LedgerRow, LedgerRowKey } from '../state/ledger/contract.js';
+import type { LedgerTokens } from '../plugin/core.js';
 import type { Cost, RequestDetail, RequestReport, Tokens } from './schemas.js';
 
 /** A row of the ledger as sent by the panel API. */

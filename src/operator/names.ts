@@ -1,4 +1,4 @@
-import type { Store } from '../plugin/core.js';
+import type { PluginStore } from '../plugin/core.js';
 import { CachedFor } from './cached-for.js';
 
 /** Cache of the names of keys and teams by id, refreshed every few seconds. */
@@ -6,7 +6,7 @@ export class Names {
   readonly #key: CachedNames;
   readonly #team: CachedNames;
 
-  constructor({ keys, teams }: Pick<Store, 'keys' | 'teams'>, now: () => number) {
+  constructor({ keys, teams }: Pick<PluginStore, 'keys' | 'teams'>, now: () => number) {
     this.#key = new CachedFor(() => keys.names(), { ms: freshMs, now });
     this.#team = new CachedFor(() => teams.names(), { ms: freshMs, now });
   }

@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
 import type { AuditedAction } from '../state/audit/audited-action.js';
 import type { Actor, Role } from '../state/store/contract/actor.js';
-import type { ConsoleSession } from '../plugin/core.js';
+import type { ConsoleSession } from '../state/store/contract/store.js';
 import type { Logger } from '../plugin/index.js';
 import type { AdminScope } from './access/scopes.js';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../plugin/core.js';
+import type { Store } from '../state/store/contract/store.js';
 import { invalid } from './check.js';
 
 /** Id of the team with this id, else of the one with this name. Throws `invalid_request` for several of one name. */

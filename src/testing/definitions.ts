@@ -1,13 +1,9 @@
 import {
-  accountFields,
-  checkDefinition,
-  formatFields,
-  normalizeAccount,
-  normalizeFormat,
-  normalizePlugin,
-  normalizeUpstream,
-  stageFields,
-  upstreamFields,
+  accountForm,
+  defined,
+  formatForm,
+  stageForm,
+  upstreamForm,
   type AccountKind,
   type UpstreamKind,
 } from '../plugin/core.js';
@@ -20,29 +16,25 @@ export type AccountLike = Pick<AccountKind, 'name' | 'open'> & Partial<AccountKi
 /** A kind of upstream from `defineUpstream`, or a plain object. */
 export type UpstreamLike = Pick<UpstreamKind, 'name' | 'open'> & Partial<UpstreamKind>;
 /** A format from `defineFormat`, or a plain object. */
-export type FormatLike = Parameters<typeof normalizeFormat>[0];
+export type FormatLike = Parameters<typeof formatForm.normalize>[0];
 
 /** The stage with the defaults of its definition. Throws a TypeError for an unknown field. */
 export function toStage(given: StageLike): Plugin {
   if (given.isPlain) return given as Plugin; // middleware that the loader has read
-  checkDefinition('stage', given, stageFields);
-  return normalizePlugin(given);
+  return defined(stageForm, given);
 }
 
 /** The account with the defaults of its definition. Throws a TypeError for an unknown field. */
 export function toAccount(given: AccountLike): AccountKind {
-  checkDefinition('account', given, accountFields);
-  return normalizeAccount(given);
+  return defined(accountForm, given);
 }
 
 /** The upstream with the defaults of its definition. Throws a TypeError for an unknown field. */
 export function toUpstream(given: UpstreamLike): UpstreamKind {
-  checkDefinition('upstream', given, upstreamFields);
-  return normalizeUpstream(given);
+  return defined(upstreamForm, given);
 }
 
 /** The format with the defaults of its definition. Throws a TypeError for an unknown field. */
 export function toFormat(given: FormatLike): Format {
-  checkDefinition('format', given, formatFields);
-  return normalizeFormat(given);
+  return defined(formatForm, given);
 }

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { noInterceptors } from '../plugin/core.js';
-import { RequestTrace } from '../engine/trace/request-trace.js';
 import type { GatewayState, Host, Outcome } from '../plugin/index.js';
+import { RequestTrace } from '../engine/trace/request-trace.js';
 
 /**
  * State seeded by the core, with the test's own values. Listeners are called before the test sees the

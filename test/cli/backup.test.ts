@@ -1,7 +1,7 @@
 import { access, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import type { UsageSum } from '#src/state/ledger/contract.js';
+import type { UsageSum } from '#src/plugin/contract/ledger.js';
 import { openStore } from '#src/state/store/index.js';
 import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';

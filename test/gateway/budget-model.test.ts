@@ -12,8 +12,8 @@ import { Spool } from '#src/state/ledger/spool.js';
 import type { SpoolOwner } from '#src/state/ledger/spool-owner.js';
 import { withKnownUse } from '#src/state/live/known-use.js';
 import { limitWindow, systemClock } from '#src/plugin/index.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import type { AppendedRow, Ledger } from '#src/state/ledger/contract.js';
-import type { Live } from '#src/plugin/core.js';
 import { row } from '../state/store/ledger-conformance.js';
 import { ownFolder, type Place } from '../state/store/stores.js';
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { LedgerRow, LedgerTokens } from '#src/state/ledger/contract.js';
-import type { Price } from '#src/plugin/core.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { Price } from '#src/plugin/contract/models.js';
+import type { LedgerTokens } from '#src/plugin/contract/ledger.js';
 import { costOf } from '#src/state/ledger/cost.js';
 import {
   ask,

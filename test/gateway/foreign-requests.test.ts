@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { errorCodes } from '#src/plugin/core.js';
+import { errorCodes } from '#src/plugin/contract/error.js';
 import { startPair, type Pair } from './harness.js';
 import { readError } from './kit.js';
 import { RawClient, head } from './raw-client.js';

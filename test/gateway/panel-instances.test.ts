@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { openRedis, ownRedis, redisUrl } from '../state/live/redis-server.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Logger } from '#src/plugin/index.js';
-import type { StoredSlot } from '#src/plugin/core.js';
+import type { StoredSlot } from '#src/state/store/contract/store.js';
 import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import type { SlotConfig } from '#src/config/config.js';
 import type { ConsoleTerms } from '#src/gateway/slots/console-slots.js';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import Database from 'libsql';
 import { openStore } from '#src/state/store/index.js';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
-import type { Store } from '#src/plugin/core.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import { eventually } from '../eventually.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { GatewayError } from '#src/plugin/index.js';
-import type { CallFailure } from '#src/plugin/core.js';
+import type { CallFailure } from '#src/plugin/contract/error.js';
 import { extrasOf, withExtras, type Extras, type ModelCall } from '@gw2api/gateway/plugin';
 import { fakeHost, fakeModels, replyOf, runStage } from '@gw2api/gateway/testing';
 import fallback from '#plugins/fallback.js';

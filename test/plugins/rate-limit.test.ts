@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Caller, GatewayState, Host, KeyLimits } from '#src/plugin/index.js';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import type { UsageTally } from '#src/plugin/contract/trace.js';
 import { fakeHost, MemoryHub, runStage, type StageRun } from '@gw2api/gateway/testing';
 import rateLimit from '#plugins/rate-limit.js';

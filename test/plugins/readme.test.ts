@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { builtinPlugins } from '#src/engine/pipeline/load/listed-plugins.js';
 import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
-import { coreKeys } from '#src/plugin/core.js';
+import { coreKeys } from '#src/plugin/contract/state.js';
 import type { Plugin } from '#src/plugin/index.js';
 
 const run = promisify(execFile);

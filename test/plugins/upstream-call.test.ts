@@ -13,7 +13,7 @@ import {
   type Slot,
   type SlotCall,
 } from '#src/plugin/index.js';
-import type { Interceptor } from '#src/plugin/core.js';
+import type { Interceptor } from '#src/plugin/contract/state.js';
 import {
   collectEvents,
   eventsOf,

@@ -3,7 +3,7 @@ import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { definePlugin, GatewayError, type GatewayState, type Plugin } from '#src/plugin/index.js';
-import { normalizePlugin } from '#src/plugin/core.js';
+import { stageForm } from '#src/plugin/contract/define.js';
 import { fakeHost, runStage, serveStage } from '@gw2api/gateway/testing';
 
 describe('runStage', () => {
@@ -113,5 +113,5 @@ describe('serveStage', () => {
 const passing = definePlugin({ name: 'passing', setup: () => (_, next) => next() });
 
 function throwing(thrown: Error): Plugin {
-  return normalizePlugin({ name: 'stage', setup: () => () => Promise.reject(thrown) });
+  return stageForm.normalize({ name: 'stage', setup: () => () => Promise.reject(thrown) });
 }

@@ -1,8 +1,8 @@
 import { durationMs } from '../../plugin/index.js';
-import { parseNetwork } from '../../plugin/core.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
+import { parseNetwork } from '../../kit/networks.js';
 import { toAliases } from '../path-aliases.js';
 import type { Config } from '../config.js';
-import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { RawConfig } from '../schema.js';
 import type { Environment } from '../environment.js';
 

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import { Closed } from '../../kit/schema/closed.js';
 import { isRequestHeader } from '../../plugin/core.js';
-import { Percentage } from '../../kit/schema/units.js';
 import { Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
+import { Percentage } from '../../kit/schema/units.js';
 
 /** Schema of `telemetry:`, traces for a collector. */
 export const TelemetrySchema = Closed(

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { MeterReading, Meters } from '../../plugin/contract/live.js';
+import type { MeterReading, Meters } from '../../plugin/core.js';
 
 export interface AddressMetersOptions {
   /** Shared by all instances. */

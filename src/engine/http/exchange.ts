@@ -1,9 +1,5 @@
 import type Koa from 'koa';
 import { CallController, noInterceptors, type CoreKey, type TraceCost } from '../../plugin/core.js';
-import { ownSignal } from '../../kit/call-signal.js';
-import { pluginPlace } from '../trace/plugin-place.js';
-import { RequestTrace } from '../trace/request-trace.js';
-import type { Actor } from '../../state/store/contract/actor.js';
 import type {
   Additions,
   Format,
@@ -13,6 +9,10 @@ import type {
   Operation,
   Outcome,
 } from '../../plugin/index.js';
+import { ownSignal } from '../../kit/call-signal.js';
+import { pluginPlace } from '../trace/plugin-place.js';
+import { RequestTrace } from '../trace/request-trace.js';
+import type { Actor } from '../../state/store/contract/actor.js';
 import type { Delivery } from './caller-watch.js';
 import { MemorySocket } from './memory-socket.js';
 

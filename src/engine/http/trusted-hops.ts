@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Networks } from '../../plugin/core.js';
+import { Networks } from '../../kit/networks.js';
 
 /** Proxies before the gateway whose `x-forwarded-*` headers are believed: a number of hops, or networks (CIDR). */
 export type TrustProxy = false | number | readonly string[];

@@ -1,6 +1,8 @@
 import { changedError, GatewayError, isGatewayError, withHeaders } from '../../plugin/index.js';
-import type { RefusedAnswer } from '../../plugin/core.js';
+import type { HttpAnswer } from '../../plugin/upstream/index.js';
 import { exhaustion } from './health/transitions.js';
+
+type RefusedAnswer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /** Refusal (401) of a credential that no HTTP header can contain. */
 export function unsendable(slot: string): GatewayError {

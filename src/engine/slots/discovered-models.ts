@@ -1,6 +1,6 @@
 import { globMatcher } from '../../plugin/index.js';
-import { partsOf } from '../models/name-parts.js';
 import type { ListedModel } from '../../plugin/upstream/index.js';
+import { partsOf } from '../models/name-parts.js';
 import type { SlotConfig } from '../../config/config.js';
 import { isNamed, type NamedModel } from './model-names.js';
 

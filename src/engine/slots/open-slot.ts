@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '../../plugin/index.js';
-import type { Live, SharedMap, Store } from '../../plugin/core.js';
+import type { Live, SharedMap } from '../../plugin/core.js';
 import type { SlotSettings } from '../../plugin/upstream/index.js';
+import type { Store } from '../../state/store/contract/store.js';
 import type { SlotConfig } from '../../config/config.js';
 import { SlotAccount } from './accounts/slot-account.js';
 import { accountDigest, type AccountIdentity } from './shared/shared-slot-state.js';

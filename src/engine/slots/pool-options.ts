@@ -1,5 +1,6 @@
 import type { Clock, Logger, Models } from '../../plugin/index.js';
-import type { Live, Store } from '../../plugin/core.js';
+import type { Live } from '../../plugin/core.js';
+import type { Store } from '../../state/store/contract/store.js';
 import type { SlotConfig } from '../../config/config.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 import type { SlotLoader } from './open-slot.js';

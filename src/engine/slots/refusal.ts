@@ -1,6 +1,6 @@
 import { accountRefused, type SlotState } from '../../plugin/core.js';
-import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { GatewayError, type Caller, type PickPolicy } from '../../plugin/index.js';
+import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import type { SlotEntry, WantedModel } from './slot-entry.js';
 
 export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayError {

@@ -1,6 +1,5 @@
-import type { Additions } from '../../plugin/contract/state.js';
-import type { AddedByStages } from '../../plugin/contract/trace.js';
-import { estimateTokens } from '../../plugin/stage/estimate.js';
+import { type Additions, estimateTokens } from '../../plugin/index.js';
+import type { AddedByStages } from '../../plugin/core.js';
 
 /** Parts of a request that stages have added, and their tokens. */
 export class AddedParts implements AddedByStages {

@@ -1,9 +1,12 @@
-import type { MessagesRequest, Usage } from '../../plugin/contract/messages.js';
-import type { CallProgress } from '../../plugin/contract/slot.js';
-import type { GatewayError } from '../../plugin/contract/error.js';
-import { estimateTokens } from '../../plugin/stage/estimate.js';
-import type { ModelEvent } from '../../plugin/events/events.js';
-import { OutputMeter } from '../../plugin/events/output-meter.js';
+import {
+  type MessagesRequest,
+  type Usage,
+  type CallProgress,
+  type GatewayError,
+  estimateTokens,
+  type ModelEvent,
+} from '../../plugin/index.js';
+import { OutputMeter } from '../../plugin/core.js';
 
 /** Bill of one upstream call, which is estimated where the answer is cut off before its usage is told. */
 export class CallBill {

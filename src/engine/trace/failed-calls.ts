@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../plugin/contract/error.js';
+import type { GatewayError } from '../../plugin/index.js';
 import type { TracedCall } from './upstream-call-timer.js';
 
 /** Failed upstream call with its error. */

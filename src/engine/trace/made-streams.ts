@@ -1,5 +1,5 @@
-import type { StagePlace } from '../../plugin/contract/trace.js';
-import { EventStream } from '../../plugin/events/event-stream.js';
+import type { StagePlace } from '../../plugin/core.js';
+import { EventStream } from '../../plugin/index.js';
 
 /** Max streams of a request: those of one answer are fewer, and an interceptor may make any number of calls. */
 const maxStreams = 200;

@@ -1,7 +1,6 @@
-import type { MessagesRequest, Usage } from '../../plugin/contract/messages.js';
-import type { Additions } from '../../plugin/contract/state.js';
-import type { CallTimer, StagePlace, Trace, TraceCost } from '../../plugin/contract/trace.js';
-import { isGatewayError, type GatewayError } from '../../plugin/contract/error.js';
+import { isGatewayError, type GatewayError } from '../../plugin/index.js';
+import type { Additions, CallTimer, MessagesRequest, Trace, Usage } from '../../plugin/index.js';
+import type { StagePlace, TraceCost } from '../../plugin/core.js';
 import { CallBill } from './call-bill.js';
 import { FailedCalls } from './failed-calls.js';
 import { MadeStreams, type Thrown } from './made-streams.js';

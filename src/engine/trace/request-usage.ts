@@ -1,8 +1,6 @@
 import type { AddedParts } from './added-parts.js';
-import type { Usage } from '../../plugin/contract/messages.js';
-import type { UsageTally } from '../../plugin/contract/trace.js';
-import { maskedPart } from '../../plugin/events/masked-part.js';
-import { addUsage } from '../../plugin/events/usage.js';
+import { type Usage, maskedPart, addUsage } from '../../plugin/index.js';
+import type { UsageTally } from '../../plugin/core.js';
 import type { UpstreamCallTimer } from './upstream-call-timer.js';
 
 /** Usage of one request, with the calls whose bills are open until its response closes. */

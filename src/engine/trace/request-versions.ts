@@ -1,6 +1,5 @@
-import type { MessagesRequest } from '../../plugin/contract/messages.js';
-import type { StagePlace } from '../../plugin/contract/trace.js';
-import { isGatewayError } from '../../plugin/contract/error.js';
+import { type MessagesRequest, isGatewayError } from '../../plugin/index.js';
+import type { StagePlace } from '../../plugin/core.js';
 import { shapeFault } from '../pipeline/stage/state-shapes.js';
 
 /** A request as one stage has left it. */

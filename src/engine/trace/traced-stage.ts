@@ -1,4 +1,4 @@
-import type { StagePlace, TimedStage } from '../../plugin/contract/trace.js';
+import type { StagePlace, TimedStage } from '../../plugin/core.js';
 
 /** Stage with its start and its end, milliseconds of `performance.now()`; without an end while it is at work. */
 export class TracedStage implements TimedStage {

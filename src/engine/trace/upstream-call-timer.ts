@@ -1,12 +1,10 @@
 import type { CallBill } from './call-bill.js';
-import type { Usage } from '../../plugin/contract/messages.js';
-import type { CallProgress } from '../../plugin/contract/slot.js';
-import type { CallTimer, TimedCall } from '../../plugin/contract/trace.js';
-import type { GatewayError } from '../../plugin/contract/error.js';
-import { addUsage } from '../../plugin/events/usage.js';
-import type { ModelEvent } from '../../plugin/events/events.js';
+import { addUsage } from '../../plugin/index.js';
+import type { CallProgress, CallTimer, GatewayError, ModelEvent, Trace, Usage } from '../../plugin/index.js';
 import type { TracedStage } from './traced-stage.js';
 import type { Writable } from '../../kit/writable.js';
+
+type TimedCall = Trace['calls'][number];
 
 /** Upstream call with its start, milliseconds of `performance.now()`, and the stage that made it. */
 export interface TracedCall extends TimedCall {

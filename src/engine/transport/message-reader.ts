@@ -1,7 +1,7 @@
 import { GatewayError, ModelEvent, isGatewayError, toGatewayError } from '../../plugin/index.js';
-import { MessageMender } from '../../plugin/core.js';
 import { errorFromEvent, interruptedError } from '../../plugin/format/index.js';
 import { isErrorBody, jsonFields } from '../../plugin/upstream/index.js';
+import { MessageMender } from '../../plugin/core.js';
 import { BareJson } from './bare-json.js';
 import type { BodyReader } from './body.js';
 import { EventParser } from './event-parser.js';

@@ -1,5 +1,4 @@
-import type { LedgerTokens } from '../../state/ledger/contract.js';
-import type { Price } from '../../plugin/core.js';
+import type { Price, LedgerTokens } from '../../plugin/core.js';
 import { exactCost, roundedCost } from '../../state/ledger/cost.js';
 
 /**

@@ -1,6 +1,7 @@
 import { issueKey } from '../../state/keys/keys.js';
 import { limitWindow, windowLimits, type Clock, sendsKey } from '../../plugin/index.js';
-import { toMeter, type LimitHolder, type Meters, type Store } from '../../plugin/core.js';
+import { toMeter, type LimitHolder, type Meters } from '../../plugin/core.js';
+import type { Store } from '../../state/store/contract/store.js';
 import type { DryRequest } from './outcome.js';
 import type { DrySettings, UsedLimits } from './settings.js';
 import { masterKey } from './world.js';

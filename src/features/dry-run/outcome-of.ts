@@ -1,6 +1,6 @@
 import { ledgerTokens, type Trace } from '../../plugin/index.js';
-import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { SlotStatus } from '../../plugin/core.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { answerParts } from './answer-parts.js';
 import type { Received } from './caller.js';

@@ -1,5 +1,5 @@
-import type { LedgerRow, LedgerTokens } from '../../state/ledger/contract.js';
-import type { SlotStatus } from '../../plugin/core.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
+import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 
 /** Request to a dry gateway, as its caller sends it. */
 export interface DryRequest {

@@ -1,5 +1,6 @@
 import { MemoryHub } from '../../state/live/memory/hub.js';
-import type { Live, WholeStore } from '../../plugin/core.js';
+import type { Live } from '../../plugin/core.js';
+import type { WholeStore } from '../../state/store/contract/store.js';
 import type { SlotsState } from '../../engine/slots/snapshot.js';
 
 /** Live state in memory, in which the slots are as given: what is in use is in use by another instance. */

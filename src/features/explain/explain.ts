@@ -4,7 +4,7 @@ import type { OpenGateway } from '../../gateway/gateway.js';
 import type { DryOutcome } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import { estimateTokens, type Additions } from '../../plugin/index.js';
-import type { LedgerTokens } from '../../state/ledger/contract.js';
+import type { LedgerTokens } from '../../plugin/core.js';
 import type { ObservedChoice } from '../../engine/slots/selection/observed-choice.js';
 import type {
   ExplainRequest,

@@ -1,7 +1,7 @@
 import type { DryRequest } from '../dry-run/outcome.js';
 import type { PassedBy } from '../../engine/pipeline/run/watch.js';
 import type { ObservedChoice } from '../../engine/slots/selection/observed-choice.js';
-import type { LedgerTokens } from '../../state/ledger/contract.js';
+import type { LedgerTokens } from '../../plugin/core.js';
 
 /** Request to explain, and who sends it. */
 export type ExplainRequest = Pick<DryRequest, 'method' | 'path' | 'headers' | 'body' | 'key'>;

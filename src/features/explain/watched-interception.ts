@@ -1,5 +1,4 @@
 import { withFields, type MessagesRequest, type ModelCall, type ModelReply } from '../../plugin/index.js';
-import type { CallOptions } from '../../plugin/core.js';
 import { EventTally } from './event-tally.js';
 import { errorOf } from './explained-error.js';
 import { copyOf } from './json-diff.js';
@@ -7,6 +6,8 @@ import type { OwnTime } from './own-time.js';
 import { TallyPair, type InterceptionRecord } from './recording.js';
 import { requestChanges } from './request-changes.js';
 import { requestJson } from './request-json.js';
+
+type Options = Parameters<ModelCall>[1];
 
 interface Given {
   readonly request: MessagesRequest;
@@ -62,7 +63,7 @@ export class WatchedInterception {
   }
 
   /** Options whose transforms have a tally before and after them. */
-  #watched(options: CallOptions | undefined): CallOptions | undefined {
+  #watched(options: Options): Options {
     const own = [options?.through ?? []].flat();
     if (own.length === 0) return options;
     const pair = new TallyPair();

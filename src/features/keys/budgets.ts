@@ -1,5 +1,5 @@
 import { GatewayError } from '../../plugin/index.js';
-import type { KeyPatch, TeamPatch } from '../../plugin/core.js';
+import type { KeyPatch, TeamPatch } from '../../state/store/contract/store.js';
 import { countsBudgets } from '../../gateway/budgets.js';
 import type { Gateway } from '../../gateway/gateway.js';
 

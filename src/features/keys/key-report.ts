@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { Closed } from '../../kit/schema/closed.js';
 import { Duration, Type, type ProtocolKey } from '../../plugin/index.js';
+import type { KeyPatch } from '../../state/store/contract/store.js';
 import { Time, timeMs } from '../../kit/schema/units.js';
-import type { KeyPatch } from '../../plugin/core.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
 import { IsoTime, isoTime, Line, named, Note, Nullable, StoredTotal } from '../../operator/schemas.js';
 

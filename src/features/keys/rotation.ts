@@ -1,5 +1,5 @@
 import { GatewayError, type ProtocolKey } from '../../plugin/index.js';
-import { maxFormerSecrets } from '../../plugin/core.js';
+import { maxFormerSecrets } from '../../state/store/key-rules.js';
 import { invalid } from '../../operator/check.js';
 
 /**

@@ -1,13 +1,8 @@
 import type { Static } from 'typebox';
 import { Closed } from '../../kit/schema/closed.js';
-import {
-  limitFields,
-  type MeterReading,
-  type Team,
-  type TeamPatch,
-  type WindowLimit,
-} from '../../plugin/core.js';
+import { limitFields, type MeterReading, type Team, type WindowLimit } from '../../plugin/core.js';
 import { Type, windowLimits } from '../../plugin/index.js';
+import type { TeamPatch } from '../../state/store/contract/store.js';
 import { withoutUndefined } from './key-report.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
 import { Count, IsoTime, Line, Note, Nullable } from '../../operator/schemas.js';

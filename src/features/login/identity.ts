@@ -1,6 +1,6 @@
 import { isRecord } from '../../kit/schema/record.js';
 import type { Actor, Role } from '../../state/store/contract/actor.js';
-import type { Subject } from '../../plugin/core.js';
+import type { Subject } from '../../state/store/contract/store.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 

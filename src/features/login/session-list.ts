@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { isSamePerson } from '../../state/store/contract/same-person.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import type { ConsoleSession, WholeStore } from '../../plugin/core.js';
+import type { ConsoleSession, WholeStore } from '../../state/store/contract/store.js';
 import { route, type Call, type Route } from '../../operator/route.js';
 import { Count, IsoTime, isoTime, ListOf, Nullable } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';

@@ -1,5 +1,5 @@
 import * as prom from 'prom-client';
-import type { Store } from '../../plugin/core.js';
+import type { Store } from '../../state/store/contract/store.js';
 import { responseTotal } from '../../gateway/telemetry/response-total.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 

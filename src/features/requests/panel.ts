@@ -1,7 +1,8 @@
 import type { AuditTerms } from '../../state/audit/audit.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { GatewayError, Type } from '../../plugin/index.js';
-import type { LedgerFilter, LedgerRow } from '../../state/ledger/contract.js';
+import type { LedgerFilter } from '../../plugin/core.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import { requireRole, type Actor } from '../../operator/access/actor.js';
 import { invalid } from '../../operator/check.js';
 import { As, wantsCsv } from '../../operator/csv.js';

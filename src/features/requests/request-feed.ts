@@ -1,6 +1,6 @@
 import type { Json } from '../../plugin/index.js';
-import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Live } from '../../plugin/core.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 
 /** Publish/subscribe of finished model requests, each published once its response has closed. */
 export interface RequestFeed {

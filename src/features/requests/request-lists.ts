@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
-import type { LedgerFilter, LedgerPage, LedgerRow } from '../../state/ledger/contract.js';
+import type { LedgerPage, LedgerRow } from '../../state/ledger/contract.js';
+import type { LedgerFilter } from '../../plugin/core.js';
 import { invalid } from '../../operator/check.js';
 import { columnsOf, csvAnswer } from '../../operator/csv.js';
 import { findErrorTexts } from './error-texts.js';

@@ -1,7 +1,7 @@
 import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError } from '../../plugin/index.js';
 import { SerialQueue } from '../../kit/serial-queue.js';
-import type { StoredSlot } from '../../plugin/core.js';
+import type { StoredSlot } from '../../state/store/contract/store.js';
 import { invalid } from '../../operator/check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from '../../operator/json.js';

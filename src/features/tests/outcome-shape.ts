@@ -1,7 +1,7 @@
 import type { DryOutcome, OutgoingCall } from '../dry-run/outcome.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
-import type { CacheLoss, LedgerCost, LedgerRow, LedgerTokens } from '../../state/ledger/contract.js';
-import type { SlotStatus } from '../../plugin/core.js';
+import type { CacheLoss, LedgerCost, LedgerRow } from '../../state/ledger/contract.js';
+import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 import type { ValuePath } from './value-path.js';
 
 /** Known keys of a value: none for a plain value, any in JSON of a caller or an upstream. */

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import type { LatencySum, Percentiles, UsageSum } from '../../state/ledger/contract.js';
+import type { LatencySum, Percentiles } from '../../state/ledger/contract.js';
+import type { UsageSum } from '../../plugin/core.js';
 import type { Latency } from '../../operator/schemas.js';
 
 /** Percentiles by the place of their sum. */

@@ -13,8 +13,8 @@ import type { Taken } from '../options.js';
 import type { Candidate, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';
 import { GatewayError, type Logger } from '../../plugin/index.js';
-import { SerialQueue } from '../../kit/serial-queue.js';
 import type { Live } from '../../plugin/core.js';
+import { SerialQueue } from '../../kit/serial-queue.js';
 import type { Runtime } from '../runtime.js';
 
 interface CurrentConfigOptions {

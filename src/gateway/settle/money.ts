@@ -1,5 +1,5 @@
 import { costOf, exactCost, roundedCost } from '../../state/ledger/cost.js';
-import { additionsByStage } from '../../state/ledger/additions.js';
+import { additionsByStage, lessTokens } from '../../state/ledger/additions.js';
 import {
   ledgerTokens,
   totalTokens,
@@ -7,8 +7,8 @@ import {
   type Trace,
   type Usage,
 } from '../../plugin/index.js';
-import { lessTokens, type Price, type TraceCost } from '../../plugin/core.js';
-import type { LedgerAddition, LedgerCost, LedgerTokens } from '../../state/ledger/contract.js';
+import type { Price, TraceCost, LedgerTokens } from '../../plugin/core.js';
+import type { LedgerAddition, LedgerCost } from '../../state/ledger/contract.js';
 import type { RequestTrace } from '../../engine/trace/request-trace.js';
 import type { Writable } from '../../kit/writable.js';
 import type { RequestRecord } from './request-record.js';

@@ -1,5 +1,5 @@
-import type { Outcome, Usage } from '../../plugin/index.js';
-import type { StagePlace, TimedCall } from '../../plugin/core.js';
+import type { Outcome, Trace, Usage } from '../../plugin/index.js';
+import type { StagePlace } from '../../plugin/core.js';
 
 /** Log record of one request, made when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {
@@ -29,7 +29,7 @@ export interface RequestRecord {
   readonly slot: string | undefined;
   readonly attempts: number | undefined;
   /** Every upstream call, with the code of its failure; the last may be under way. */
-  readonly calls: readonly Pick<TimedCall, 'slot' | 'model' | 'ms' | 'code' | 'billed'>[];
+  readonly calls: readonly Pick<Trace['calls'][number], 'slot' | 'model' | 'ms' | 'code' | 'billed'>[];
   /** The code of the upstream's failure that broke off an answer after it had begun. */
   readonly brokenBy: string | undefined;
   readonly delivery: string | undefined;

@@ -1,7 +1,6 @@
 import type { Exchange } from '../../engine/http/exchange.js';
 import { timeOrderedId } from '../../engine/http/request-id.js';
 import type { LedgerRow, LedgerTrace } from '../../state/ledger/contract.js';
-import type { TimedCall } from '../../plugin/core.js';
 import type { Trace } from '../../plugin/index.js';
 import type { Writable } from '../../kit/writable.js';
 import type { RequestRecord } from './request-record.js';
@@ -73,7 +72,7 @@ function tracedStage({ stage, ms, skipped }: LedgerTrace['stages'][number]): Led
   return skipped ? { ...traced, skipped } : traced;
 }
 
-function tracedCall({ slot, model, ms, code }: TimedCall): LedgerTrace['calls'][number] {
+function tracedCall({ slot, model, ms, code }: RequestRecord['calls'][number]): LedgerTrace['calls'][number] {
   const traced = { slot, ms: rounded(ms) };
   if (code === undefined && model === undefined) return traced;
   return {

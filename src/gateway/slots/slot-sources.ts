@@ -2,7 +2,7 @@ import { ConfigError, type SlotConfig } from '../../config/config.js';
 import { readConsoleSlot, type ConsoleTerms } from './console-slots.js';
 import { slotLoader } from './slot-loader.js';
 import type { Logger } from '../../plugin/index.js';
-import type { Store, StoredSlot } from '../../plugin/core.js';
+import type { Store, StoredSlot } from '../../state/store/contract/store.js';
 import type { Replacements } from '../../engine/slots/pool-options.js';
 import type { SlotPool } from '../../engine/slots/pool.js';
 

@@ -1,4 +1,4 @@
-import type { ResponseTotal, Store } from '../../plugin/core.js';
+import type { ResponseTotal, Store } from '../../state/store/contract/store.js';
 
 /** Total of the stored responses of all owners. */
 export async function responseTotal(responses: Store['responses']): Promise<ResponseTotal> {

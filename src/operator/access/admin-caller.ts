@@ -1,8 +1,8 @@
 import { callerKey } from '../../plugin/index.js';
-import { requireMasterKey } from '../../plugin/core.js';
 import type { Services } from '../../gateway/services.js';
 import type { Actor } from '../../state/store/contract/actor.js';
 import { masterActor } from './actor.js';
+import { requireMasterKey } from './master-key.js';
 import { requireScope, type AdminScope } from './scopes.js';
 
 type AdminKeys = Pick<Services, 'keys' | 'adminTokens'>;

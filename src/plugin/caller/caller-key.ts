@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Keys } from '../contract/host.js';
 import { GatewayError } from '../contract/error.js';
 
 /**
@@ -28,18 +27,6 @@ export function sendsKey(headers: IncomingHttpHeaders): boolean {
 }
 
 const keyHeaders = ['x-api-key', 'authorization', 'api-key', 'x-goog-api-key'] as const;
-
-/**
- * Checks that a key is the master key (contract §5). Throws `invalid_api_key` for an unknown key, and
- * `forbidden` for a protocol key; `area` names what was called.
- */
-export async function requireMasterKey(key: string, keys: Keys, area: string): Promise<void> {
-  const known = await keys.check(key);
-  if (!known)
-    throw new GatewayError('invalid_api_key', 'The API key is not known here, has expired or was revoked.');
-  if (known.kind === 'key')
-    throw new GatewayError('forbidden', `A protocol key may call /v1/* only; ${area} needs the master key.`);
-}
 
 function contractKey(headers: IncomingHttpHeaders): string {
   return textOf(headers['x-api-key']) || bearerToken(headers.authorization);

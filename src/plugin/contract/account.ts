@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Clock } from '../../kit/clock.js';
 import type { CallSignal } from '../../kit/call-signal.js';
 import type { SchemaError } from '../../kit/schema/schema-error.js';
-import { checkDefinition, type ApiLevel } from './definition.js';
+import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { OAuthTokens } from './store.js';
@@ -98,29 +98,29 @@ export interface AccountKind {
 export function defineAccount<const Options extends TSchema = TSchema>(
   definition: AccountDefinition<Options>,
 ): AccountKind {
-  checkDefinition('account', definition, accountFields);
-  return normalizeAccount(definition);
+  return defined(accountForm, definition);
 }
 
-/** Fields of an account's definition. */
-export const accountFields = {
-  name: true,
-  options: true,
-  api: true,
-  reports: true,
-  check: true,
-  open: true,
-} as const satisfies Record<keyof AccountDefinition, true>;
-
-/** Fills in the defaults of a definition; also accepts a plain object not made by `defineAccount`. */
-export function normalizeAccount(definition: object & { name: string; open: unknown }): AccountKind {
-  const given = definition as Partial<AccountKind> & Pick<AccountKind, 'name' | 'open'>; // checked by the loader
-  return {
-    name: given.name,
-    options: optionsOf(given.options),
-    reports: given.reports,
-    ...(given.api && { api: given.api }),
-    check: (options) => given.check?.(options) ?? [],
-    open: (options, host) => given.open(options, host),
-  };
-}
+/** Form of the definition of an account. */
+export const accountForm: DefinitionForm<object & { name: string; open: unknown }, AccountKind> = {
+  kind: 'account',
+  fields: {
+    name: true,
+    options: true,
+    api: true,
+    reports: true,
+    check: true,
+    open: true,
+  } as const satisfies Record<keyof AccountDefinition, true>,
+  normalize(definition) {
+    const given = definition as Partial<AccountKind> & Pick<AccountKind, 'name' | 'open'>; // checked by the loader
+    return {
+      name: given.name,
+      options: optionsOf(given.options),
+      reports: given.reports,
+      ...(given.api && { api: given.api }),
+      check: (options) => given.check?.(options) ?? [],
+      open: (options, host) => given.open(options, host),
+    };
+  },
+};

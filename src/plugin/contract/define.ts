@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { checkDefinition, type ApiLevel } from './definition.js';
+import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
 import { closeObjects } from '../../kit/schema/closed.js';
 import type { Intercept, StageContext, StateKey } from './state.js';
@@ -110,44 +110,44 @@ export function definePlugin<
   const Options extends TSchema = TSchema,
   const Reads extends StateKey = never,
 >(definition: PluginDefinition<Requires, Provides, Options, Reads>): Plugin {
-  checkDefinition('stage', definition, stageFields);
-  return normalizePlugin(definition);
+  return defined(stageForm, definition);
 }
 
-/** Fields of a stage's definition. */
-export const stageFields = {
-  name: true,
-  requires: true,
-  reads: true,
-  provides: true,
-  seals: true,
-  intercepts: true,
-  conceals: true,
-  keepsPrefix: true,
-  operations: true,
-  options: true,
-  api: true,
-  setup: true,
-} as const satisfies Record<keyof PluginDefinition, true>;
-
-/** Fills in the defaults of a definition; also accepts a plain object that was not made by `definePlugin`. */
-export function normalizePlugin(definition: object & { name: string; setup: unknown }): Plugin {
-  const given = definition as Partial<Plugin> & Pick<Plugin, 'name' | 'setup'>; // its parts are checked by the loader
-  return {
-    name: given.name,
-    requires: given.requires ?? [],
-    ...(given.reads && { reads: given.reads }),
-    provides: providedBy(given),
-    seals: given.seals ?? [],
-    intercepts: given.intercepts ?? false,
-    operations: given.operations ?? ['generate'],
-    options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
-    ...(given.conceals && { conceals: true as const }),
-    ...(given.keepsPrefix === false && { keepsPrefix: false as const }),
-    ...(given.api && { api: given.api }),
-    setup: (options, host) => given.setup(options, host),
-  };
-}
+/** Form of the definition of a stage. */
+export const stageForm: DefinitionForm<object & { name: string; setup: unknown }, Plugin> = {
+  kind: 'stage',
+  fields: {
+    name: true,
+    requires: true,
+    reads: true,
+    provides: true,
+    seals: true,
+    intercepts: true,
+    conceals: true,
+    keepsPrefix: true,
+    operations: true,
+    options: true,
+    api: true,
+    setup: true,
+  } as const satisfies Record<keyof PluginDefinition, true>,
+  normalize(definition) {
+    const given = definition as Partial<Plugin> & Pick<Plugin, 'name' | 'setup'>; // its parts are checked by the loader
+    return {
+      name: given.name,
+      requires: given.requires ?? [],
+      ...(given.reads && { reads: given.reads }),
+      provides: providedBy(given),
+      seals: given.seals ?? [],
+      intercepts: given.intercepts ?? false,
+      operations: given.operations ?? ['generate'],
+      options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
+      ...(given.conceals && { conceals: true as const }),
+      ...(given.keepsPrefix === false && { keepsPrefix: false as const }),
+      ...(given.api && { api: given.api }),
+      setup: (options, host) => given.setup(options, host),
+    };
+  },
+};
 
 /** Keys that a definition provides; a normalized one has `interceptors` already. */
 function providedBy({ provides = [], intercepts }: Partial<Plugin>): Plugin['provides'] {

@@ -5,14 +5,24 @@ export type ApiLevel = 1;
 
 const apiLevel: ApiLevel = 1;
 
-/** Names of the fields of a definition. */
-export type Fields = Readonly<Record<string, true>>;
+/** Form of a definition: its kind in messages, the names of its fields, and its defaults. */
+export interface DefinitionForm<Given, Defined> {
+  readonly kind: string;
+  readonly fields: Fields;
+  /** Fills in the defaults; also of a plain object that was not made by a `define` function. */
+  normalize(given: Given): Defined;
+}
+
+type Fields = Readonly<Record<string, true>>;
 
 /**
  * Fault of a definition that has an unknown field or was written for another level, in words that continue
  * its name; undefined if it has none.
  */
-export function definitionFault(definition: object, fields: Fields): string | undefined {
+export function definitionFault(
+  definition: object,
+  { fields }: { readonly fields: Fields },
+): string | undefined {
   const unknown = Object.keys(definition).find((field) => !Object.hasOwn(fields, field));
   if (unknown !== undefined) return `has the unknown field "${unknown}"; ${cureOf(unknown, fields)}`;
   const level: unknown = 'api' in definition ? definition.api : undefined;
@@ -21,14 +31,14 @@ export function definitionFault(definition: object, fields: Fields): string | un
   return `has \`api: ${JSON.stringify(level)}\`, but the plugin API of this gateway has level ${apiLevel}; ${cure}`;
 }
 
-/** Throws the fault of a definition, with its kind and name. */
-export function checkDefinition(
-  kind: string,
-  definition: object & { readonly name: string },
-  fields: Fields,
-): void {
-  const fault = definitionFault(definition, fields);
-  if (fault !== undefined) throw new TypeError(`${kind} "${definition.name}" ${fault}`);
+/** The definition with its defaults. Throws a TypeError for an unknown field, and for another level of the plugin API. */
+export function defined<Given extends object & { readonly name: string }, Defined>(
+  form: DefinitionForm<Given, Defined>,
+  given: Given,
+): Defined {
+  const fault = definitionFault(given, form);
+  if (fault !== undefined) throw new TypeError(`${form.kind} "${given.name}" ${fault}`);
+  return form.normalize(given);
 }
 
 function cureOf(unknown: string, fields: Fields): string {

@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Connection } from '../format/connection.js';
 import type { GatewayError } from './error.js';
 import { closeObjects } from '../../kit/schema/closed.js';
-import { checkDefinition, type ApiLevel } from './definition.js';
+import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Caller } from './caller.js';
 import type { Intercept, ModelReply, StageContext } from './state.js';
 import type { Loss } from './loss.js';
@@ -11,7 +11,8 @@ import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
 import type { Logger } from './logger.js';
 import type { RoutePath } from './route.js';
-import type { ResponseQuota, Store } from './store.js';
+import type { ResponseQuota } from './store.js';
+import type { PluginStore } from './store.js';
 
 /** Context of a format: everything that it may need besides the body. */
 export interface FormatContext<Options = Readonly<Record<string, unknown>>> {
@@ -27,7 +28,7 @@ export interface FormatContext<Options = Readonly<Record<string, unknown>>> {
   /** The catalog entry of a model id or alias. */
   findModel(id: string): CatalogModel | undefined;
   readonly models: Models;
-  readonly store: Store;
+  readonly store: PluginStore;
   readonly log: Logger;
   /** Pseudonym for a text that the upstream must not see; the same each time. */
   readonly pseudonym: (text: string) => Promise<string>;
@@ -145,35 +146,35 @@ export interface Format extends Omit<FormatDefinition, 'options' | 'keepsBytes'>
 export function defineFormat<const Options extends TSchema = TSchema>(
   definition: FormatDefinition<Options>,
 ): Format {
-  checkDefinition('format', definition, formatFields);
-  return normalizeFormat(definition);
+  return defined(formatForm, definition);
 }
 
-/** Fields of a format's definition, and `settings`, which a defined one has. */
-export const formatFields = {
-  name: true,
-  options: true,
-  api: true,
-  routes: true,
-  body: true,
-  keyHeader: true,
-  requestIdHeader: true,
-  keepsBytes: true,
-  decode: true,
-  encoder: true,
-  count: true,
-  error: true,
-  settings: true,
-} as const satisfies Record<keyof FormatDefinition | 'settings', true>;
-
-/** Fills in the defaults of a definition; also accepts a plain object not made by `defineFormat`. */
-export function normalizeFormat(definition: FormatDefinition): Format {
-  const options = closeObjects(definition.options ?? { type: 'object', properties: {} });
-  // The loader checks the settings by this very schema before it hands them over.
-  return {
-    settings: {},
-    keepsBytes: false,
-    ...definition,
-    options: options as Format['options'],
-  };
-}
+/** Form of the definition of a format; `settings` are of one that is defined already. */
+export const formatForm: DefinitionForm<FormatDefinition, Format> = {
+  kind: 'format',
+  fields: {
+    name: true,
+    options: true,
+    api: true,
+    routes: true,
+    body: true,
+    keyHeader: true,
+    requestIdHeader: true,
+    keepsBytes: true,
+    decode: true,
+    encoder: true,
+    count: true,
+    error: true,
+    settings: true,
+  } as const satisfies Record<keyof FormatDefinition | 'settings', true>,
+  normalize(definition) {
+    const options = closeObjects(definition.options ?? { type: 'object', properties: {} });
+    // The loader checks the settings by this very schema before it hands them over.
+    return {
+      settings: {},
+      keepsBytes: false,
+      ...definition,
+      options: options as Format['options'],
+    };
+  },
+};

@@ -8,7 +8,7 @@ import type { PickPolicy, Slots } from './slots.js';
 import type { StageRoute } from './route.js';
 import type { PluginStorage } from './storage.js';
 import type { ProtocolKey } from './protocol-key.js';
-import type { Store } from './store.js';
+import type { PluginStore } from './store.js';
 import type { CallerTeam } from './caller.js';
 
 export interface Keys {
@@ -43,7 +43,7 @@ export interface Host {
   readonly slots: Slots;
   readonly formats: { get(name: string): Format };
   readonly keys: Keys;
-  readonly store: Store;
+  readonly store: PluginStore;
   readonly storage: PluginStorage;
   readonly live: Live;
   readonly secrets: Secrets;

@@ -41,16 +41,8 @@ export const limitFields = {
   maxConcurrent: 'max_concurrent',
 } as const satisfies Readonly<Record<keyof KeyLimits, string>>;
 
-/** Max number of former secrets of a key. */
-export const maxFormerSecrets = 10;
-
 /** Picks the limits from other fields; undefined if there are none. */
 export function keyLimits(fields: KeyLimits): KeyLimits | undefined {
   const names = limitNames.filter((name) => fields[name] !== undefined);
   return names.length > 0 ? Object.fromEntries(names.map((name) => [name, fields[name]])) : undefined;
-}
-
-/** True for limits with a budget: their requests may cost only what is known. */
-export function hasBudget({ usdPerDay, usdPerMonth }: KeyLimits): boolean {
-  return usdPerDay !== undefined || usdPerMonth !== undefined;
 }

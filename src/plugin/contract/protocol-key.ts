@@ -34,10 +34,3 @@ export type KeySecret = Pick<ProtocolKey, 'hash' | 'last4'>;
 export interface FormerSecret extends KeySecret {
   readonly endsAtMs: number;
 }
-
-type Settable = Omit<ProtocolKey, keyof KeySecret | 'id' | 'createdAtMs' | 'lastUsedAtMs' | 'formerSecrets'>;
-
-/** Changes to a key by an operator; null removes a field. */
-export type KeyPatch = { readonly [Field in keyof Settable]?: Settable[Field] | null } & {
-  readonly name?: string;
-};

@@ -1,13 +1,6 @@
-import type { Actor } from '../../state/store/contract/actor.js';
-import type { AdminTokens } from '../../state/store/contract/admin-token.js';
-import type { AuditLog } from '../../state/store/contract/audit.js';
-import type { ErrorTextStore } from '../../state/ledger/error-texts.js';
-import type { Caches } from './metrics.js';
+import type { LedgerSums } from './ledger.js';
 import type { KeyLimits } from './key-limits.js';
-import type { Ledger } from '../../state/ledger/contract.js';
-import type { Json } from './live.js';
-import type { KeyPatch, KeySecret, ProtocolKey } from './protocol-key.js';
-import type { SlotHistory } from '../../state/store/contract/slot-history.js';
+import type { ProtocolKey } from './protocol-key.js';
 
 /** Team of keys: its limits hold for all of them together, beside those of each. */
 export interface Team extends KeyLimits {
@@ -17,11 +10,6 @@ export interface Team extends KeyLimits {
   readonly createdAtMs: number;
   readonly note?: string;
 }
-
-/** Changes to a team by an operator; null removes a field. */
-export type TeamPatch = {
-  readonly [Field in Exclude<keyof Team, 'id' | 'name' | 'createdAtMs'>]?: Team[Field] | null;
-} & { readonly name?: string };
 
 /** OAuth tokens of a slot after the last refresh. */
 export interface OAuthTokens {
@@ -33,65 +21,6 @@ export interface OAuthTokens {
   /** Hex SHA-256 of what these derive from, such as the refresh token in the config: a new one there starts over. */
   readonly origin: string;
 }
-
-/** Slot entered in the console; encrypted at rest, because a header or a proxy may hold a secret too. */
-export interface StoredSlot {
-  readonly id: string;
-  /** Entry in the form of `slots:` in the config file, without `id` and `account`. */
-  readonly settings: Readonly<Record<string, unknown>>;
-  /** Account in the form of `account:` in the config file; must never be shown again. */
-  readonly account: Readonly<Record<string, unknown>>;
-  /** Unix milliseconds. */
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  /**
-   * Reason why the stored slot cannot be read, in a sentence for the operator; `settings` and `account` are
-   * then empty.
-   */
-  readonly problem?: string;
-}
-
-/** A person as an OpenID provider names it: unlike a name, nobody chooses it, and nobody else ever has it. */
-export interface Subject {
-  readonly issuer: string;
-  readonly id: string;
-}
-
-/** A console login; neither its token nor its CSRF token is kept, only their hex SHA-256. */
-export interface ConsoleSession {
-  readonly tokenHash: string;
-  readonly csrfHash: string;
-  /** Its role is fixed until the next login. */
-  readonly actor: Actor;
-  /** The person for the OpenID provider; absent with the password, and in sessions of older versions. */
-  readonly subject?: Subject;
-  /** Unix milliseconds. */
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  /** Time of the last request, late by up to a minute; absent: none since the login. */
-  readonly lastSeenAtMs?: number;
-  /** Address and user agent of the login, as the browser sent them. */
-  readonly address?: string;
-  readonly userAgent?: string;
-}
-
-/** Binding of a sticky session to its slot. */
-export interface Binding {
-  readonly slotId: string;
-  /** Unix milliseconds. */
-  readonly expiresAtMs: number;
-}
-
-/** Part of the state of slots, under a key chosen by the pool. */
-export interface StoredState {
-  readonly key: string;
-  readonly value: Json;
-  /** Remaining lifetime; absent: no expiry. A duration, since the clocks of instances differ. */
-  readonly ttlMs?: number;
-}
-
-/** State to write, or to delete if it has no value. */
-export type StateChange = Pick<StoredState, 'key' | 'ttlMs'> & { readonly value: Json | undefined };
 
 /** A stored answer of the Responses format. */
 export interface StoredResponse {
@@ -115,130 +44,30 @@ export interface ResponseQuota {
   readonly eachBytes?: number;
 }
 
-/** Current total of the stored responses of one owner. */
-export type ResponseTotal = Pick<ResponseQuota, 'bytes' | 'count'>;
-
-/** Collection with expiry: an expired item reads as undefined, and is deleted in small steps. */
-export interface Expiring {
-  /** Deletes at most `limit` expired items. Returns how many. */
-  deleteExpired(limit: number): Promise<number>;
-}
-
-/** Value in a space, as JSON text. */
-export interface SpaceEntry {
-  readonly key: string;
-  readonly text: string;
-}
-
-/** Key-value spaces of plugins, each with a name. */
-export interface Spaces extends Expiring {
-  get(space: string, key: string): Promise<string | undefined>;
-  /** Returns false, and stores nothing, where the space has `maxKeys` other keys. `expiresAtMs`: absent: never. */
-  put(
-    space: string,
-    entry: SpaceEntry & { readonly expiresAtMs?: number },
-    maxKeys: number,
-  ): Promise<boolean>;
-  delete(space: string, key: string): Promise<boolean>;
-  /** Ordered by key, from after the key `after`. */
-  list(space: string, query: SpaceQuery): Promise<readonly SpaceEntry[]>;
-}
-
-export interface SpaceQuery {
-  readonly prefix: string;
-  readonly after?: string;
-  readonly limit: number;
-}
-
 /**
- * Persistent state, which survives a restart. Every method may be asynchronous; a read of something absent
- * gives undefined, `put` replaces the item with the same id, `delete` gives false if there was none.
+ * What plugins see of the persistent state, which survives a restart. A read of something absent gives undefined,
+ * `put` replaces the item with the same id, `delete` gives false if there was none.
  */
-export interface Store {
+export interface PluginStore {
   /** True while the store is unreachable (down); requests go on without it. */
   readonly isDown: boolean;
-  /** In-memory caches, for metrics. */
-  readonly caches?: Caches;
   readonly keys: {
     /** By the hash of its secret or of a former one, which may have ended. */
     findByHash(hash: string): Promise<ProtocolKey | undefined>;
     get(id: string): Promise<ProtocolKey | undefined>;
     /** Newest first. */
     list(): Promise<readonly ProtocolKey[]>;
-    put(key: ProtocolKey): Promise<void>;
-    /** Returns the updated key; undefined if there is none. */
-    update(id: string, patch: KeyPatch): Promise<ProtocolKey | undefined>;
-    /**
-     * Replaces the secret of a key. That one and its former ones end at `endsAtMs` at the latest; those that have ended,
-     * and those before the latest ten, are dropped. Returns the updated key; undefined if there is none.
-     */
-    rotate(id: string, secret: KeySecret, endsAtMs: number): Promise<ProtocolKey | undefined>;
-    /** Deletes a key, but keeps its name for the requests that were made with it. */
-    delete(id: string): Promise<boolean>;
     /** Names by id, of all keys and of the latest 10,000 deleted ones. */
     names(): Promise<ReadonlyMap<string, string>>;
-    /**
-     * Updates the last use of keys, unix milliseconds by id; an earlier time than the known one changes
-     * nothing.
-     */
-    touch(usedAtMs: ReadonlyMap<string, number>): Promise<void>;
   };
   readonly teams: {
     /** Ordered by name. */
     list(): Promise<readonly Team[]>;
     get(id: string): Promise<Team | undefined>;
-    put(team: Team): Promise<void>;
-    /** Returns the updated team; undefined if there is none. */
-    update(id: string, patch: TeamPatch): Promise<Team | undefined>;
-    /** Deletes a team that no key belongs to, but keeps its name for the requests of its keys. */
-    delete(id: string): Promise<boolean>;
     /** Names by id, of all teams and of the latest deleted ones. */
     names(): Promise<ReadonlyMap<string, string>>;
   };
-  readonly credentials: {
-    get(slotId: string): Promise<OAuthTokens | undefined>;
-    put(slotId: string, tokens: OAuthTokens): Promise<void>;
-    delete(slotId: string): Promise<boolean>;
-  };
-  readonly slots: {
-    /** Ordered by id. */
-    list(): Promise<readonly StoredSlot[]>;
-    get(id: string): Promise<StoredSlot | undefined>;
-    put(slot: StoredSlot): Promise<void>;
-    /** Returns the updated slot; undefined if there is none. */
-    update(
-      id: string,
-      patch: Partial<Pick<StoredSlot, 'settings' | 'account'>> & Pick<StoredSlot, 'updatedAtMs'>,
-    ): Promise<StoredSlot | undefined>;
-    delete(id: string): Promise<boolean>;
-  };
-  /** Slot state kept across restarts; the last write of a key wins. */
-  readonly slotStates: Expiring & {
-    list(): Promise<readonly StoredState[]>;
-    /** Writes all changes or none. */
-    write(changes: readonly StateChange[]): Promise<void>;
-  };
-  readonly sessions: Expiring & {
-    get(tokenHash: string): Promise<ConsoleSession | undefined>;
-    /** Newest first. */
-    list(): Promise<readonly ConsoleSession[]>;
-    /**
-     * Puts a session; those that its person has of another role end in the same step, also where several begin at once.
-     * Returns the number of sessions that ended.
-     */
-    put(session: ConsoleSession): Promise<number>;
-    /** Sets the time of the last request; an earlier one than the known changes nothing. */
-    touch(tokenHash: string, seenAtMs: number): Promise<void>;
-    delete(tokenHash: string): Promise<boolean>;
-  };
-  readonly bindings: Expiring & {
-    get(stickyKey: string): Promise<Binding | undefined>;
-    put(stickyKey: string, binding: Binding): Promise<void>;
-    delete(stickyKey: string): Promise<void>;
-    /** Number of sessions bound to each slot, by slot id; a slot without any is left out. */
-    countBySlot(): Promise<ReadonlyMap<string, number>>;
-  };
-  readonly responses: Expiring & {
+  readonly responses: {
     get(owner: string, id: string): Promise<StoredResponse | undefined>;
     /** Response object alone, since its input may be much larger. */
     getResponse(owner: string, id: string): Promise<StoredResponse['response'] | undefined>;
@@ -248,27 +77,6 @@ export interface Store {
      */
     put(response: StoredResponse, quota?: ResponseQuota): Promise<boolean>;
     delete(owner: string, id: string): Promise<boolean>;
-    /** Totals by owner; an owner without responses is left out. */
-    totals(): Promise<ReadonlyMap<string, ResponseTotal>>;
   };
-  readonly ledger: Ledger;
-  /**
-   * Returns free pages of the file to the file system, at most `pages`, and gives their number; absent if
-   * there is no file.
-   */
-  readonly reclaim?: (pages: number) => Promise<number>;
-  close(): Promise<void>;
-}
-
-/** The whole store, as the gateway opens it: plugins see less of it. */
-export interface WholeStore extends Store {
-  readonly spaces: Spaces;
-  readonly errorTexts: ErrorTextStore;
-  readonly slotHistory: SlotHistory;
-  readonly audit: AuditLog;
-  readonly adminTokens: AdminTokens;
-  /** Sums `limit` hours of the ledger at most, from before `beforeMs`, by pairs of groups; returns their number. */
-  readonly sumPairs?: (beforeMs: number, limit: number) => Promise<number>;
-  /** Runs `begin(data)` of the module at `url` in the thread of the store; absent where it has none. */
-  readonly runModule?: (url: string, data: unknown) => void;
+  readonly ledger: LedgerSums;
 }

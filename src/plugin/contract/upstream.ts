@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Clock } from '../../kit/clock.js';
 import { closeObjects } from '../../kit/schema/closed.js';
 import type { SchemaError } from '../../kit/schema/schema-error.js';
-import { checkDefinition, type ApiLevel } from './definition.js';
+import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from './logger.js';
 import type { ModelProfile } from './models.js';
@@ -157,40 +157,40 @@ export interface UpstreamKind {
 export function defineUpstream<const Options extends TSchema = TSchema>(
   definition: UpstreamDefinition<Options>,
 ): UpstreamKind {
-  checkDefinition('upstream', definition, upstreamFields);
-  return normalizeUpstream(definition);
+  return defined(upstreamForm, definition);
 }
 
-/** Fields of an upstream's definition. */
-export const upstreamFields = {
-  name: true,
-  options: true,
-  api: true,
-  needs: true,
-  adds: true,
-  accounts: true,
-  check: true,
-  baseUrl: true,
-  standIn: true,
-  open: true,
-} as const satisfies Record<keyof UpstreamDefinition, true>;
-
-/** Fills in the defaults of a definition; also accepts a plain object not made by `defineUpstream`. */
-export function normalizeUpstream(definition: object & { name: string; open: unknown }): UpstreamKind {
-  const given = definition as Partial<UpstreamKind> & Pick<UpstreamKind, 'name' | 'open'>; // checked by the loader
-  return {
-    name: given.name,
-    options: optionsOf(given.options),
-    needs: given.needs ?? [],
-    adds: given.adds ?? [],
-    accounts: given.accounts,
-    ...(given.api && { api: given.api }),
-    ...(given.standIn && { standIn: given.standIn }),
-    check: (options) => given.check?.(options) ?? [],
-    baseUrl: (options) => given.baseUrl?.(options),
-    open: (options, host) => given.open(options, host),
-  };
-}
+/** Form of the definition of an upstream. */
+export const upstreamForm: DefinitionForm<object & { name: string; open: unknown }, UpstreamKind> = {
+  kind: 'upstream',
+  fields: {
+    name: true,
+    options: true,
+    api: true,
+    needs: true,
+    adds: true,
+    accounts: true,
+    check: true,
+    baseUrl: true,
+    standIn: true,
+    open: true,
+  } as const satisfies Record<keyof UpstreamDefinition, true>,
+  normalize(definition) {
+    const given = definition as Partial<UpstreamKind> & Pick<UpstreamKind, 'name' | 'open'>; // checked by the loader
+    return {
+      name: given.name,
+      options: optionsOf(given.options),
+      needs: given.needs ?? [],
+      adds: given.adds ?? [],
+      accounts: given.accounts,
+      ...(given.api && { api: given.api }),
+      ...(given.standIn && { standIn: given.standIn }),
+      check: (options) => given.check?.(options) ?? [],
+      baseUrl: (options) => given.baseUrl?.(options),
+      open: (options, host) => given.open(options, host),
+    };
+  },
+};
 
 /** Closed schema of a definition's options; without one there are none. */
 export function optionsOf(schema: object = { type: 'object', properties: {} }): UpstreamKind['options'] {

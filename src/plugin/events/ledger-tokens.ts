@@ -1,4 +1,4 @@
-import type { LedgerRow, LedgerTokens } from '../../state/ledger/contract.js';
+import type { LedgerTokens } from '../contract/ledger.js';
 import type { Usage } from '../contract/messages.js';
 import type { UsageTally } from '../contract/trace.js';
 
@@ -6,7 +6,10 @@ import type { UsageTally } from '../contract/trace.js';
  * Tokens of a request so far, as billed and as shown to the caller. Hidden cache writes are taken from the 1h
  * part first, as in usage-mask.
  */
-export function ledgerTokens({ billed, masked }: UsageTally): Pick<LedgerRow, 'billed' | 'shown'> {
+export function ledgerTokens({ billed, masked }: UsageTally): {
+  readonly billed: LedgerTokens;
+  readonly shown: LedgerTokens;
+} {
   const all = countsOf(billed);
   const hiddenWrites = count(masked.cache_creation_input_tokens);
   const hidden1h = Math.min(hiddenWrites, all.cacheWrite1h);
@@ -24,17 +27,6 @@ export function ledgerTokens({ billed, masked }: UsageTally): Pick<LedgerRow, 'b
 export function totalTokens(tokens: LedgerTokens): number {
   const { input, cacheRead, cacheWrite5m, cacheWrite1h, output } = tokens;
   return input + cacheRead + cacheWrite5m + cacheWrite1h + output;
-}
-
-/** Tokens without a part of them. */
-export function lessTokens(all: LedgerTokens, part: LedgerTokens): LedgerTokens {
-  return {
-    input: all.input - part.input,
-    cacheRead: all.cacheRead - part.cacheRead,
-    cacheWrite5m: all.cacheWrite5m - part.cacheWrite5m,
-    cacheWrite1h: all.cacheWrite1h - part.cacheWrite1h,
-    output: all.output - part.output,
-  };
 }
 
 function less(all: number, hidden: number): number {

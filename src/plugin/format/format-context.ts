@@ -6,7 +6,8 @@ import type { Logger } from '../contract/logger.js';
 import type { CatalogModel, Models } from '../contract/models.js';
 import type { Caller } from '../contract/caller.js';
 import type { GatewayState } from '../contract/state.js';
-import type { ResponseQuota, Store } from '../contract/store.js';
+import type { ResponseQuota } from '../contract/store.js';
+import type { PluginStore } from '../contract/store.js';
 
 /** The part of a Koa context that a format can see. */
 interface FormatRequest {
@@ -51,7 +52,7 @@ const noParams = Object.freeze({});
  */
 class RequestFormatContext implements FormatContext {
   readonly caller: Caller;
-  readonly store: Store;
+  readonly store: PluginStore;
   readonly models: Models;
   readonly quota: Required<ResponseQuota>;
   readonly #host: Parameters<typeof formatContext>[0];

@@ -1,5 +1,5 @@
 import type { Host } from '../contract/host.js';
-import type { UsageQuery, UsageSum } from '../../state/ledger/contract.js';
+import type { UsageQuery, UsageSum } from '../contract/ledger.js';
 import type { MeterReading } from '../contract/live.js';
 import { totalTokens } from '../events/ledger-tokens.js';
 import { growingCache } from '../../kit/growing-cache.js';

@@ -11,7 +11,7 @@ import { checkReply } from './check-reply.js';
 import { committed } from '../events/commit.js';
 import { WatchedTransform } from '../events/watched-transform.js';
 import { withFields } from '../raw/with-fields.js';
-import type { RequestTrace } from '../../engine/trace/request-trace.js';
+import type { StagePlace } from '../contract/trace.js';
 
 /** The list of a request that has passed no intercepting stage. */
 export const noInterceptors: readonly Interceptor[] = Object.freeze([]);
@@ -29,6 +29,23 @@ export function joining(own: Interceptor): (state: { interceptors: readonly Inte
       after = Object.freeze([...before, own]);
     }
     state.interceptors = after;
+  };
+}
+
+/** What interceptors tell the trace of their request, which is the core's own. */
+interface InterceptedTrace {
+  wrap(place: StagePlace | undefined): void;
+  moveTime(place: StagePlace, ms: number): void;
+  sees(request: MessagesRequest, by?: StagePlace): void;
+  made(events: unknown, by?: StagePlace): void;
+  blame(error: unknown, by: StagePlace | undefined): void;
+  readonly firstEventAtMs: number | undefined;
+  readonly versions: {
+    causeOf(
+      error: unknown,
+      thrower: StagePlace,
+      trace: { readonly firstEventAtMs: number | undefined },
+    ): StagePlace;
   };
 }
 
@@ -161,6 +178,6 @@ function joined(own: CallOptions | undefined, outer: CallOptions | undefined): C
   };
 }
 
-function traceOf({ state }: WrappedContext): RequestTrace {
-  return state.trace as RequestTrace; // the core's own
+function traceOf({ state }: WrappedContext): InterceptedTrace {
+  return state.trace as unknown as InterceptedTrace; // as RequestTrace implements it
 }

@@ -1,8 +1,8 @@
 import { isGatewayError, type Clock, type Logger } from '../../plugin/index.js';
+import type { CacheStats } from '../../plugin/core.js';
 import { LateError, within } from '../../kit/within.js';
 import { sleep } from '../../kit/clock.js';
 import type { AuditEntry, AuditLog } from '../store/contract/audit.js';
-import type { CacheStats } from '../../plugin/core.js';
 
 interface AuditWriterOptions {
   readonly store: Pick<AuditLog, 'append'>;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { isGatewayError, type Clock, type Logger } from '../../plugin/index.js';
+import type { Caches } from '../../plugin/core.js';
 import { isRecord } from '../../kit/schema/record.js';
 import type { AuditActor, AuditEntry, AuditLog, AuditOutcome } from '../store/contract/audit.js';
-import type { Caches } from '../../plugin/core.js';
 import { EntryQuota } from './entry-quota.js';
 import { AuditWriter } from './audit-writer.js';
 import { AuditedAction } from './audited-action.js';

@@ -1,15 +1,7 @@
 import { hash, timingSafeEqual, randomBytes, randomUUID } from 'node:crypto';
 import { GatewayError, keyLimits, type Clock, type Logger, type ProtocolKey } from '../../plugin/index.js';
-import type {
-  Caches,
-  CallerTeam,
-  Keys,
-  KeySecret,
-  KnownKey,
-  Store,
-  Team,
-  KeyPatch,
-} from '../../plugin/core.js';
+import type { Caches, Keys, KeySecret, KnownKey, Team } from '../../plugin/core.js';
+import type { Store, KeyPatch } from '../store/contract/store.js';
 import { KeyCache } from './key-cache.js';
 import { KeyPasses, type KeyPass, type PassedAs } from './key-passes.js';
 import { KeyUses } from './key-uses.js';
@@ -130,7 +122,7 @@ async function withTeam(key: ProtocolKey, teams: KeysOptions['store']['teams']):
   return { key, ...(team && { team: callerTeam(team) }) };
 }
 
-function callerTeam(team: Team): CallerTeam {
+function callerTeam(team: Team): NonNullable<KnownKey['team']> {
   const { id, name } = team;
   const limits = keyLimits(team);
   return { id, name, ...(limits && { limits }) };

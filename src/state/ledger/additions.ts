@@ -1,6 +1,5 @@
-import { lessTokens } from '../../plugin/core.js';
+import type { LedgerTokens } from '../../plugin/core.js';
 import { totalTokens } from '../../plugin/index.js';
-import type { LedgerTokens } from './contract.js';
 
 /**
  * Tokens that stages added, by the stage's name: the part of the billed tokens that is hidden from the caller, divided
@@ -54,5 +53,16 @@ function firstTokens(billed: LedgerTokens, count: number): LedgerTokens {
     cacheWrite5m: take(billed.cacheWrite5m),
     input: take(billed.input),
     output: 0,
+  };
+}
+
+/** Tokens without a part of them. */
+export function lessTokens(all: LedgerTokens, part: LedgerTokens): LedgerTokens {
+  return {
+    input: all.input - part.input,
+    cacheRead: all.cacheRead - part.cacheRead,
+    cacheWrite5m: all.cacheWrite5m - part.cacheWrite5m,
+    cacheWrite1h: all.cacheWrite1h - part.cacheWrite1h,
+    output: all.output - part.output,
   };
 }

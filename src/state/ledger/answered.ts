@@ -1,4 +1,4 @@
-import type { UsageQuery } from './contract.js';
+import type { UsageQuery } from '../../plugin/core.js';
 import { hourlyPair } from './hourly-pair.js';
 import { bucketsOf, hourlyGroup } from './usage.js';
 

@@ -1,4 +1,5 @@
-import type { LedgerRow, UsageSum } from './contract.js';
+import type { LedgerRow } from './contract.js';
+import type { UsageSum } from '../../plugin/core.js';
 import { addLatency, type LatencyCounts } from './latency.js';
 import { additionSum, addSums, hourOf, sumOf } from './usage.js';
 

@@ -1,6 +1,5 @@
 import type { CatalogModel } from '../../plugin/index.js';
-import type { LedgerTokens } from './contract.js';
-import type { Price } from '../../plugin/core.js';
+import type { Price, LedgerTokens } from '../../plugin/core.js';
 
 /** Prices of a slot: its own by model, and its discount. */
 export interface SlotPrices {

@@ -1,4 +1,4 @@
-import type { LedgerFilter, UsageGroup, UsageQuery } from './contract.js';
+import type { LedgerFilter, UsageGroup, UsageQuery } from '../../plugin/core.js';
 import { conditionsOf, groupColumnOf, groupOfField, type ColumnGroup } from './usage.js';
 
 /** Group of a pair; those of `failed` are the answered requests and the failed ones. */

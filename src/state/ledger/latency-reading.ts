@@ -1,4 +1,4 @@
-import type { UsageGroup, UsageQuery } from './contract.js';
+import type { UsageGroup, UsageQuery } from '../../plugin/core.js';
 import { answeredOf } from './answered.js';
 import { groupColumnOf, hourlyGroup, type ColumnGroup } from './usage.js';
 

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { systemClock, type Clock, type Logger } from '../../plugin/index.js';
+import type { Caches, LimitHolder } from '../../plugin/core.js';
 import { within } from '../../kit/within.js';
 import type { AppendedRow, Ledger } from './contract.js';
-import type { Caches, LimitHolder } from '../../plugin/core.js';
 import type { Spool } from './spool.js';
 import { SpoolDrain } from './spool-drain.js';
 import { UncountedRows } from './uncounted-rows.js';

@@ -1,14 +1,6 @@
 import { totalTokens } from '../../plugin/index.js';
-import type {
-  LedgerAddition,
-  LedgerFilter,
-  LedgerRow,
-  LedgerRowKey,
-  LedgerTokens,
-  UsageGroup,
-  UsageQuery,
-  UsageSum,
-} from './contract.js';
+import type { LedgerFilter, LedgerTokens, UsageGroup, UsageQuery, UsageSum } from '../../plugin/core.js';
+import type { LedgerAddition, LedgerRow, LedgerRowKey } from './contract.js';
 
 /** Cursor of a ledger page: the place of its last row. */
 export function writeCursor({ atMs, id }: LedgerRowKey): string {

@@ -1,5 +1,5 @@
-import type { LedgerRow, LedgerRowKey, UsageSum } from './contract.js';
-import type { LimitHolder } from '../../plugin/core.js';
+import type { LedgerRow, LedgerRowKey } from './contract.js';
+import type { LimitHolder, UsageSum } from '../../plugin/core.js';
 import { addSums, sumOf } from './usage.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */

@@ -2,7 +2,8 @@ import { setImmediate as breath } from 'node:timers/promises';
 import { errorTextDays } from '../ledger/error-text-days.js';
 import { every } from '../../kit/clock.js';
 import type { Clock, Logger } from '../../plugin/index.js';
-import type { Live, WholeStore } from '../../plugin/core.js';
+import type { Live } from '../../plugin/core.js';
+import type { WholeStore } from './contract/store.js';
 
 interface HousekeeperOptions {
   readonly store: Pick<

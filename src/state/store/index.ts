@@ -1,5 +1,5 @@
 import type { Logger } from '../../plugin/index.js';
-import type { WholeStore } from '../../plugin/core.js';
+import type { WholeStore } from './contract/store.js';
 import { MemoryStore } from './memory/store.js';
 import { createCipher, type SecretKey } from './credential-cipher.js';
 

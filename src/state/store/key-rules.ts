@@ -1,6 +1,6 @@
-import { maxFormerSecrets } from '../../plugin/core.js';
-import type { FormerSecret, KeyPatch, KeySecret, Team, TeamPatch } from '../../plugin/core.js';
+import type { KeySecret, Team } from '../../plugin/core.js';
 import type { ProtocolKey } from '../../plugin/index.js';
+import type { KeyPatch, TeamPatch } from './contract/store.js';
 
 /** Applies a merge patch to a key or a team: null removes a field. */
 export function applyPatch(before: ProtocolKey, patch: KeyPatch): ProtocolKey;
@@ -23,7 +23,7 @@ export interface Rotation {
 /** Replaces the secret of a key, which becomes the last of its former ones. */
 export function applyRotation(before: ProtocolKey, { secret, endsAtMs, nowMs }: Rotation): ProtocolKey {
   const { hash, last4, formerSecrets = [], ...rest } = before;
-  const former: readonly FormerSecret[] = [...formerSecrets, { hash, last4, endsAtMs }]
+  const former: ProtocolKey['formerSecrets'] = [...formerSecrets, { hash, last4, endsAtMs }]
     .map((each) => ({ ...each, endsAtMs: Math.min(each.endsAtMs, endsAtMs) }))
     .filter((each) => each.endsAtMs > nowMs)
     .slice(-maxFormerSecrets);
@@ -38,3 +38,6 @@ export function byName(a: Team, b: Team): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
   return a.id < b.id ? -1 : 1;
 }
+
+/** Max number of former secrets of a key. */
+export const maxFormerSecrets = 10;

@@ -1,5 +1,6 @@
-import type { Ledger, UsageQuery, UsageSum } from '../ledger/contract.js';
-import type { WholeStore } from '../../plugin/core.js';
+import type { UsageQuery, UsageSum } from '../../plugin/core.js';
+import type { Ledger } from '../ledger/contract.js';
+import type { WholeStore } from './contract/store.js';
 import type { LedgerWriter } from '../ledger/ledger-writer.js';
 import { addSums, sumOf } from '../ledger/usage.js';
 import { bothWaiting, dayMs, type WaitingQuery, type WaitingUse } from '../ledger/waiting-sums.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Store } from '#src/plugin/core.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import { exitOnSignals, Lab } from '../measure/lab.js';
 import { median } from '../report/statistics.js';
 import { table } from '../report/table.js';

@@ -1,4 +1,5 @@
-import type { Ledger, LedgerFilter, UsageGroup, UsageQuery } from '#src/state/ledger/contract.js';
+import type { Ledger } from '#src/state/ledger/contract.js';
+import type { LedgerFilter, UsageGroup, UsageQuery } from '#src/plugin/contract/ledger.js';
 
 /** Query of the console to the ledger, and its parameter. */
 export interface Question {

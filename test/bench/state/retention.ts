@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store, WholeStore } from '#src/plugin/core.js';
+import type { Store, WholeStore } from '#src/state/store/contract/store.js';
 import { MemoryHub } from '@gw2api/gateway/testing';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { quantile } from '../report/statistics.js';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerRow, LedgerTokens } from '#src/state/ledger/contract.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { LedgerTokens } from '#src/plugin/contract/ledger.js';
 import { seeded } from '../soak/traffic.js';
 import type { FormatName } from '../../support/formats.js';
 

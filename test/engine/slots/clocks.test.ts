@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import { eventually } from '../../eventually.js';
 import { IpcRig } from '../../state/live/ipc-rig.js';
 import { openRedis, ownRedis, redisUrl } from '../../state/live/redis-server.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { Binding, LeaseRequest } from '#src/plugin/core.js';
+import type { LeaseRequest } from '#src/plugin/contract/slots.js';
 import type { PickPolicy } from '#src/plugin/index.js';
+import type { Binding } from '#src/state/store/contract/store.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import { sticky, slotConfig, type Kit } from './kit.js';
 

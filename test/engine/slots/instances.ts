@@ -1,4 +1,4 @@
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import type { SlotConfig } from '#src/config/config.js';
 import type { SlotPoolOptions } from '#src/engine/slots/pool-options.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';

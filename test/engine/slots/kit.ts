@@ -7,8 +7,10 @@ import {
   type SlotCall,
   type TokenCount,
 } from '#src/plugin/index.js';
-import type { LeaseRequest, AccountKind, UpstreamKind } from '#src/plugin/core.js';
 import type { Credential, Upstream, UpstreamCall, UpstreamReply } from '#src/plugin/upstream/index.js';
+import type { LeaseRequest } from '#src/plugin/contract/slots.js';
+import type { AccountKind } from '#src/plugin/contract/account.js';
+import type { UpstreamKind } from '#src/plugin/contract/upstream.js';
 import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import { fakeModels, ManualClock } from '@gw2api/gateway/testing';
 import apiKey from '#plugins/accounts/api-key.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SlotLease } from '#src/plugin/index.js';
+import { type SlotLease, GatewayError } from '#src/plugin/index.js';
 import {
   failure,
   leaseRequest,
@@ -11,7 +11,6 @@ import {
   unreachable,
   type Kit,
 } from './kit.js';
-import { GatewayError } from '#src/plugin/index.js';
 
 const two = [slotConfig('a'), slotConfig('b')];
 const patient = { waitIfWithinMs: 3000 };

@@ -3,10 +3,10 @@ import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import upstreamCall from '#plugins/upstream-call.js';
 import type { CooldownPolicy } from '#src/config/config.js';
 import { EventStream, ModelEvent, type GatewayState } from '#src/plugin/index.js';
-import { noInterceptors } from '#src/plugin/core.js';
+import type { UpstreamReply } from '#src/plugin/upstream/index.js';
+import { noInterceptors } from '#src/plugin/stage/interceptors.js';
 import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import { sleep } from '#src/kit/clock.js';
-import type { UpstreamReply } from '#src/plugin/upstream/index.js';
 import { builtinPolicies } from '#src/engine/slots/selection/policies.js';
 import { openPool, refusal, settled, slotConfig, type Kit } from './kit.js';
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import type { Binding, LeaseRequest } from '#src/plugin/core.js';
+import type { LeaseRequest } from '#src/plugin/contract/slots.js';
+import type { Binding } from '#src/state/store/contract/store.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';
 import {
   failure,

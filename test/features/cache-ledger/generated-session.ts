@@ -1,4 +1,4 @@
-import type { CacheCause } from '#src/state/ledger/contract.js';
+import type { CacheCause } from '#src/plugin/contract/ledger.js';
 
 export type Random = () => number;
 

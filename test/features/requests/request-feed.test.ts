@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import { SharedFeed } from '#src/features/requests/request-feed.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { row } from '../../state/store/ledger-conformance.js';

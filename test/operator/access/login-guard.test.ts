@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Meters } from '#src/plugin/core.js';
+import type { Meters } from '#src/plugin/contract/live.js';
 import { LoginGuard } from '#src/operator/access/login-guard.js';
 import { MemoryMeters } from '#src/state/live/memory/meters.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';

@@ -1,4 +1,4 @@
-import { normalizePlugin } from '#src/plugin/core.js';
+import { stageForm } from '#src/plugin/contract/define.js';
 import { expect } from 'chai';
 import { Type } from 'typebox';
 import { definePlugin } from '@gw2api/gateway/plugin';
@@ -80,7 +80,7 @@ describe('definePlugin', () => {
       setup: () => ({ intercept: (request, call) => call(request) }),
     });
     expect(plugin.provides).to.deep.equal(['request', 'interceptors']);
-    expect(normalizePlugin(plugin).provides).to.deep.equal(['request', 'interceptors']);
+    expect(stageForm.normalize(plugin).provides).to.deep.equal(['request', 'interceptors']);
   });
 
   it('closes every object of the options, but for those that say otherwise', () => {

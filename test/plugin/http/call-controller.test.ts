@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CallSignal } from '@gw2api/gateway/plugin/raw';
 import { abortSignal } from '@gw2api/gateway/plugin/upstream';
-import { CallController } from '#src/plugin/core.js';
+import { CallController } from '#src/plugin/http/call-controller.js';
 
 describe('the native signal of a call', () => {
   const listening = (signal: CallSignal): CallSignal => ({

@@ -2,8 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { withKnownUse } from '#src/state/live/known-use.js';
 import { LimitMeters, limitWindow } from '#src/plugin/index.js';
+import type { Meters } from '#src/plugin/contract/live.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
-import type { Meters, Store } from '#src/plugin/core.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import { fakeHost, MemoryHub, MemoryStore, type FakeHost } from '@gw2api/gateway/testing';
 
 const key = (id: string) => ({ kind: 'key', id }) as const;
@@ -80,7 +81,7 @@ describe('limit meters', () => {
   function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): LimitMeters {
     const ledger = Object.assign(Object.create(store.ledger) as Store['ledger'], { usage: counting(usage) });
     const live = withKnownUse({ ...hub.connect(), isDown: isAlone, meters: lastingMeters });
-    host = fakeHost({ now, live, store: { ...store, ledger, close: () => store.close() } });
+    host = fakeHost({ now, live, store: { ...store, ledger } });
     return new LimitMeters(host);
   }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { pluginPlace } from '#src/engine/trace/plugin-place.js';
 import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import type { GatewayState, ModelReply } from '#src/plugin/index.js';
-import type { Interceptor } from '#src/plugin/core.js';
+import type { Interceptor } from '#src/plugin/contract/state.js';
 import { ModelEvent, wrapCall, type Intercept, type ModelCall, type Transform } from '@gw2api/gateway/plugin';
 import { collectEvents, eventsOf, messageEvents, replyOf } from '@gw2api/gateway/testing';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { fakeHost, MemoryHub, MemoryStore } from '@gw2api/gateway/testing';
 import { systemClock, type Host } from '#src/plugin/index.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
-import type { Live } from '#src/plugin/core.js';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
 import { otherLedgers } from '#src/gateway/other-ledgers.js';
 import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { costOf, exactCost, priceFor, roundedCost } from '#src/state/ledger/cost.js';
 import { ledgerTokens } from '#src/plugin/index.js';
-import type { LedgerTokens } from '#src/state/ledger/contract.js';
-import type { Price } from '#src/plugin/core.js';
+import type { LedgerTokens } from '#src/plugin/contract/ledger.js';
+import type { Price } from '#src/plugin/contract/models.js';
 import { seeded } from '../../bench/soak/traffic.js';
 
 const none: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };

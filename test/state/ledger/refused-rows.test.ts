@@ -6,7 +6,7 @@ import { fakeHost } from '@gw2api/gateway/testing';
 import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
 import { RefusedRows } from '#src/state/ledger/refused-rows.js';
 import { Spool } from '#src/state/ledger/spool.js';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';
 import { PrometheusMetrics } from '#src/gateway/telemetry/metrics.js';
 import { measureRefusedRows } from '#src/features/metrics/state-gauges.js';

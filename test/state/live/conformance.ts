@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Json } from '#src/plugin/index.js';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import { eventually } from '../../eventually.js';
 
 /** Where the instances of one test meet. */

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import { connectIpc } from '#src/cli/workers/ipc/live.js';
 import { IpcHub } from '#src/cli/workers/ipc/hub.js';
 import { RpcChannel, type RpcPort } from '#src/cli/workers/ipc/rpc-channel.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import { openStore } from '#src/state/store/index.js';
 import { eventually } from '../../eventually.js';
 import { livedMs } from '../../lived-ms.js';

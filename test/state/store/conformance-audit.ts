@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AdminToken } from '#src/state/store/contract/admin-token.js';
 import type { AuditEntry } from '#src/state/store/contract/audit.js';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 
 /** The audit log and the admin tokens of every store. */
 export function describeAudit(storeNow: () => WholeStore): void {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorTexts } from '#src/state/ledger/error-texts.js';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import { row } from './ledger-conformance.js';
 
 /** The error texts of every store. */

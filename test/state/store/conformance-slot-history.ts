@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { SlotChange, WindowSample } from '#src/state/store/contract/slot-history.js';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 
 /** The history of slots of every store. */
 export function describeSlotHistory(storeNow: () => WholeStore): void {

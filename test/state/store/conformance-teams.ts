@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import type { ProtocolKey } from '#src/plugin/index.js';
-import type { Team, WholeStore } from '#src/plugin/core.js';
+import type { Team } from '#src/plugin/contract/store.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 
 /** The teams of every store. */
 export function describeTeams(storeNow: () => WholeStore): void {

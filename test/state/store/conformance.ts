@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ProtocolKey } from '#src/plugin/index.js';
 import type { StoredResponse } from '#src/plugin/format/index.js';
-import type { StoredSlot, WholeStore } from '#src/plugin/core.js';
+import type { StoredSlot, WholeStore } from '#src/state/store/contract/store.js';
 import { describeLedger } from './ledger-conformance.js';
 
 import { describeAudit } from './conformance-audit.js';

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
 import type { AuditEntry } from '#src/state/store/contract/audit.js';
-import type { Store } from '#src/plugin/core.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';

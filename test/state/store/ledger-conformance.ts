@@ -1,13 +1,13 @@
-import { expect } from 'chai';
 import type {
   CacheCause,
-  LedgerRow,
   LedgerTokens,
   UsageGroup,
   UsageQuery,
   UsageSum,
-} from '#src/state/ledger/contract.js';
-import type { Store } from '#src/plugin/core.js';
+} from '#src/plugin/contract/ledger.js';
+import { expect } from 'chai';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import { seeded } from '../../bench/soak/traffic.js';
 
 /** What every ledger does alike; each test has a store of its own. */

@@ -1,7 +1,8 @@
+import type { UsageQuery, UsageSum } from '#src/plugin/contract/ledger.js';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import type { LedgerRow, UsageQuery, UsageSum } from '#src/state/ledger/contract.js';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';

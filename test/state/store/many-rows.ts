@@ -1,6 +1,7 @@
+import type { LedgerFilter, UsageQuery } from '#src/plugin/contract/ledger.js';
 import { expect } from 'chai';
-import type { LedgerFilter, LedgerRow, UsageQuery } from '#src/state/ledger/contract.js';
-import type { Store } from '#src/plugin/core.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import type { OpenStore, StoreUnderTest } from './conformance.js';
 import { row } from './ledger-conformance.js';
 

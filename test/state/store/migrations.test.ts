@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
-import type { UsageGroup } from '#src/state/ledger/contract.js';
+import type { UsageGroup } from '#src/plugin/contract/ledger.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';
 import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';

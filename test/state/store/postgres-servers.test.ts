@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Client } from 'pg';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import { openStore } from '#src/state/store/index.js';
 import { openForMaintenance } from '#src/state/store/maintenance.js';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import Database from 'libsql';
 import { expect } from 'chai';
-import type { Store } from '#src/plugin/core.js';
+import type { Store } from '#src/state/store/contract/store.js';
 import { MemoryHub } from '@gw2api/gateway/testing';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { openStore } from '#src/state/store/index.js';

@@ -1,6 +1,7 @@
+import type { UsageSum } from '#src/plugin/contract/ledger.js';
 import { expect } from 'chai';
-import type { LedgerRow, UsageSum } from '#src/state/ledger/contract.js';
-import type { WholeStore } from '#src/plugin/core.js';
+import type { LedgerRow } from '#src/state/ledger/contract.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import { createCipher } from '#src/state/store/credential-cipher.js';
 import { openStore, type StoreSettings } from '#src/state/store/index.js';
 import { sql, type Kysely } from '#src/state/store/sql/kysely.js';

@@ -1,4 +1,4 @@
-import { formatFields, isRequestHeader, normalizeFormat, routeMethods } from '../../../plugin/core.js';
+import { formatForm, isRequestHeader, routeMethods } from '../../../plugin/core.js';
 import type { Format } from '../../../plugin/index.js';
 import type { FormatRoute } from '../../../plugin/format/index.js';
 import { checkFields, type PluginKind } from './load-plugin.js';
@@ -11,8 +11,8 @@ export const formatKind: PluginKind<Format> = {
   fields: 'name, routes, decode and encoder',
   define(exported) {
     if (!isDefinition(exported)) return undefined;
-    checkFields(exported, formatFields);
-    const format = normalizeFormat(exported);
+    checkFields(exported, formatForm);
+    const format = formatForm.normalize(exported);
     format.routes.forEach(checkRoute);
     checkKeyHeader(format.keyHeader);
     return format;
@@ -46,7 +46,7 @@ const taken = /^(?:host|cookie|accept.*|content-.*|anthropic-.*|x-gw-.*)$/i;
 const methods: ReadonlySet<unknown> = new Set(routeMethods);
 const operations: readonly unknown[] = ['generate', 'count-tokens', 'route'];
 
-type Definition = Parameters<typeof normalizeFormat>[0];
+type Definition = Parameters<typeof formatForm.normalize>[0];
 
 function isDefinition(value: unknown): value is Definition {
   const { name, routes, decode, encoder } = Object(value) as Partial<Definition>; // any object has properties

@@ -1,8 +1,9 @@
 import type { Position, ConfigProblem } from '../../../config/config.js';
 import { explain } from '../../../config/checked.js';
 import { writePath, type Path } from '../../../config/document.js';
+import type { Plugin } from '../../../plugin/index.js';
 import { compileCheck } from '../../../plugin/format/index.js';
-import { definitionFault, type ApiLevel, type Fields } from '../../../plugin/core.js';
+import { definitionFault } from '../../../plugin/core.js';
 import { within } from '../../../kit/within.js';
 import { misspeltKeyword } from './schema-keywords.js';
 import { pluginTimeoutMs } from './plugin-timeout.js';
@@ -14,7 +15,7 @@ export interface Loadable {
   /** JSON Schema of the options. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Level of the plugin API that it was written for. */
-  readonly api?: ApiLevel;
+  readonly api?: Plugin['api'];
 }
 
 /** A kind of plugin: stage, format, upstream or account. */
@@ -109,8 +110,11 @@ function definedOnce<Definition extends Loadable>(
 }
 
 /** Throws the fault of a definition with an unknown field or a misspelt keyword, or for another level of the plugin API. */
-export function checkFields(definition: object & { readonly options?: unknown }, fields: Fields): void {
-  const fault = definitionFault(definition, fields) ?? misspeltKeyword(definition.options, 'options');
+export function checkFields(
+  definition: object & { readonly options?: unknown },
+  form: Parameters<typeof definitionFault>[1],
+): void {
+  const fault = definitionFault(definition, form) ?? misspeltKeyword(definition.options, 'options');
   if (fault !== undefined) throw new Error(fault);
 }
 

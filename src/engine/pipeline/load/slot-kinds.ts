@@ -1,10 +1,8 @@
 import {
-  accountFields,
-  normalizeAccount,
-  normalizeUpstream,
-  upstreamFields,
+  accountForm,
+  upstreamForm,
   type AccountKind,
-  type Fields,
+  type DefinitionForm,
   type UpstreamKind,
 } from '../../../plugin/core.js';
 import { checkFields, type Loadable, type PluginKind } from './load-plugin.js';
@@ -16,7 +14,7 @@ export const upstreamKind: PluginKind<UpstreamKind> = {
   folder: 'upstreams',
   expected: 'an upstream',
   fields: 'name and open',
-  define: defining(normalizeUpstream, upstreamFields),
+  define: defining(upstreamForm),
 };
 
 /** Accounts: the result of `defineAccount` or a similar object. */
@@ -24,16 +22,16 @@ export const accountKind: PluginKind<AccountKind> = {
   folder: 'accounts',
   expected: 'an account',
   fields: 'name and open',
-  define: defining(normalizeAccount, accountFields),
+  define: defining(accountForm),
 };
 
 /** Gives one definition for one export: slots whose plugin is the same one go on over a reload. */
-function defining<Kind extends Loadable>(normalize: (definition: Definition) => Kind, fields: Fields) {
+function defining<Kind extends Loadable>(form: DefinitionForm<Definition, Kind>) {
   const known = new WeakMap<object, Kind>();
   return (exported: unknown): Kind | undefined => {
     if (!isDefinition(exported)) return undefined;
-    checkFields(exported, fields);
-    const kind = known.get(exported) ?? normalize(exported);
+    checkFields(exported, form);
+    const kind = known.get(exported) ?? form.normalize(exported);
     known.set(exported, kind);
     return kind;
   };

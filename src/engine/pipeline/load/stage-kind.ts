@@ -1,4 +1,4 @@
-import { normalizePlugin, stageFields } from '../../../plugin/core.js';
+import { stageForm } from '../../../plugin/core.js';
 import type { Plugin } from '../../../plugin/index.js';
 import { operations } from '../../../config/schema.js';
 import { checkFields, type PluginKind } from './load-plugin.js';
@@ -29,8 +29,8 @@ function isDefinition(value: unknown): value is Definition {
 }
 
 function fromDefinition(definition: Definition): Plugin {
-  checkFields(definition, stageFields);
-  const plugin = normalizePlugin(definition);
+  checkFields(definition, stageForm);
+  const plugin = stageForm.normalize(definition);
   for (const key of ['requires', 'reads', 'provides', 'seals', 'operations'] as const)
     if (!isTexts(plugin[key] ?? [])) throw new Error(`has ${key} that are no list of names`);
   const { intercepts, operations: own } = plugin;

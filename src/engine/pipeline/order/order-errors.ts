@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../../../config/config.js';
 import { coreKeys, type StateKey } from '../../../plugin/core.js';
-import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 import type { Operation } from '../../../plugin/index.js';
+import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 import type { Need } from './conditions.js';
 import { introduces, operationsOf, ownOperations, type Order, type OrderedStage } from './order-stage.js';
 

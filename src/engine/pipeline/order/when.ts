@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Conditions, When } from '../../../config/config.js';
 import { conditionNeeds, conditionTexts } from './conditions.js';
-import { callerMatcher, defaultStickyFrom, sessionName } from '../../../plugin/core.js';
+import { defaultStickyFrom, sessionName } from '../../../plugin/core.js';
 import { globMatcher, type GatewayState, type Models } from '../../../plugin/index.js';
+import { callerMatcher } from './caller-patterns.js';
 
 /** Not every kind of request has a model, a caller, a delivery or a body. */
 type Seeded = Pick<GatewayState, 'format' | 'operation' | 'requestId'> &

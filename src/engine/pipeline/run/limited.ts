@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { GatewayError, isGatewayError, type Clock } from '../../../plugin/index.js';
-import { originalContext, type AnyContext } from '../stage/context-view.js';
 import type { Interceptor, StagePlace } from '../../../plugin/core.js';
+import { originalContext, type AnyContext } from '../stage/context-view.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
 import { whileOpen, type Opening } from './open-context.js';
 

@@ -1,7 +1,8 @@
 import { pluginStorage } from '../stage/plugin-storage.js';
 import type { Host, PickPolicy } from '../../../plugin/index.js';
+import type { Limits, Metrics, StageMeter, StagePlace } from '../../../plugin/core.js';
 import type { KeptState } from '../stage/kept-state.js';
-import type { Limits, Metrics, StageMeter, StagePlace, Store, WholeStore } from '../../../plugin/core.js';
+import type { Store, WholeStore } from '../../../state/store/contract/store.js';
 import type { Disposers } from './disposers.js';
 import type { LoadedStage } from '../load/load-stages.js';
 import type { StageRoutes } from './stage-routes.js';

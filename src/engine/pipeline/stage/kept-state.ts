@@ -1,4 +1,4 @@
-import type { Host } from '../../../plugin/contract/host.js';
+import type { Host } from '../../../plugin/index.js';
 
 interface Kept {
   readonly value: unknown;

@@ -1,6 +1,6 @@
-import type { Json } from '../../../plugin/contract/live.js';
-import type { PluginStorage } from '../../../plugin/contract/storage.js';
-import type { Spaces } from '../../../plugin/contract/store.js';
+import type { Json } from '../../../plugin/index.js';
+import type { PluginStorage } from '../../../plugin/core.js';
+import type { Spaces } from '../../../state/store/contract/store.js';
 
 /** Max keys of one space. */
 const maxKeys = 10_000;

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
-import type { Plugin } from '../../../plugin/contract/define.js';
-import type { Intercept, Interceptor } from '../../../plugin/contract/state.js';
+import type { Plugin, Intercept } from '../../../plugin/index.js';
+import type { Interceptor } from '../../../plugin/core.js';
 import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 
 /** Parts of a stage that has been set up. */

@@ -1,16 +1,14 @@
-import type { Plugin } from '../../../plugin/contract/define.js';
-import type { MessagesRequest } from '../../../plugin/contract/messages.js';
 import {
-  coreKeys,
+  type Plugin,
+  type MessagesRequest,
   type Intercept,
   type ModelCall,
   type ModelReply,
   type StageContext,
-} from '../../../plugin/contract/state.js';
-import type { StagePlace } from '../../../plugin/contract/trace.js';
+  EventStream,
+} from '../../../plugin/index.js';
+import { coreKeys, type StagePlace, StrictEvents } from '../../../plugin/core.js';
 import { contextView, originalContext, type AnyContext } from './context-view.js';
-import { EventStream } from '../../../plugin/events/event-stream.js';
-import { StrictEvents } from '../../../plugin/events/strict-events.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
 import type { ReadyParts } from './stage-parts.js';
 import { shapeFault } from './state-shapes.js';

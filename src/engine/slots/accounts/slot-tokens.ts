@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { GatewayError, type Clock, type Logger } from '../../../plugin/index.js';
 import type { HttpClient, OAuthTokens, TokenStore } from '../../../plugin/upstream/index.js';
-import type { Live, Store } from '../../../plugin/core.js';
+import type { Live } from '../../../plugin/core.js';
+import type { Store } from '../../../state/store/contract/store.js';
 
 /** Parts of an account's host. */
 export interface AccountParts {

@@ -1,6 +1,6 @@
 import { isGatewayError, type GatewayError, type SlotLease } from '../../../plugin/index.js';
-import { sleep } from '../../../kit/clock.js';
 import type { FailoverTerms, PickedCall, PickTerms } from '../../../plugin/core.js';
+import { sleep } from '../../../kit/clock.js';
 import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { observedChoice } from './observed-choice.js';
 import { CallResults, type WantedCall } from './call-results.js';

@@ -1,5 +1,6 @@
 import type { Clock, Json, Logger } from '../../../plugin/index.js';
-import type { SharedMap, StateChange, Store, StoredState } from '../../../plugin/core.js';
+import type { SharedMap } from '../../../plugin/core.js';
+import type { StateChange, Store, StoredState } from '../../../state/store/contract/store.js';
 import { Throttle } from '../timing.js';
 import { fromStored, isStored, toStored } from './stored-state.js';
 

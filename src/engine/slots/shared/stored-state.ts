@@ -1,5 +1,5 @@
 import type { Json } from '../../../plugin/index.js';
-import type { StoredState } from '../../../plugin/core.js';
+import type { StoredState } from '../../../state/store/contract/store.js';
 import { partsOf, slotKeys } from './shared-slot-state.js';
 import type { Stamped } from './lww-register.js';
 import type { FailureCause } from '../health/failure-cause.js';

@@ -1,7 +1,8 @@
 import type { LRUCache } from 'lru-cache';
 import { growingCache } from '../../../kit/growing-cache.js';
-import type { Binding, CacheStats, Store } from '../../../plugin/core.js';
+import type { CacheStats } from '../../../plugin/core.js';
 import type { Logger } from '../../../plugin/index.js';
+import type { Binding, Store } from '../../../state/store/contract/store.js';
 
 export interface BindingWriterOptions {
   readonly store: Store['bindings'];

@@ -1,8 +1,9 @@
 import type { LRUCache } from 'lru-cache';
 import { growingCache } from '../../../kit/growing-cache.js';
 import { within } from '../../../kit/within.js';
-import type { Binding, Caches, Messages, Store } from '../../../plugin/core.js';
+import type { Caches, Messages } from '../../../plugin/core.js';
 import type { Clock, Json, Logger } from '../../../plugin/index.js';
+import type { Binding, Store } from '../../../state/store/contract/store.js';
 import { isNewer, nextSerial } from '../shared/lww-register.js';
 import { BindingWriter } from './binding-writer.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../../plugin/contract/live.js';
+import type { Json } from '../../../plugin/index.js';
 
 /** Result of an audited action: refused by a check (4xx), or failed (5xx). */
 export type AuditOutcome = 'done' | 'refused' | 'failed';

@@ -1,4 +1,4 @@
-import type { Subject } from '../../../plugin/contract/store.js';
+import type { Subject } from './store.js';
 
 /** True for one person of a provider; false where one of the two is not known. */
 export function isSamePerson(one: Subject | undefined, other: Subject | undefined): boolean {

@@ -1,4 +1,4 @@
-import type { SlotState } from '../../../plugin/contract/slot.js';
+import type { SlotState } from '../../../plugin/core.js';
 
 /** Change of a slot's state; it lasts until the next one. */
 export interface SlotChange {

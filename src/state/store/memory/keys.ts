@@ -1,7 +1,8 @@
 import type { LRUCache } from 'lru-cache';
 import { growingCache } from '../../../kit/growing-cache.js';
-import type { KeySecret, Store } from '../../../plugin/core.js';
+import type { KeySecret } from '../../../plugin/core.js';
 import type { ProtocolKey } from '../../../plugin/index.js';
+import type { Store } from '../contract/store.js';
 import { applyPatch, applyRotation, maxDeletedNames } from '../key-rules.js';
 
 /** Protocol keys in memory. */

@@ -2,15 +2,11 @@ import type {
   AppendedRow,
   LatencySum,
   Ledger,
-  LedgerFilter,
   LedgerPage,
   LedgerRow,
   LedgerRowKey,
-  UsageGroup,
-  UsageQuery,
-  UsageSum,
 } from '../../ledger/contract.js';
-import type { Caches } from '../../../plugin/core.js';
+import type { Caches, LedgerFilter, UsageGroup, UsageQuery, UsageSum } from '../../../plugin/core.js';
 import {
   addToCombination,
   combinationKey,

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheStats, ResponseTotal, Store } from '../../../plugin/core.js';
+import type { CacheStats } from '../../../plugin/core.js';
 import type { ResponseQuota } from '../../../plugin/index.js';
 import type { StoredResponse } from '../../../plugin/format/index.js';
+import type { Store, ResponseTotal } from '../contract/store.js';
 import { deleteExpired, unexpired } from './expiry.js';
 
 interface MemoryResponsesBounds {

@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import type { Json } from '../../../plugin/index.js';
-import type { Store } from '../../../plugin/core.js';
+import type { Store } from '../contract/store.js';
 import { deleteExpired } from './expiry.js';
 
 interface Kept {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { CacheStats, SpaceEntry, SpaceQuery, Spaces } from '../../../plugin/core.js';
+import type { CacheStats } from '../../../plugin/core.js';
+import type { SpaceEntry, SpaceQuery, Spaces } from '../contract/store.js';
 import { deleteExpired } from './expiry.js';
 import { SortedKeys } from './sorted-keys.js';
 

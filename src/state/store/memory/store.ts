@@ -1,18 +1,11 @@
 import type { LRUCache } from 'lru-cache';
 import { growingCache } from '../../../kit/growing-cache.js';
 import { isSamePerson } from '../contract/same-person.js';
-import {
-  maxFormerSecrets,
-  type Binding,
-  type CacheStats,
-  type Caches,
-  type ConsoleSession,
-  type Store,
-  type StoredSlot,
-  type WholeStore,
-} from '../../../plugin/core.js';
+import type { CacheStats, Caches } from '../../../plugin/core.js';
 import type { OAuthTokens } from '../../../plugin/upstream/index.js';
 import type { ProtocolKey } from '../../../plugin/index.js';
+import { maxFormerSecrets } from '../key-rules.js';
+import type { Binding, ConsoleSession, Store, StoredSlot, WholeStore } from '../contract/store.js';
 import { keepAdminTokens } from './admin-tokens.js';
 import { MemoryAuditLog } from './audit.js';
 import { keepKeys } from './keys.js';

@@ -1,7 +1,8 @@
 import type { LRUCache } from 'lru-cache';
 import { growingCache } from '../../../kit/growing-cache.js';
 import type { ProtocolKey } from '../../../plugin/index.js';
-import type { Store, Team } from '../../../plugin/core.js';
+import type { Team } from '../../../plugin/core.js';
+import type { Store } from '../contract/store.js';
 import { applyPatch, byName, maxDeletedNames } from '../key-rules.js';
 
 /** Teams in memory. */

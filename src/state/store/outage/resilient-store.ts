@@ -1,4 +1,4 @@
-import type { Binding, Spaces, Store, WholeStore } from '../../../plugin/core.js';
+import type { Binding, Spaces, Store, WholeStore } from '../contract/store.js';
 import type { Logger, ResponseQuota } from '../../../plugin/index.js';
 import type { StoredResponse } from '../../../plugin/format/index.js';
 import { Breaker } from './breaker.js';

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../../../plugin/index.js';
 import { LateError } from '../../../kit/within.js';
 import { RefusedRowsError, type AppendedRow, type Ledger } from '../../ledger/contract.js';
-import type { WholeStore } from '../../../plugin/core.js';
+import type { WholeStore } from '../contract/store.js';
 import { StoreDownError } from '../store-error.js';
 
 /** True for a failure of the database, false for one of the query. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Store } from '../../../plugin/core.js';
+import type { Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
 import { sql } from './kysely.js';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { FormerSecret, KeyPatch, Store } from '../../../plugin/core.js';
 import type { ProtocolKey } from '../../../plugin/index.js';
+import type { Store, KeyPatch } from '../contract/store.js';
 import { applyPatch, applyRotation, type Rotation } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
 import { forgetFormerSecrets, idByFormerHash, indexFormerSecrets } from './ledger/former-secrets.js';
@@ -127,7 +127,7 @@ function fromRecord(record: KeyRecord): ProtocolKey {
     ...(record.team !== null && { team: record.team }),
     ...(record.note !== null && { note: record.note }),
     ...(record.former_secrets !== null && {
-      formerSecrets: JSON.parse(record.former_secrets) as readonly FormerSecret[], // as `toRecord` wrote it
+      formerSecrets: JSON.parse(record.former_secrets) as NonNullable<ProtocolKey['formerSecrets']>, // as `toRecord` wrote it
     }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ResponseQuota } from '../../../plugin/index.js';
-import type { Store } from '../../../plugin/core.js';
 import type { StoredResponse } from '../../../plugin/format/index.js';
+import type { Store } from '../contract/store.js';
 import { deleteExpired } from './expiring.js';
 import { sql } from './kysely.js';
 import type { Tables } from './tables/tables.js';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { OAuthTokens } from '../../../plugin/upstream/index.js';
-import type { Store, StoredSlot } from '../../../plugin/core.js';
+import type { Store, StoredSlot } from '../contract/store.js';
 import { StoreError } from '../store-error.js';
 import type { CredentialCipher } from '../credential-cipher.js';
 import { accountOf, settingsOf, tokensOf } from './sealed.js';

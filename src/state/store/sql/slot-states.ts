@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Json } from '../../../plugin/index.js';
-import type { StateChange, Store } from '../../../plugin/core.js';
+import type { StateChange, Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
 import { sql } from './kysely.js';
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { SpaceEntry, Spaces } from '../../../plugin/core.js';
+import type { SpaceEntry, Spaces } from '../contract/store.js';
 import { deleteExpired } from './expiring.js';
 import type { Tables } from './tables/tables.js';
 import { sql } from './kysely.js';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from '../../../plugin/index.js';
-import type { WholeStore } from '../../../plugin/core.js';
+import type { WholeStore } from '../contract/store.js';
 import { resilientStore } from '../outage/resilient-store.js';
 import { unavailable } from '../outage/unavailable.js';
 import type { CredentialCipher } from '../credential-cipher.js';

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Store, Team, TeamPatch } from '../../../plugin/core.js';
+import type { Team } from '../../../plugin/core.js';
+import type { Store, TeamPatch } from '../contract/store.js';
 import { applyPatch, byName } from '../key-rules.js';
 import { keepDeletedName, namesIn } from './deleted-names.js';
 import { fromLimitRecord, toLimitRecord } from './limits.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import { eventually } from '../../../eventually.js';
 import { IpcRig } from '../../../state/live/ipc-rig.js';
 

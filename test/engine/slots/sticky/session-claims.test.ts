@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Live } from '#src/plugin/core.js';
+import type { Live } from '#src/plugin/contract/live.js';
 import type { SlotLease } from '#src/plugin/index.js';
 import type { MemoryHub } from '#src/state/live/memory/hub.js';
 import { calm, openInstances, slowly } from '../instances.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { extrasOf } from '@gw2api/gateway/plugin';
 import { isGatewayError, type CatalogModel } from '#src/plugin/index.js';
-import type { DocumentBlock, RedactedThinkingBlock, ThinkingBlock } from '#src/plugin/contract/messages.js';
 import type { FormatContext } from '#src/plugin/format/index.js';
+import type { DocumentBlock, RedactedThinkingBlock, ThinkingBlock } from '#src/plugin/contract/messages.js';
 import { itemId } from '#plugins/formats/responses/item.js';
 import { sealReasoning } from '#plugins/formats/shared/reasoning.js';
 import type { ResponsesBody } from '#plugins/formats/responses/body.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { formatContext } from '#src/plugin/index.js';
 import { requestBytes } from '#src/plugin/raw/index.js';
 import type { FormatContext } from '#src/plugin/format/index.js';
-import type { Store } from '#src/plugin/core.js';
+import type { PluginStore } from '#src/plugin/contract/store.js';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { formats } from '../../../support/formats.js';
 import { refusal } from '../refusals.js';
@@ -11,7 +11,7 @@ const { responses } = formats;
 const expiresAtMs = 2 ** 45;
 
 /** Counts the reads of a store, by the id that is read. */
-function counted({ responses: stored }: Store): readonly string[] {
+function counted({ responses: stored }: PluginStore): readonly string[] {
   const reads: string[] = [];
   const get = stored.get.bind(stored);
   const getResponse = stored.getResponse.bind(stored);

@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely';
-import type { LedgerFilter } from '../../../ledger/contract.js';
+import type { LedgerFilter } from '../../../../plugin/core.js';
 import { sql } from '../kysely.js';
 
 /** Condition on the rows of the ledger. */

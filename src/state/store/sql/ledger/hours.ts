@@ -1,4 +1,5 @@
-import type { LedgerRow, UsageSum } from '../../../ledger/contract.js';
+import type { LedgerRow } from '../../../ledger/contract.js';
+import type { UsageSum } from '../../../../plugin/core.js';
 import {
   addToCombination,
   combinationKey,

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { LatencySum, UsageQuery } from '../../../ledger/contract.js';
+import type { LatencySum } from '../../../ledger/contract.js';
+import type { UsageQuery } from '../../../../plugin/core.js';
 import {
   addCount,
   addLatency,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { LedgerFilter } from '../../../ledger/contract.js';
+import type { LedgerFilter } from '../../../../plugin/core.js';
 import {
   allOf,
   commonConditions,

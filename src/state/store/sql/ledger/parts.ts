@@ -1,6 +1,6 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
-import type { UsageQuery } from '../../../ledger/contract.js';
+import type { UsageQuery } from '../../../../plugin/core.js';
 import { allOf, type Condition, type IndexedCondition } from './conditions.js';
 import type { LedgerSearch } from './ledger-search.js';
 import type { Tables } from '../tables/tables.js';

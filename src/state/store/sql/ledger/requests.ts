@@ -1,6 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Kysely, RawBuilder } from 'kysely';
-import type { LedgerFilter, LedgerPage, LedgerRow, LedgerRowKey } from '../../../ledger/contract.js';
+import type { LedgerPage, LedgerRow, LedgerRowKey } from '../../../ledger/contract.js';
+import type { LedgerFilter } from '../../../../plugin/core.js';
 import { readCursor, writeCursor } from '../../../ledger/usage.js';
 import { fromRecord, listedColumns } from '../../../ledger/columns.js';
 import { allOf } from './conditions.js';

@@ -1,4 +1,4 @@
-import type { UsageSum } from '../../../ledger/contract.js';
+import type { UsageSum } from '../../../../plugin/core.js';
 import { fromTokenRecord, writeTokens } from '../../../ledger/columns.js';
 import type { SumRecord } from '../tables/tables.js';
 

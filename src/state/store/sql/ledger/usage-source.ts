@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely';
-import type { UsageQuery } from '../../../ledger/contract.js';
+import type { UsageQuery } from '../../../../plugin/core.js';
 import { groupColumnOf, type hourlyGroup } from '../../../ledger/usage.js';
 import type { PairReading } from '../../../ledger/hourly-pair.js';
 import { allOf, kindCondition } from './conditions.js';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { UsageQuery, UsageSum } from '../../../ledger/contract.js';
+import type { UsageQuery, UsageSum } from '../../../../plugin/core.js';
 import { answeredOf } from '../../../ledger/answered.js';
 import { hourlyPair } from '../../../ledger/hourly-pair.js';
 import { addSums, bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../../ledger/usage.js';

@@ -1,6 +1,7 @@
 import type { LatencyKind } from '../../../ledger/latency-reading.js';
 import type { ColumnGroup } from '../../../ledger/usage.js';
-import type { CacheCause, LatencyMeasure, LedgerTokens, UsageGroup } from '../../../ledger/contract.js';
+import type { LatencyMeasure } from '../../../ledger/contract.js';
+import type { CacheCause, LedgerTokens, UsageGroup } from '../../../../plugin/core.js';
 import type { AdminTokenRecord, AuditRecord } from '../audit-records.js';
 import type { SlotChangeRecord, WindowSampleRecord } from '../slot-history-records.js';
 

@@ -1,5 +1,5 @@
-import type { Caller } from '../contract/caller.js';
-import { globMatcher } from '../../kit/glob.js';
+import type { Caller } from '../../../plugin/index.js';
+import { globMatcher } from '../../../kit/glob.js';
 
 /** Names by which patterns mean callers without a key of the console; no key may have them. */
 export const reservedNames: ReadonlySet<string> = new Set(['master', 'anonymous']);
