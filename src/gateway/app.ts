@@ -51,14 +51,15 @@ function createApp(
   const maskOf = (ctx: CoreContext) => requestMask({ ctx, state: ctx.state }, secrets);
   app.use(errorBoundary(maskOf, (ctx) => handlersOf(gateway.runtime).speak(ctx)));
   app.use(gateway.wrongKeys.middleware);
+  const { watches } = gateway;
+  const runtimeOf = (ctx: CoreContext) => watches.runtimeOf?.(ctx) ?? gateway.runtime;
+  const route: CoreMiddleware = (ctx, next) => handlersOf(runtimeOf(ctx)).route(ctx, next);
   app.use((ctx, next) => {
-    const { canaryHere } = gateway;
-    const route = () => handlersOf(canaryHere.runtimeOf(ctx)).route(ctx, next);
-    const placing = canaryHere.place(ctx);
-    return placing ? placing.then(route) : route();
+    const placing = watches.place?.(ctx);
+    return placing ? placing.then(() => route(ctx, next)) : route(ctx, next);
   });
   for (const middleware of operators.middleware) app.use(middleware);
-  app.use((ctx, next) => handlersOf(gateway.canaryHere.runtimeOf(ctx)).alias(ctx, next));
+  app.use((ctx, next) => handlersOf(runtimeOf(ctx)).alias(ctx, next));
   app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
   app.on('error', (error: Error) => gateway.services.log.debug({ err: error }, 'A response broke off.'));
@@ -66,7 +67,6 @@ function createApp(
 }
 
 function routeContextOf(gateway: Gateway, runtime: Runtime, operators: Operators): RouteContext {
-  const { tracing } = gateway.services;
   return {
     ...gateway.services,
     ...runtime,
@@ -80,7 +80,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, operators: Operators
     asOperator: operators.asOperator,
     authorizeMetrics: operators.authorizeMetrics,
     metricsText: () => gateway.metricsText(),
-    beginTrace: tracing && ((ctx) => tracing.begin(ctx)),
+    watch: gateway.watches,
   };
 }
 

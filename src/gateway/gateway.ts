@@ -2,20 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Fleet } from './fleet.js';
 import type { Config } from '../config/config.js';
-import { SharedFeed, type RequestFeed } from '../features/requests/request-feed.js';
 import { warnOfUncountedBudgets } from './budgets.js';
 import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './reload/config-in-force.js';
 import type { CurrentConfig } from './reload/current-config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
-import { idleCallers, measure, refusedConnections } from '../features/metrics/gauges.js';
-import { CanaryReload } from '../features/canary/canary-reload.js';
-import { LocalCanary } from '../features/canary/local-canary.js';
+import { idleCallers, refusedConnections } from './connections.js';
 import { MeasuredReloads } from './reload/measured-reloads.js';
 import { NextConfigTests } from './reload/next-config-tests.js';
-import type { GatewayOptions, Taken } from './options.js';
+import type { ExtensionOf } from './extension.js';
+import { OpenExtensions } from './open-extensions.js';
+import type { GatewayOptions, Taken, WorkerGroup } from './options.js';
 import type { Prepared } from './reload/prepared.js';
-import { Explanations } from '../features/explain/explanations.js';
+import type { CallerLimits } from '../engine/http/caller-watch.js';
 import { Exchanges } from '../engine/http/exchanges.js';
 import { Listener, type Handle } from '../engine/http/listener.js';
 import { WrongKeys } from '../engine/http/wrong-keys.js';
@@ -28,12 +27,17 @@ import { buildOptions, buildRuntime, type Runtime } from './runtime.js';
 import { SharedWork } from './reload/shared-work.js';
 import { startPlugins } from './start-plugins.js';
 import { Shutdown, type CloseOptions } from './shutdown.js';
-import { webSocketOptions } from '../features/websockets/web-sockets.js';
 import { stageMetricNames } from './telemetry/stage-metrics.js';
 import { stageTimes, type StageTimes } from './telemetry/stage-times.js';
 
+/** Extension of a gateway. */
+export type Extension<Api = unknown> = ExtensionOf<Gateway, Api>;
+
+/** `extensions`: those that it may start with, in the order in which they see the end of a request. */
+export type OpenOptions = GatewayOptions & { readonly extensions?: readonly Extension[] };
+
 /** Opens a gateway with what serves it. Throws ConfigError with all problems. */
-export type OpenGateway = (config: Config, options: GatewayOptions) => Promise<Gateway>;
+export type OpenGateway = (config: Config, options: OpenOptions) => Promise<Gateway>;
 
 export interface ReloadOptions {
   /** True: the tests of the config are not run. */
@@ -43,33 +47,36 @@ export interface ReloadOptions {
 /** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
 export class Gateway {
   readonly services: Services;
-  /** Publishes each request to a model when it has ended. */
-  readonly feed: RequestFeed;
   /** Password of the console; empty: the console is closed. */
   readonly panelPassword: string;
+  /** Price of a model at a slot, by the config in force. */
+  readonly priceOf: PriceOf;
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
   readonly fleet: Fleet;
-  readonly explanations: Explanations;
-  readonly canary: CanaryReload;
-  readonly canaryHere: LocalCanary;
   readonly startedMs: number;
+  /** The runtime in force, its replacement, and a candidate beside it. */
+  readonly current: CurrentConfig;
+  readonly workerGroup: WorkerGroup | undefined;
   readonly #options: GatewayOptions;
-  readonly #current: CurrentConfig;
+  readonly #extensions = new OpenExtensions<Gateway>(this);
+  /** Watches of the open extensions, which each request calls. */
+  readonly watches = this.#extensions.watches;
   readonly #isClosing = new AbortController();
   readonly #tests: NextConfigTests;
   readonly #reloads: MeasuredReloads;
-  readonly #preview = new SharedWork(() => this.#current.preview());
+  readonly #preview = new SharedWork(() => this.current.preview());
   readonly #shutdown: Shutdown;
   readonly #makeHandler: (gateway: Gateway) => Handle;
   #listener: Listener | undefined;
+  #callerLimits: CallerLimits | undefined;
   #inner: Listener | undefined;
   #closed: Promise<void> | undefined;
 
   /** Opens the slots, builds the pipeline and starts its stages. Throws ConfigError with all problems. */
   static async create(
     config: Config,
-    options: GatewayOptions,
+    { extensions = [], ...options }: OpenOptions,
     makeHandler: (gateway: Gateway) => Handle,
   ): Promise<Gateway> {
     const { services, models } = await openServices(config, options);
@@ -81,7 +88,9 @@ export class Gateway {
           warnOfUncountedBudgets(runtime.pipeline, services),
           warnOfKeyNames(config, services),
         ]);
-      return new Gateway(services, runtime, options, makeHandler);
+      const gateway = new Gateway(services, runtime, options, makeHandler);
+      await gateway.#start(extensions, config);
+      return gateway;
     } catch (error) {
       await services.close();
       throw error;
@@ -95,57 +104,55 @@ export class Gateway {
     makeHandler: (gateway: Gateway) => Handle,
   ) {
     this.#makeHandler = makeHandler;
-    const { log, live } = services;
+    const { log } = services;
     this.services = services;
     this.#options = options;
+    this.workerGroup = options.workerGroup;
     this.startedMs = options.startedMs ?? services.now();
     this.panelPassword = options.panelPassword || options.masterKey;
-    this.feed = new SharedFeed(live);
-    const priceOf: PriceOf = (slot, model) =>
+    this.priceOf = (slot, model) =>
       priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.pricesOf(slot));
     const onSettled = recordOnSettled({
       ...services,
-      feed: this.feed,
       runtime: () => this.runtime,
       sessionName: createSessionNames(options),
-      priceOf,
-      also: (exchange, record, row) => {
-        this.canaryHere.settled(exchange, record);
-        services.tracing?.end(exchange, record, row);
-        options.dry?.onSettled(exchange, record, row);
-      },
+      priceOf: this.priceOf,
+      watch: this.watches,
     });
     this.exchanges = new Exchanges({
       ...services,
-      costSoFar: (state) => costSoFar(state, priceOf),
+      costSoFar: (state) => costSoFar(state, this.priceOf),
       onSettled,
     });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
     this.wrongKeys = wrongKeysOf(services, options.masterKey);
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;
-    this.explanations = new Explanations(this);
-    this.#current = configInForce(runtime, { services, options, closing });
-    this.#tests = new NextConfigTests(this.#current, { ...options, closing });
+    this.current = configInForce(runtime, { services, options, closing });
+    this.#tests = new NextConfigTests(this.current, { ...options, closing });
     this.#reloads = new MeasuredReloads(services);
-    this.canaryHere = new LocalCanary(services, this.#current);
-    this.canary = new CanaryReload({
-      here: this.canaryHere,
-      workerGroup: options.workerGroup,
-      test: () => this.#testNext(),
-      prepare: () => this.prepareReload(),
-    });
-    measure(this);
+  }
+
+  /** Value of an extension, which is opened at the first use. */
+  use<Api>(extension: Extension<Api>): Promise<Api> {
+    return this.#extensions.use(extension);
+  }
+
+  async #start(extensions: readonly Extension[], config: Config): Promise<void> {
+    try {
+      await this.#extensions.start(extensions, config, this.#options);
+    } catch (error) {
+      await this.close({ isBroken: true });
+      throw error;
+    }
   }
 
   /** The config, catalog and pipeline in force. */
   get runtime(): Runtime {
-    return this.#current.runtime;
+    return this.current.runtime;
   }
 
-  /**
-   * True from the start of the drain: not ready any more, though requests are served for the drain delay.
-   */
+  /** True from the start of the drain: not ready any more, though requests are served for the drain delay. */
   get isDraining(): boolean {
     return this.closing.aborted;
   }
@@ -162,18 +169,16 @@ export class Gateway {
 
   /** Reloads the console slots on every instance, after one was added, changed or removed. */
   slotsChanged(): Promise<void> {
-    return this.#current.slotsChanged();
+    return this.current.slotsChanged();
   }
 
   /** Listens on the configured address and returns the base URL. Rejects if the address is not available. */
   async listen(): Promise<string> {
     const { listen } = this.runtime.config;
     const onRefused = refusedConnections(this.services, listen.maxConnections);
-    const { callerIdleTimeoutMs } = listen;
-    const callers = { callerIdleTimeoutMs, onIdleCaller: idleCallers(this.services) };
-    const webSockets = webSocketOptions(this, callers);
-    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused, webSockets });
-    this.exchanges.watch({ ...listen, ...callers });
+    const { listening } = this.watches;
+    this.#listener = await Listener.open(this.#makeHandler(this), { ...listen, onRefused, listening });
+    this.exchanges.watch({ ...listen, ...this.callerLimits });
     return this.#listener.url;
   }
 
@@ -194,9 +199,16 @@ export class Gateway {
     this.#inner.accept(socket);
   }
 
+  /** Limits of callers who do not read their answers, by the config at the first use. */
+  get callerLimits(): CallerLimits {
+    const { callerIdleTimeoutMs } = this.runtime.config.listen;
+    this.#callerLimits ??= { callerIdleTimeoutMs, onIdleCaller: idleCallers(this.services) };
+    return this.#callerLimits;
+  }
+
   /** Number of open WebSockets. */
   get openWebSockets(): number {
-    return this.#listener?.webSockets ?? 0;
+    return this.#listener?.upgraded ?? 0;
   }
 
   get openConnections(): number {
@@ -208,23 +220,21 @@ export class Gateway {
    * `shutting_down` once the gateway closes.
    */
   async reload({ skipsTests = false }: ReloadOptions = {}): Promise<Taken> {
-    this.#current.refuseIfClosing();
-    if (!skipsTests) await this.#testNext();
-    const { workerGroup } = this.#options;
+    this.current.refuseIfClosing();
+    if (!skipsTests) await this.testNext();
+    const { workerGroup } = this;
     return workerGroup ? workerGroup.reload() : (await this.prepareReload()).take();
   }
 
-  async #testNext(): Promise<void> {
-    this.#current.refuseIfClosing();
+  /** Runs the tests of the config as it stands now. Throws as `reload`. */
+  async testNext(): Promise<void> {
+    this.current.refuseIfClosing();
     await this.#reloads.check(this.#tests.run());
   }
 
-  /**
-   * Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as
-   * `reload`.
-   */
+  /** Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as `reload`. */
   prepareReload(): Promise<Prepared> {
-    return this.#reloads.prepare(() => this.#current.prepare());
+    return this.#reloads.prepare(() => this.current.prepare());
   }
 
   /**
@@ -237,14 +247,14 @@ export class Gateway {
 
   /** Text of `GET /metrics`. */
   async metricsText(): Promise<string> {
-    const { workerGroup } = this.#options;
+    const { workerGroup } = this;
     const { metrics } = this.services;
     return workerGroup ? metrics.textOf(await workerGroup.measurements()) : metrics.text();
   }
 
   /** Times, faults and skips of the stages since the start, by name. */
   async stageTimes(): Promise<ReadonlyMap<string, StageTimes>> {
-    const { workerGroup } = this.#options;
+    const { workerGroup } = this;
     if (workerGroup) return stageTimes(await workerGroup.measurements());
     return stageTimes([await this.services.metrics.measurementsOf(Object.values(stageMetricNames))]);
   }
@@ -261,11 +271,12 @@ export class Gateway {
 
   async #close(options: CloseOptions): Promise<void> {
     const ended = this.#shutdown.run(this.runtime.config.listen, this.#listener, options);
-    await Promise.all([ended, this.#current.settled()]);
+    await Promise.all([ended, this.current.settled()]);
     await this.#listener?.close();
     // What hangs in an earlier pipeline and in this one costs its time once.
-    await Promise.all([this.#current.close(), this.runtime.pipeline.retire()]);
+    await Promise.all([this.current.close(), this.runtime.pipeline.retire()]);
     this.exchanges.close();
+    await this.#extensions.close();
     await this.services.close();
   }
 }

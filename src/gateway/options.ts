@@ -1,15 +1,11 @@
 import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config/diff/index.js';
-import type { Exchange } from '../engine/http/exchange.js';
 import type { Clock, Logger } from '../plugin/index.js';
 import type { Live } from '../plugin/core.js';
-import type { LedgerRow } from '../state/ledger/contract.js';
-import type { RequestRecord } from './settle/request-record.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SecretKey } from '../state/store/index.js';
-import type { TestVerdict } from '../features/tests/before-reload.js';
 import type { Measurement } from './telemetry/metrics.js';
 
 export interface GatewayOptions {
@@ -52,12 +48,20 @@ export interface GatewayOptions {
   readonly dry?: DryParts;
 }
 
+/** Result of the tests of a config. */
+export interface TestVerdict {
+  readonly passed: number;
+  /** One sentence each, with file and line; empty: no test has failed. */
+  readonly failures: readonly string[];
+}
+
+/** Message of a reload whose tests fail. */
+export const failedTests = 'The tests of the new config fail; the old one stays in force.';
+
 /** Parts of a dry run in place of the world. */
 export interface DryParts {
   /** Opens clients whose connections stay in this process. */
   readonly openClient: OpenHttpClient;
-  /** Called when a response has closed, with the request's ledger row if it has one. */
-  readonly onSettled: (exchange: Exchange, record: RequestRecord, row: LedgerRow | undefined) => void;
   readonly watch?: PipelineWatch | undefined;
   readonly onChoice?: OnChoice | undefined;
 }

@@ -1,6 +1,5 @@
 import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../state/audit/audit.js';
-import { CacheLedger } from '../features/cache-ledger/index.js';
 import { errorTextDays } from '../state/ledger/error-text-days.js';
 import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';
@@ -14,9 +13,6 @@ import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
 import type { Caches, Live } from '../plugin/core.js';
 import type { WholeStore } from '../state/store/contract/store.js';
-import { Forecasts } from '../features/slots/history/forecasts.js';
-import { SlotWatch } from '../features/slots/history/slot-watch.js';
-import type { SlotPoolOptions } from '../engine/slots/pool-options.js';
 import { SlotPool } from '../engine/slots/pool.js';
 import { Housekeeper } from '../state/store/housekeeper.js';
 import { createCipher } from '../state/store/credential-cipher.js';
@@ -27,9 +23,7 @@ import { StageMetrics } from './telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
-import { openTracing } from '../features/opentelemetry/open-tracing.js';
 import { createPseudonyms } from './settle/pseudonym.js';
-import type { RequestTracing } from '../features/opentelemetry/request-tracing.js';
 import { slotLoader } from './slots/slot-loader.js';
 import { SlotSources } from './slots/slot-sources.js';
 
@@ -54,16 +48,10 @@ export interface Services extends CallerKeys {
   readonly flushOthers: () => Promise<void>;
   /** Error texts of failed requests: kept or not, and for how long. */
   readonly errorTexts: { readonly isOn: boolean; readonly keptMs: number };
-  /** Undefined where the config does not ask for it. */
-  readonly cacheLedger: CacheLedger | undefined;
-  /** Traces for a collector; undefined without one. */
-  readonly tracing: RequestTracing | undefined;
   readonly metrics: PrometheusMetrics;
   readonly stageMetrics: StageMetrics;
   readonly slots: SlotPool;
   readonly slotSources: SlotSources;
-  readonly slotWatch: SlotWatch;
-  readonly forecasts: Forecasts;
   readonly knownModels: KnownModels;
   /** State that stages hand over at a reload. */
   readonly kept: KeptState;
@@ -128,22 +116,18 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
   const { openClient, onChoice } = options.dry ?? {};
   const parts = { models, plugins, openClient, onChoice, priceGaps };
   const pool = { log, clock, ...durable, slots: config.slots, ...parts };
-  const watched = await openSlots(pool, options, onClose);
-  const { slots } = watched;
+  const slots = await SlotPool.open(pool);
+  onClose(() => slots.close());
   const slotSources = new SlotSources(slots, { store: durable.store, log });
   onClose(listModels(knownModels, slots, { log, clock, dry: options.dry }));
-  const isTraced = !options.dry && !options.isCheck;
-  const tracing = isTraced ? openTracing(config, { log, live: durable.live, slots, clock }) : undefined;
-  onClose(async () => tracing?.close());
   const metrics = new PrometheusMetrics();
   const stageMetrics = new StageMetrics(metrics);
   const pseudonym = createPseudonyms(options);
   const { secretKey, oldSecretKey } = options;
   // A key that would be made for the store may be gone with its container: stages seal with one that was set.
   const secrets = createCipher(typeof secretKey === 'string' ? secretKey : undefined, oldSecretKey);
-  const cacheLedger = config.ledger.cacheCauses ? new CacheLedger() : undefined;
-  const learned = { learned_models: () => knownModels.fill, ...watched.slotWatch.caches };
-  const caches = { ...durable.caches, ...slots.caches, ...cacheLedger?.caches, ...learned };
+  const learned = { learned_models: () => knownModels.fill };
+  const caches = { ...durable.caches, ...slots.caches, ...learned };
   return {
     services: {
       log,
@@ -153,11 +137,9 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
       errorTexts: errorTextsIn(config),
-      cacheLedger,
-      tracing,
       metrics,
       stageMetrics,
-      ...watched,
+      slots,
       slotSources,
       knownModels,
       kept: new KeptState(),
@@ -167,23 +149,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
     },
     models,
   };
-}
-
-type PoolOptions = Omit<SlotPoolOptions, 'store'> & Pick<Services, 'store' | 'clock'>;
-
-/** Opens the pool, and has it watched where it serves. */
-async function openSlots(
-  pool: PoolOptions,
-  { dry, isCheck = false }: GatewayOptions,
-  onClose: OnClose,
-): Promise<Pick<Services, 'slots' | 'slotWatch' | 'forecasts'>> {
-  const store = pool.store.slotHistory;
-  const slotWatch = new SlotWatch({ ...pool, store });
-  const slots = await SlotPool.open({ ...pool, onChanged: slotWatch.changed });
-  onClose(() => slots.close());
-  if (!dry && !isCheck) slotWatch.start(() => slots.list());
-  onClose(() => slotWatch.close());
-  return { slots, slotWatch, forecasts: new Forecasts({ store, now: pool.clock.now }) };
 }
 
 function errorTextsIn({ ledger: { errorTexts, keepDays } }: Config): Services['errorTexts'] {

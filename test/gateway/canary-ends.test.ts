@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { messageEvents } from '@gw2api/gateway/testing';
+import type { CanaryReload } from '#src/features/canary/canary-reload.js';
+import { canary } from '#src/features/canary/index.js';
 import { eventually } from '../eventually.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
@@ -31,6 +33,7 @@ describe('the end of a canary', () => {
   let upstream: HeldUpstream;
   let folder: string;
   let under: GatewayUnderTest;
+  let reload: CanaryReload;
 
   beforeEach(async () => {
     upstream = await startHeldUpstream();
@@ -52,10 +55,11 @@ describe('the end of a canary', () => {
     await write('old', url);
     under = await startGateway(`${folder}/gateway.yaml`);
     await write('new', url);
-    await under.gateway.canary.start(50);
+    reload = await under.gateway.use(canary);
+    await reload.start(50);
   }
 
-  const report = () => under.gateway.canary.report!;
+  const report = () => reload.report!;
 
   function counted(): number {
     const { candidate, control } = report();
@@ -84,10 +88,9 @@ describe('the end of a canary', () => {
     ] as const) {
       if (report().state !== 'running') {
         await write('newer');
-        await under.gateway.canary.start(50);
+        await reload.start(50);
       }
-      const { canary } = under.gateway;
-      const [won, lost] = await Promise.allSettled([canary[first](), canary[second]()]);
+      const [won, lost] = await Promise.allSettled([reload[first](), reload[second]()]);
       expect(won.status).to.equal('fulfilled');
       expect(lost).to.have.nested.property('reason.code', 'conflict');
       expect(report().state).to.equal(ends[first]);
@@ -99,7 +102,7 @@ describe('the end of a canary', () => {
     const response = await post('slow');
     const held = await upstream.next();
     await write('newer');
-    await under.gateway.canary.start(50);
+    await reload.start(50);
     held.finish();
     await response.text();
     await answer('next');
@@ -142,7 +145,7 @@ describe('the end of a canary', () => {
     const taken = async () =>
       /gw2api_config_reloads_total\{outcome="taken"\} (\d+)/.exec(await under.gateway.metricsText())?.[1];
     expect(await taken()).to.equal('0');
-    await under.gateway.canary.commit();
+    await reload.commit();
     expect(await taken()).to.equal('1');
   });
 });

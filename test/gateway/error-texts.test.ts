@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { expect } from 'chai';
 import type { Gateway } from '@gw2api/gateway';
+import { liveRequests } from '#src/features/requests/extension.js';
 import { ownSqlite } from '../state/store/stores.js';
 import { aViewer, anAdmin, sessionOf, withOidc } from './console-login.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
@@ -356,7 +357,8 @@ describe('error texts of failed requests', () => {
   it('are not in the live feed, the metrics or the log', async () => {
     await start();
     const rows: unknown[] = [];
-    under.gateway.feed.subscribe((row) => rows.push(row));
+    const feed = await under.gateway.use(liveRequests);
+    feed.subscribe((row) => rows.push(row));
     await textAfter(says(marker));
     const metrics = await (await under.get('/metrics')).text();
     expect(rows).to.have.length(1);

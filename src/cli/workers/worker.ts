@@ -4,6 +4,7 @@ import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
+import { canary } from '../../features/canary/index.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
@@ -132,7 +133,7 @@ class Worker {
     channel.on('worker.leave', () => this.#unprepared()?.leave());
     channel.on('worker.hold', (canary: PoolCanary) => this.#hold(gateway, canary));
     channel.on('worker.commit', (text: string) => this.#commit(gateway, text));
-    channel.on('worker.cancel', () => this.#lacksCanary || gateway.canaryHere.cancel());
+    channel.on('worker.cancel', () => this.#cancel(gateway));
     channel.on('worker.reloaded', (reload: SystemReload) => {
       const { audit } = gateway.services;
       reloadBySystem(audit, reload.cause, async () => takenOf(reload)).catch(() => undefined); // the primary logs it
@@ -158,15 +159,19 @@ class Worker {
     const prepared = this.#unprepared();
     this.#lacksCanary = false;
     const onGivenUp = () => this.#channel.notify('pool.given-up', id);
-    return prepared ? gateway.canaryHere.start(prepared, percent, onGivenUp) : noChanges;
+    return prepared ? (await gateway.use(canary)).here.start(prepared, percent, onGivenUp) : noChanges;
   }
 
   /** Takes the config of the canary, also where this worker could not join it. */
   async #commit(gateway: Gateway, text: string): Promise<Taken | undefined> {
-    if (!this.#lacksCanary) return gateway.canaryHere.commit();
+    if (!this.#lacksCanary) return (await gateway.use(canary)).here.commit();
     const problems = await this.#prepare(gateway, text);
     if (problems.length > 0) throw new ConfigError(problems);
     return this.#unprepared()?.take();
+  }
+
+  async #cancel(gateway: Gateway): Promise<void> {
+    if (!this.#lacksCanary) await (await gateway.use(canary)).here.cancel();
   }
 
   /** Prepared reload, which is used only once. */

@@ -20,7 +20,7 @@ export function keyed(
     if (keyHeader !== undefined) takeKey(ctx.req.headers, keyHeader);
     if (!serving.takesRequests) throw shuttingDown(ctx);
     ctx.state.operation = operation;
-    serving.beginTrace?.(ctx);
+    serving.watch.begin?.(ctx);
     const { pipeline } = serving;
     pipeline.enter();
     ctx.state.onSettled(() => pipeline.leave());

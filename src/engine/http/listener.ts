@@ -5,8 +5,7 @@ import type { GatewayError } from '../../plugin/index.js';
 import { Drain } from './drain.js';
 import { lingerAfterAnswer } from './lingering-close.js';
 import { expectationFailed, protocolErrorOf, fromParser, noTunnel, refuse, refuseOn } from './refusals.js';
-import { refuseWebSockets } from '../../features/websockets/refused-upgrades.js';
-import { Upgrades, type WebSocketOptions } from '../../features/websockets/upgrades.js';
+import { refuseWebSockets, type UpgradedConnections, type UpgradeParts } from './upgrades.js';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -20,8 +19,8 @@ interface ListenerOptions extends ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly backlog: number;
-  /** Absent: off. */
-  readonly webSockets: WebSocketOptions | undefined;
+  /** Called before it listens; may take the upgrades. */
+  readonly listening?: ((listener: Listener) => void) | undefined;
 }
 
 interface ServerOptions {
@@ -37,17 +36,21 @@ interface ServerOptions {
 export class Listener {
   readonly drain: Drain;
   readonly #server: Server;
-  #upgrades: Upgrades | undefined;
+  /** Opens a server of its own for the requests of upgraded connections, without a limit of connections. */
+  readonly #openInner: () => Listener;
+  #upgraded: UpgradedConnections | undefined;
 
-  private constructor(server: Server, drain: Drain) {
+  private constructor(server: Server, drain: Drain, openInner: () => Listener) {
     this.#server = server;
     this.drain = drain;
+    this.#openInner = openInner;
   }
 
   /** Rejects where the address cannot be had. */
   static async open(handle: Handle, options: ListenerOptions): Promise<Listener> {
     const listener = Listener.within(handle, options);
-    listener.#takeUpgrades(handle, options);
+    options.listening?.(listener);
+    if (!listener.#upgraded) refuseWebSockets(listener.#server);
     await new Promise<void>((resolve, reject) => {
       const { host, port, backlog } = options;
       listener.#server.once('error', reject);
@@ -62,7 +65,9 @@ export class Listener {
     serveOn(server, handle);
     const drain = new Drain(server);
     limitConnections(server, drain, options);
-    return new Listener(server, drain);
+    return new Listener(server, drain, () =>
+      Listener.within(handle, { ...options, maxConnections: Infinity }),
+    );
   }
 
   /** Serves a connection; `socket` is the server's side of it. */
@@ -70,9 +75,16 @@ export class Listener {
     this.#server.emit('connection', socket);
   }
 
-  /** Number of open WebSockets. */
-  get webSockets(): number {
-    return this.#upgrades?.count ?? 0;
+  /** Has `take` answer the requests for an upgrade, which are refused else; to be called before it listens. */
+  takeUpgrades(take: (parts: UpgradeParts) => UpgradedConnections): void {
+    const inner = this.#openInner();
+    const accept = (socket: Duplex): void => inner.accept(socket);
+    this.#upgraded = take({ server: this.#server, drain: this.drain, accept });
+  }
+
+  /** Number of open connections that were upgraded. */
+  get upgraded(): number {
+    return this.#upgraded?.count ?? 0;
   }
 
   /** Without a trailing slash. */
@@ -96,19 +108,7 @@ export class Listener {
 
   #closeAll(): void {
     this.#server.closeAllConnections();
-    this.#upgrades?.terminate();
-  }
-
-  /** Takes WebSockets unless they are off, whose requests are served by a server of their own, without a limit of connections. */
-  #takeUpgrades(handle: Handle, { webSockets, ...options }: ListenerOptions): void {
-    if (!webSockets) return refuseWebSockets(this.#server);
-    const inner = Listener.within(handle, { ...options, maxConnections: Infinity });
-    const parts = {
-      server: this.#server,
-      drain: this.drain,
-      accept: (socket: Duplex) => inner.accept(socket),
-    };
-    this.#upgrades = new Upgrades(parts, webSockets);
+    this.#upgraded?.terminate();
   }
 }
 

@@ -35,8 +35,8 @@ export interface RouteContext {
   /** Admits the master key and admin tokens that may read metrics; throws 401, 403 and `store_unavailable`. */
   authorizeMetrics(ctx: CoreContext): Promise<void>;
   metricsText(): Promise<string>;
-  /** Begins the trace of a request for a collector; absent: there is none. */
-  readonly beginTrace?: ((ctx: CoreContext) => void) | undefined;
+  /** Watch of the requests; `begin` is undefined where nobody has it. */
+  readonly watch: { readonly begin?: ((ctx: CoreContext) => void) | undefined };
   /** The context of a format that answers a route itself. */
   formatContext(ctx: Parameters<typeof formatContext>[1]): FormatContext;
 }

@@ -10,8 +10,8 @@ import { pathParameter, type RouteContext } from './route-context.js';
 import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { layersAt } from './layers.js';
 import { stageRoute } from './stage-route.js';
+import type { Handshake } from './upgrades.js';
 import { usageOf } from './usage.js';
-import { SocketConnection } from '../../features/websockets/open-sockets.js';
 
 export type GatewayRouter = Router<CoreState, object>;
 
@@ -122,8 +122,8 @@ function formatRoute(serving: RouteContext, format: Format, route: FormatRoute):
 /** Handshake of a WebSocket at the path of a format: behind the stages that check the caller. */
 function webSocketRoute(serving: RouteContext, format: Format): CoreMiddleware {
   return keyed(serving, 'route', format, (ctx) => {
-    const connection = connectionOf(ctx.req.socket);
-    if (!(connection instanceof SocketConnection)) throw upgradeRequired(ctx.path);
+    const connection = connectionOf(ctx.req.socket) as Handshake | undefined; // of the server's own sockets
+    if (!connection) throw upgradeRequired(ctx.path);
     const { caller, requestId } = ctx.state;
     connection.admit(caller, (error) => format.error?.(error, { requestId }) ?? error.toJSON());
     ctx.status = 204;

@@ -18,8 +18,6 @@ export interface SlotPoolOptions {
   readonly clock?: Clock;
   /** Is told each choice of a slot, and which ones were not taken. */
   readonly onChoice?: OnChoice | undefined;
-  /** Is told that the state of a slot may have changed. */
-  readonly onChanged?: (() => void) | undefined;
   /** Prices that a model lacks at a slot; default: none is known to be missing. */
   readonly priceGaps?: FindPriceGaps | undefined;
   /** Default: clients that connect. */

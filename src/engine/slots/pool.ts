@@ -57,6 +57,9 @@ export class SlotPool implements Slots {
   );
   readonly #context: PoolContext;
   readonly #stopListening: readonly (() => void)[];
+  readonly #listeners: (() => void)[] = [];
+  /** Calls `listener` whenever the state of a slot may have changed. */
+  readonly watch = (listener: () => void): void => void this.#listeners.push(listener);
   #plugins: SlotLoader;
   #models: Models;
   #isClosed = false;
@@ -273,7 +276,7 @@ export class SlotPool implements Slots {
   #changed(): void {
     if (this.#isClosed) return;
     this.#version += 1;
-    this.#options.onChanged?.();
+    for (const listener of this.#listeners) listener();
     this.#queue.wake();
     this.#prober.watch(this.#registry.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();

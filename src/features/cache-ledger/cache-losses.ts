@@ -1,30 +1,30 @@
-import type { AnsweredRequest } from './index.js';
 import type { Exchange } from '../../engine/http/exchange.js';
 import type { CacheLoss, LedgerRow } from '../../state/ledger/contract.js';
 import type { Price } from '../../plugin/core.js';
 import type { RequestTrace } from '../../engine/trace/request-trace.js';
+import { CacheLedger, type AnsweredRequest } from './cache-ledger.js';
 import { CacheMetrics } from './cache-metrics.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { lostCost } from './lost-cost.js';
-import type { PriceOf } from '../../gateway/settle/money.js';
-import type { Services } from '../../gateway/services.js';
-
-interface Parts extends Pick<Services, 'cacheLedger' | 'metrics'> {
-  readonly priceOf: PriceOf;
-}
+import type { Opened } from '../../gateway/extension.js';
+import type { Gateway } from '../../gateway/gateway.js';
 
 /** Adds to ledger rows what their turns have lost of the prompt cache and its cost, and counts it. */
-export function cacheLosses({ cacheLedger, metrics, priceOf }: Parts) {
+export function openCacheLedger({ services: { metrics }, priceOf }: Gateway): Opened<void> {
+  const ledger = new CacheLedger();
   const counted = new CacheMetrics(metrics);
-  return (row: LedgerRow | undefined, exchange: Exchange, record: RequestRecord): LedgerRow | undefined => {
-    const turn = cacheLedger && row && turnOf(exchange, record, row);
-    const cache = turn && cacheLedger.add(turn);
-    if (!cache) return row;
-    counted.lost(cache);
-    return {
-      ...row,
-      cache: withCost(cache, row, priceOf(row.slot ?? '', record.answeredBy ?? row.model ?? '')),
-    };
+  for (const [name, fill] of Object.entries(ledger.caches)) metrics.cache(name, fill);
+  return {
+    api: undefined,
+    watch: {
+      complete({ exchange, record, row }) {
+        const turn = turnOf(exchange, record, row);
+        const cache = turn && ledger.add(turn);
+        if (!cache) return;
+        counted.lost(cache);
+        row.cache = withCost(cache, row, priceOf(row.slot ?? '', record.answeredBy ?? row.model ?? ''));
+      },
+    },
   };
 }
 

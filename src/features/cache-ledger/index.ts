@@ -1,1 +1,8 @@
-export { CacheLedger, type AnsweredRequest } from './cache-ledger.js';
+import type { Extension } from '../../gateway/gateway.js';
+
+/** Causes of what turns lose of the providers' prompt caches. */
+export const cacheLedger: Extension<void> = {
+  name: 'cache-ledger',
+  starts: ({ ledger }) => ledger.cacheCauses,
+  open: async (gateway) => (await import('./cache-losses.js')).openCacheLedger(gateway),
+};

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Canary, CanaryPlace } from './index.js';
+import type { Canary, CanaryPlace } from './canary.js';
 import type { CoreContext } from '../../engine/http/exchange.js';
 import { connectionOf, defaultStickyFrom, sentKey } from '../../plugin/core.js';
 import { stickyKey } from '../../plugin/index.js';

@@ -1,23 +1,25 @@
 import type { CanaryReport } from './canary-report.js';
 import type { ConfigDiff } from '../../config/diff/index.js';
-import type { Taken, WorkerGroup } from '../../gateway/options.js';
-import type { LocalCanary } from './local-canary.js';
-import type { Prepared } from '../../gateway/reload/prepared.js';
+import type { Opened } from '../../gateway/extension.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import type { Taken } from '../../gateway/options.js';
+import { LocalCanary } from './local-canary.js';
 
-interface CanaryReloadOptions {
-  readonly here: LocalCanary;
-  readonly workerGroup: WorkerGroup | undefined;
-  /** Runs the tests of the config as it stands now. Throws as a reload does. */
-  readonly test: () => Promise<void>;
-  readonly prepare: () => Promise<Prepared>;
+/** Opens the canary of a gateway, which is placed before its requests. */
+export function openCanary(gateway: Gateway): Opened<CanaryReload> {
+  const here = new LocalCanary(gateway.services, gateway.current);
+  return { api: new CanaryReload(gateway, here), watch: here };
 }
 
 /** Reload for a share of new sessions at first, in all processes of the gateway. */
 export class CanaryReload {
-  readonly #options: CanaryReloadOptions;
+  readonly #gateway: Gateway;
+  /** The canary of this process. */
+  readonly here: LocalCanary;
 
-  constructor(options: CanaryReloadOptions) {
-    this.#options = options;
+  constructor(gateway: Gateway, here: LocalCanary) {
+    this.#gateway = gateway;
+    this.here = here;
   }
 
   /**
@@ -25,25 +27,26 @@ export class CanaryReload {
    * tests fail or it changes slots or models.
    */
   async start(percent: number, { skipsTests = false } = {}): Promise<ConfigDiff> {
-    const { here, workerGroup, test, prepare } = this.#options;
-    if (!skipsTests) await test();
-    return workerGroup ? workerGroup.startCanary(percent) : here.start(await prepare(), percent);
+    const { workerGroup } = this.#gateway;
+    if (!skipsTests) await this.#gateway.testNext();
+    if (workerGroup) return workerGroup.startCanary(percent);
+    return this.here.start(await this.#gateway.prepareReload(), percent);
   }
 
   /** Takes the canary's config for all requests. Throws `conflict` where none runs. */
   commit(): Promise<Taken> {
-    const { here, workerGroup } = this.#options;
-    return workerGroup ? workerGroup.commitCanary() : here.commit();
+    const { workerGroup } = this.#gateway;
+    return workerGroup ? workerGroup.commitCanary() : this.here.commit();
   }
 
   /** Ends the canary; the config in force stays. Throws `conflict` where none runs. */
   cancel(): Promise<void> {
-    const { here, workerGroup } = this.#options;
-    return workerGroup ? workerGroup.cancelCanary() : here.cancel();
+    const { workerGroup } = this.#gateway;
+    return workerGroup ? workerGroup.cancelCanary() : this.here.cancel();
   }
 
   /** The canary that runs, or else the last one, in all instances; undefined if there has been none. */
   get report(): CanaryReport | undefined {
-    return this.#options.here.report;
+    return this.here.report;
   }
 }

@@ -1,19 +1,12 @@
 import type { Static } from 'typebox';
-import {
-  evidenceOf,
-  failedSessions,
-  falseAlarmRate,
-  firstTokenPercentile,
-  type CanaryFigures,
-  type SideFigures,
-} from './index.js';
+import { evidenceOf, falseAlarmRate } from './evidence.js';
+import { failedSessions, firstTokenPercentile, type CanaryFigures, type SideFigures } from './figures.js';
 import { ConfigDiff } from '../../config/diff/index.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */
 const State = Type.Enum(['running', 'committed', 'cancelled', 'given_up', 'replaced']);
 type CanaryState = Static<typeof State>;
-export type CanaryEnd = Exclude<CanaryState, 'running'>;
 
 const Count = Type.Integer({ minimum: 0 });
 const Milliseconds = Type.Union([Type.Number(), Type.Null()]);

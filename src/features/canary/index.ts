@@ -1,5 +1,8 @@
-/** The door of this room. */
-export { Canary, type CanaryPlace } from './canary.js';
-export { evidenceOf, falseAlarmRate } from './evidence.js';
-export { failedSessions, firstTokenPercentile, type CanaryFigures, type SideFigures } from './figures.js';
-export type { CanarySide } from './side.js';
+import type { Extension } from '../../gateway/gateway.js';
+import type { CanaryReload } from './canary-reload.js';
+
+/** Reloads for a share of new sessions at first. */
+export const canary: Extension<CanaryReload> = {
+  name: 'canary',
+  open: async (gateway) => (await import('./canary-reload.js')).openCanary(gateway),
+};

@@ -1,15 +1,15 @@
 import { hash, randomUUID } from 'node:crypto';
-import { canaryReport, type CanaryEnd, type CanaryReport } from './canary-report.js';
-import { Canary } from './index.js';
+import { canaryReport, type CanaryReport } from './canary-report.js';
+import { Canary } from './canary.js';
 import { countChanges, type ConfigDiff } from '../../config/diff/index.js';
-import type { CoreContext, Exchange } from '../../engine/http/exchange.js';
+import type { CoreContext } from '../../engine/http/exchange.js';
 import { GatewayError } from '../../plugin/index.js';
-import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import type { Ended, RequestWatch } from '../../gateway/extension.js';
 import type { Taken } from '../../gateway/options.js';
 import { recordGivenUp } from './audited-canary.js';
 import { CanaryPlaces } from './canary-places.js';
 import { canaryRefusal } from './canary-refusal.js';
-import type { Candidate, Prepared } from '../../gateway/reload/prepared.js';
+import type { Candidate, CandidateEnd, Prepared } from '../../gateway/reload/prepared.js';
 import type { CurrentConfig } from '../../gateway/reload/current-config.js';
 import type { Runtime } from '../../gateway/runtime.js';
 import type { Services } from '../../gateway/services.js';
@@ -33,7 +33,7 @@ interface IdClaim {
 }
 
 /** The canary of this process: the runtime of each request, and the figures of both sides. */
-export class LocalCanary {
+export class LocalCanary implements RequestWatch {
   readonly #services: Services;
   readonly #current: CurrentConfig;
   #running: Running | undefined;
@@ -94,20 +94,19 @@ export class LocalCanary {
   }
 
   /** Places a request in the canary that runs; undefined where that takes no time. */
-  place(ctx: CoreContext): Promise<void> | undefined {
-    return this.#running && ctx.method === 'POST' ? this.#places.add(ctx, this.#running.canary) : undefined;
-  }
+  readonly place = (ctx: CoreContext): Promise<void> | undefined =>
+    this.#running && ctx.method === 'POST' ? this.#places.add(ctx, this.#running.canary) : undefined;
 
-  /** Runtime of a request, which has to enter it at once: it may be disposed afterwards. */
-  runtimeOf(ctx: CoreContext): Runtime {
+  /** Runtime of a request of the candidate, which has to enter it at once: it may be disposed afterwards. */
+  readonly runtimeOf = (ctx: CoreContext): Runtime | undefined => {
     const running = this.#running;
     const placed = running && this.#places.get(ctx);
     const isCandidate = placed?.side === 'candidate' && placed.canary === running?.canary;
-    return isCandidate ? running.candidate.runtime : this.#current.runtime;
-  }
+    return isCandidate ? running.candidate.runtime : undefined;
+  };
 
   /** Counts a request whose response has closed. */
-  settled({ ctx }: Exchange, record: RequestRecord): void {
+  readonly settled = ({ exchange: { ctx }, record }: Ended): void => {
     const placed = this.#running && this.#places.get(ctx);
     if (!placed || placed.canary !== this.#running?.canary || record.operation !== 'generate') return;
     const { outcome, status, firstTokenMs, masked } = record;
@@ -119,7 +118,7 @@ export class LocalCanary {
         (masked.cache_read_input_tokens ?? 0) +
         (masked.cache_creation_input_tokens ?? 0),
     });
-  }
+  };
 
   async #run(candidate: Candidate, percent: number): Promise<Omit<Running, 'onGivenUp'>> {
     const { live, clock, log, now } = this.#services;
@@ -160,7 +159,7 @@ export class LocalCanary {
     return this.#running.candidate;
   }
 
-  #hasEnded(candidate: Candidate, end: CanaryEnd): void {
+  #hasEnded(candidate: Candidate, end: CandidateEnd): void {
     const running = this.#running;
     if (running?.candidate !== candidate) return;
     const { canary, claim } = running;

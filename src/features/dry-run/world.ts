@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ConfigError, type Config } from '../../config/config.js';
-import type { DryParts } from '../../gateway/options.js';
+import type { Extension } from '../../gateway/gateway.js';
+import type { RequestWatch } from '../../gateway/extension.js';
 import { createLogger } from '../../gateway/telemetry/logs.js';
 import type { Settled } from './outcome-of.js';
 import type { DrySettings } from './settings.js';
@@ -41,8 +42,6 @@ export async function openWorld({ startMs = Date.now() }: DrySettings): Promise<
 /** Options of a gateway in a world. */
 export function gatewayOptions({ clock, upstreams, settled, log }: World, settings: DrySettings) {
   const { startsStages = false, watch, onChoice, state } = settings;
-  const onSettled: DryParts['onSettled'] = (exchange, record, row) =>
-    void settled.set(exchange.ctx.req.socket, { trace: exchange.state.trace, record, row });
   return {
     log: createLogger('warn', log),
     masterKey,
@@ -51,7 +50,19 @@ export function gatewayOptions({ clock, upstreams, settled, log }: World, settin
     isCheck: !startsStages,
     clock,
     ...(state && { live: liveWith(state, clock.now) }),
-    dry: { openClient: upstreams.openClient, onSettled, watch, onChoice },
+    dry: { openClient: upstreams.openClient, watch, onChoice },
+    extensions: [outcomes(settled)],
+  };
+}
+
+/** Extension that keeps what is known of each request by the socket that it has come on. */
+function outcomes(settled: World['settled']): Extension {
+  const keep: RequestWatch['settled'] = ({ exchange, record, row }) =>
+    void settled.set(exchange.ctx.req.socket, { trace: exchange.state.trace, record, row });
+  return {
+    name: 'dry-run',
+    starts: () => true,
+    open: async () => ({ api: undefined, watch: { settled: keep } }),
   };
 }
 

@@ -3,6 +3,7 @@ import { readText } from '../../plugin/core.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 import { ExplainBody, noteExplained, readExplainCall } from './explain-call.js';
+import { explanations } from './extension.js';
 import { recordedReport } from './recorded-report.js';
 import { recordedRequest } from './recorded-request.js';
 
@@ -37,10 +38,12 @@ export const adminRoutes: RoutesOf = (gateway) => [
     body: ExplainBody,
     readsBody: true, // of any content type
     answers: { 200: AnyObject },
-    handle: ({ ctx, audit }) =>
-      gateway.explanations.explain(async () => {
+    async handle({ ctx, audit }) {
+      const explainer = await gateway.use(explanations);
+      return explainer.explain(async () => {
         const text = await readText(ctx.req, maxExplainBytes, ctx.state.signal);
         return noteExplained(readExplainCall(parseJson(text)), audit);
-      }),
+      });
+    },
   }),
 ];

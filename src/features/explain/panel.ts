@@ -1,11 +1,12 @@
 import { Type } from '../../plugin/index.js';
 import { ExplainBody, noteExplained, readExplainCall } from './explain-call.js';
+import { explanations } from './extension.js';
 import { withoutTexts } from './without-texts.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 
 /** Route that explains a request. */
-export const panelRoutes: RoutesOf = ({ explanations }) => [
+export const panelRoutes: RoutesOf = (gateway) => [
   route({
     method: 'POST',
     path: '/api/panel/explain',
@@ -20,7 +21,8 @@ export const panelRoutes: RoutesOf = ({ explanations }) => [
     noted: 'An operator has had a request explained.',
     answers: { 200: Type.Record(Type.String(), Type.Unknown()) },
     async handle({ readBody, actor, audit }) {
-      const explanation = await explanations.explain(async () =>
+      const explainer = await gateway.use(explanations);
+      const explanation = await explainer.explain(async () =>
         noteExplained(readExplainCall(await readBody()), audit),
       );
       return actor.role === 'admin' ? explanation : withoutTexts(explanation);

@@ -1,9 +1,8 @@
 import type { Counter } from '../../plugin/core.js';
-import type { Usage } from '../../plugin/index.js';
 import { LatencyMetrics } from './latency-metrics.js';
 import { ModelLabels } from './model-labels.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
-import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import { kindsOfTokens, tokensOf, type RequestRecord } from '../../gateway/settle/request-record.js';
 
 interface RequestMetricsOptions {
   readonly metrics: PrometheusMetrics;
@@ -74,16 +73,4 @@ export class RequestMetrics {
       if (code !== undefined) this.#failures.add({ slot, code });
     }
   }
-}
-
-const kindsOfTokens = ['input', 'cache_read', 'cache_write', 'output'] as const;
-
-/** The four counts that cost money; an upstream that does not know one may say -1. */
-export function tokensOf(usage: Usage): Readonly<Record<(typeof kindsOfTokens)[number], number>> {
-  return {
-    input: Math.max(0, usage.input_tokens ?? 0),
-    cache_read: Math.max(0, usage.cache_read_input_tokens ?? 0),
-    cache_write: Math.max(0, usage.cache_creation_input_tokens ?? 0),
-    output: Math.max(0, usage.output_tokens ?? 0),
-  };
 }

@@ -1,7 +1,7 @@
 import * as prom from 'prom-client';
 import type { Store } from '../../state/store/contract/store.js';
-import { responseTotal } from '../../gateway/telemetry/response-total.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
+import { responseTotal } from '../../gateway/telemetry/response-total.js';
 
 interface StateReadings {
   /** False for a server that is down. */

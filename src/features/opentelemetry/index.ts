@@ -1,4 +1,9 @@
-export type { Conventions } from './conventions.js';
-export type { TracedSlot } from './traced-request.js';
-export { openOtlpSink } from './otlp-sink.js';
-export { RequestSpan, Tracing } from './tracing.js';
+import type { Extension } from '../../gateway/gateway.js';
+
+/** Spans of requests for the collector of the config. */
+export const opentelemetry: Extension<void> = {
+  name: 'opentelemetry',
+  starts: ({ telemetry }, { dry, isCheck = false }) =>
+    telemetry.enabled && telemetry.otlp !== undefined && !dry && !isCheck,
+  open: async (gateway) => (await import('./open-tracing.js')).openTracing(gateway),
+};

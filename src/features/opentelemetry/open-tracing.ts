@@ -1,26 +1,15 @@
-import type { Config } from '../../config/config.js';
 import { percentOf } from '../../kit/schema/units.js';
-import type { Clock, Logger } from '../../plugin/index.js';
-import type { Live } from '../../plugin/core.js';
-import type { SlotPool } from '../../engine/slots/pool.js';
-import { openOtlpSink, Tracing } from './index.js';
 import { version } from '../../kit/version.js';
+import type { Opened } from '../../gateway/extension.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { openOtlpSink } from './otlp-sink.js';
 import { RequestTracing } from './request-tracing.js';
+import { Tracing } from './tracing.js';
 
-interface Parts {
-  readonly log: Logger;
-  readonly live: Pick<Live, 'instance'>;
-  readonly slots: Pick<SlotPool, 'get'>;
-  readonly clock: Clock;
-}
-
-/** Traces of requests for the collector of the config; undefined: none. */
-export function openTracing(
-  { telemetry }: Pick<Config, 'telemetry'>,
-  { log, live, slots, clock }: Parts,
-): RequestTracing | undefined {
-  const { enabled, otlp: url, headers, serviceName, semconv, sample, propagate } = telemetry;
-  if (!enabled || url === undefined) return undefined;
+/** Traces of requests for the collector of a gateway's config, which names one. */
+export function openTracing({ runtime, services }: Gateway): Opened<void> {
+  const { log, live, slots, clock } = services;
+  const { otlp: url = '', headers, serviceName, semconv, sample, propagate } = runtime.config.telemetry;
   const service = { name: serviceName, version, instance: live.instance };
   const tracing = new Tracing({
     conventions: semconv,
@@ -28,5 +17,10 @@ export function openTracing(
     isPropagated: propagate,
     sink: openOtlpSink({ url, headers, service, log, clock }),
   });
-  return new RequestTracing(tracing, slots);
+  const requests = new RequestTracing(tracing, slots);
+  return {
+    api: undefined,
+    watch: { begin: (ctx) => requests.begin(ctx), settled: (ended) => requests.end(ended) },
+    close: () => tracing.close(),
+  };
 }

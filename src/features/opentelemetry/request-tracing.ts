@@ -1,8 +1,8 @@
-import type { CoreContext, Exchange } from '../../engine/http/exchange.js';
-import type { LedgerRow } from '../../state/ledger/contract.js';
-import { RequestSpan, type Tracing, type TracedSlot } from './index.js';
-import type { RequestRecord } from '../../gateway/settle/request-record.js';
+import type { CoreContext } from '../../engine/http/exchange.js';
 import type { SlotPool } from '../../engine/slots/pool.js';
+import type { Ended } from '../../gateway/extension.js';
+import type { TracedSlot } from './traced-request.js';
+import { RequestSpan, type Tracing } from './tracing.js';
 
 /** Traces of requests to the formats and about models, for a collector. */
 export class RequestTracing {
@@ -19,7 +19,7 @@ export class RequestTracing {
   }
 
   /** Exports a request whose response has closed. */
-  end({ ctx, state }: Exchange, record: RequestRecord, row: LedgerRow | undefined): void {
+  end({ exchange: { ctx, state }, record, row }: Ended): void {
     const { callIds: span } = state.trace;
     if (!(span instanceof RequestSpan)) return;
     this.#tracing.end({
@@ -34,10 +34,6 @@ export class RequestTracing {
       row,
       slotOf: (id) => this.#slotOf(id),
     });
-  }
-
-  close(): Promise<void> {
-    return this.#tracing.close();
   }
 
   #slotOf(id: string): TracedSlot | undefined {

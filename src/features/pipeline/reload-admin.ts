@@ -2,12 +2,11 @@ import { GatewayError, Type } from '../../plugin/index.js';
 import { CanaryPercent, CanaryStatus, readPercent } from '../canary/canary-report.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { route, type Call, type Route } from '../../operator/route.js';
-import { canaryStatus, commitCanary, reload, startCanary } from './reload.js';
+import { cancelCanary, canaryStatus, commitCanary, reload, startCanary } from './reload.js';
 import { CanaryStarted, ReloadReport } from './reload-report.js';
 
 /** Routes of a reload, wholly or for a share of new sessions at first. */
 export function reloadRoutes(gateway: Gateway): readonly Route[] {
-  const { canary } = gateway;
   return [
     route({
       method: 'POST',
@@ -28,7 +27,7 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
       summary: 'The canary that runs, or else the last one, with the figures of both sides.',
       scope: 'config:read',
       answers: { 200: CanaryStatus },
-      handle: () => canaryStatus(canary),
+      handle: () => canaryStatus(gateway),
     }),
     route({
       method: 'POST',
@@ -37,7 +36,7 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
       scope: 'config:reload',
       audit: 'canary.commit',
       answers: { 200: ReloadReport },
-      handle: ({ audit }) => commitCanary(canary, audit),
+      handle: ({ audit }) => commitCanary(gateway, audit),
     }),
     route({
       method: 'POST',
@@ -46,10 +45,7 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
       scope: 'config:reload',
       audit: 'canary.cancel',
       answers: { 200: CanaryStatus },
-      async handle() {
-        await canary.cancel();
-        return canaryStatus(canary);
-      },
+      handle: () => cancelCanary(gateway),
     }),
   ];
 }
@@ -65,7 +61,7 @@ async function reloadAsAsked(
   if (options.skipsTests) audit.note({ tests });
   if (canary === undefined) return reload(gateway, audit, options);
   audit.note({ canary });
-  const report = await startCanary(gateway.canary, readPercent(canary), options);
+  const report = await startCanary(gateway, readPercent(canary), options);
   audit.change(undefined, report);
   return report;
 }

@@ -5,7 +5,7 @@ import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { route, type Route } from '../../operator/route.js';
-import { canaryStatus, commitCanary, reload, startCanary } from './reload.js';
+import { cancelCanary, canaryStatus, commitCanary, reload, startCanary } from './reload.js';
 import { CanaryStarted, ReloadReport } from './reload-report.js';
 
 /** Routes about a reload of the config. */
@@ -39,14 +39,14 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
 }
 
 /** Routes about a reload for a share of new sessions at first. */
-function canaryRoutes({ canary }: Gateway): readonly Route[] {
+function canaryRoutes(gateway: Gateway): readonly Route[] {
   return [
     route({
       method: 'GET',
       path: '/api/panel/canary',
       summary: 'The canary that runs, or else the last one, with the figures of both sides.',
       answers: { 200: CanaryStatus },
-      handle: () => canaryStatus(canary),
+      handle: () => canaryStatus(gateway),
     }),
     route({
       method: 'POST',
@@ -56,7 +56,7 @@ function canaryRoutes({ canary }: Gateway): readonly Route[] {
       audit: 'canary.start',
       answers: { 200: CanaryStarted },
       async handle({ body: { percent }, audit }) {
-        const report = await startCanary(canary, readPercent(percent));
+        const report = await startCanary(gateway, readPercent(percent));
         audit.change(undefined, { percent, ...report });
         return report;
       },
@@ -67,7 +67,7 @@ function canaryRoutes({ canary }: Gateway): readonly Route[] {
       summary: "Takes the canary's config for all requests.",
       audit: 'canary.commit',
       answers: { 200: ReloadReport },
-      handle: ({ audit }) => commitCanary(canary, audit),
+      handle: ({ audit }) => commitCanary(gateway, audit),
     }),
     route({
       method: 'POST',
@@ -75,10 +75,7 @@ function canaryRoutes({ canary }: Gateway): readonly Route[] {
       summary: 'Ends the canary; the config in force stays.',
       audit: 'canary.cancel',
       answers: { 200: CanaryStatus },
-      async handle() {
-        await canary.cancel();
-        return canaryStatus(canary);
-      },
+      handle: () => cancelCanary(gateway),
     }),
   ];
 }

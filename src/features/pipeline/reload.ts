@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import type { Gateway, ReloadOptions } from '../../gateway/gateway.js';
 import type { AuditedAction } from '../../state/audit/audited-action.js';
+import { canary } from '../canary/index.js';
 import { refused, reloadReport, type CanaryStarted, type ReloadReport } from './reload-report.js';
 
-type Canary = Gateway['canary'];
 type Reloaded = Static<typeof ReloadReport>;
 
 /**
@@ -22,22 +22,31 @@ export async function reload(
 
 /** Starts a canary for this percentage of new sessions. Throws as `reload`, and `conflict`. */
 export async function startCanary(
-  canary: Canary,
+  gateway: Gateway,
   percent: number,
   options?: ReloadOptions,
 ): Promise<Static<typeof CanaryStarted>> {
-  const changes = await canary.start(percent, options).catch(refused);
-  return { status: 'canary', shared: canary.report?.shared ?? true, changes };
+  const reloads = await gateway.use(canary);
+  const changes = await reloads.start(percent, options).catch(refused);
+  return { status: 'canary', shared: reloads.report?.shared ?? true, changes };
 }
 
 /** Takes the canary's config wholly. Throws `conflict` where none runs. */
-export async function commitCanary(canary: Canary, audit: AuditedAction): Promise<Reloaded> {
-  const report = reloadReport(await canary.commit());
+export async function commitCanary(gateway: Gateway, audit: AuditedAction): Promise<Reloaded> {
+  const reloads = await gateway.use(canary);
+  const report = reloadReport(await reloads.commit());
   audit.change(undefined, report);
   return report;
 }
 
+/** Ends the canary. Throws `conflict` where none runs. */
+export async function cancelCanary(gateway: Gateway): Promise<object> {
+  await (await gateway.use(canary)).cancel();
+  return canaryStatus(gateway);
+}
+
 /** The canary that runs, or else the last one. */
-export function canaryStatus({ report }: Canary): object {
+export async function canaryStatus(gateway: Gateway): Promise<object> {
+  const { report } = await gateway.use(canary);
   return { object: 'reload', canary: report ?? null };
 }

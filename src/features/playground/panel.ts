@@ -5,7 +5,7 @@ import { invalid } from '../../operator/check.js';
 import type { Names } from '../../operator/names.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { playgroundOf } from './playground.js';
+import { playgroundRuns } from './extension.js';
 import type { RunPlayground } from './playground-run.js';
 import { requestDetail } from '../../operator/ledger-report.js';
 import { route, type Route } from '../../operator/route.js';
@@ -14,7 +14,6 @@ import { route, type Route } from '../../operator/route.js';
 export const panelRoutes: RoutesOf = (gateway, { names }) => [playgroundRoute(gateway, names)];
 
 function playgroundRoute(gateway: Gateway, names: Names): Route {
-  const playground = playgroundOf(gateway);
   let running = 0;
   return route({
     method: 'POST',
@@ -38,6 +37,7 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
       if (call.as === null) throw invalid(['as: must be the id of a key, or master']);
       audit.target = call.as;
       audit.note({ path: call.path, model: modelOf(call) });
+      const playground = await gateway.use(playgroundRuns);
       const run = await playground({ ...call, as: call.as }, ctx.req.socket, ctx.state.signal);
       ctx.type = 'text/event-stream';
       ctx.body = sseBody(texts(run, names), {

@@ -3,13 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import type { PlaygroundCall, RunPlayground } from './playground-run.js';
 import { sendWithin } from '../../engine/http/inner-client.js';
 import { every } from '../../kit/clock.js';
-import { GatewayError, type Format } from '../../plugin/index.js';
+import { GatewayError, type Clock, type Format } from '../../plugin/index.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
+import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { PlaygroundEvents } from './playground-events.js';
 
 /** Runs requests of the playground: over a connection within the process, by a pass for the key. */
-export function playgroundOf(gateway: Gateway): RunPlayground {
+export function openPlayground(gateway: Gateway): Opened<RunPlayground> {
+  const rows = new AwaitedRows(gateway.services.clock);
+  return { api: playgroundOf(gateway, rows), watch: { settled: ({ row }) => row && rows.settled(row) } };
+}
+
+function playgroundOf(gateway: Gateway, rows: AwaitedRows): RunPlayground {
   return async (call, peer, signal) => {
     refuseOtherPaths(call.path, gateway.runtime.formats);
     const headers = sentHeaders(call);
@@ -23,7 +29,7 @@ export function playgroundOf(gateway: Gateway): RunPlayground {
       'x-api-key': pass.text,
       'x-request-id': requestId,
     };
-    const row = rowOf(gateway, requestId);
+    const row = rows.of(requestId);
     const sent = sendWithin(
       { method: 'POST', path: call.path, headers: { ...headers, ...own }, body },
       { accept: (socket) => gateway.acceptWithin(socket), peer },
@@ -41,7 +47,7 @@ export function playgroundOf(gateway: Gateway): RunPlayground {
       stop();
       pass.end();
       signal.removeEventListener('abort', leave);
-      void row.found().then((found) => events.end(found));
+      void row().then((found) => events.end(found));
     });
     return events.list();
   };
@@ -51,25 +57,32 @@ const lookEveryMs = 100;
 /** Time after the end of an answer within which its row comes, if it has one. */
 const rowWithinMs = 1000;
 
-/** Waits for the ledger row of a request. */
-function rowOf({ feed, services }: Gateway, requestId: string) {
-  let unsubscribe = ignore;
-  const came = new Promise<LedgerRow>((resolve) => {
-    unsubscribe = feed.subscribe((row) => void (row.requestId === requestId && resolve(row)));
-  });
-  return {
-    async found(): Promise<LedgerRow | undefined> {
+/** Ledger rows of requests under way, by their request ids. */
+class AwaitedRows {
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, (row: LedgerRow) => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  settled(row: LedgerRow): void {
+    this.#waiting.get(row.requestId)?.(row);
+  }
+
+  /** Returns the wait for the row of a request that has ended. */
+  of(requestId: string): () => Promise<LedgerRow | undefined> {
+    const came = new Promise<LedgerRow>((resolve) => void this.#waiting.set(requestId, resolve));
+    return async () => {
       const late = new Promise<undefined>((resolve) => {
-        services.clock.setTimer(() => resolve(undefined), rowWithinMs);
+        this.#clock.setTimer(() => resolve(undefined), rowWithinMs);
       });
       const row = await Promise.race([came, late]);
-      unsubscribe();
+      this.#waiting.delete(requestId);
       return row;
-    },
-  };
+    };
+  }
 }
-
-function ignore(): void {}
 
 /** Refuses paths that are no model calls: a pass must open nothing else. */
 function refuseOtherPaths(path: string, formats: readonly Format[]): void {

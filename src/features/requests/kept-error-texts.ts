@@ -2,16 +2,27 @@ import type { Exchange } from '../../engine/http/exchange.js';
 import { readProperty } from '../../engine/trace/plugin-place.js';
 import type { ErrorTexts } from '../../state/ledger/error-texts.js';
 import type { GatewayError } from '../../plugin/index.js';
-import { requestMask, type KnownSecrets } from '../../gateway/settle/request-mask.js';
+import type { Recorded } from '../../gateway/extension.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { knownSecrets, requestMask, type KnownSecrets } from '../../gateway/settle/request-mask.js';
 
 /** Characters that are kept of an error. */
 const maxLength = 300;
+
+/** Makes the function that adds the error texts of a failed request to the row that is appended. */
+export function errorTextKeeper(gateway: Gateway): (ended: Recorded) => void {
+  const secrets = knownSecrets(gateway.services.slots, () => gateway.runtime);
+  return ({ exchange, row }) => {
+    const texts = row.failed ? errorTextsOf(exchange, secrets) : undefined;
+    if (texts) row.errorTexts = texts;
+  };
+}
 
 /**
  * Error texts of a failed request, without the credentials of its caller and of the slots that it has called;
  * undefined where no error is known.
  */
-export function errorTextsOf({ ctx, state }: Exchange, secrets: KnownSecrets): ErrorTexts | undefined {
+function errorTextsOf({ ctx, state }: Exchange, secrets: KnownSecrets): ErrorTexts | undefined {
   const { failure, refusal, failedCalls, calls } = state.trace;
   const failed = failedCalls.list;
   const mask = requestMask({ ctx, state }, secrets);

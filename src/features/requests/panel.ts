@@ -10,6 +10,8 @@ import { errorTextReport } from './error-texts.js';
 import type { Names } from '../../operator/names.js';
 import type { RoutesOf, SharedServices } from '../../operator/route-source.js';
 import { rangeFields, toFilter } from '../../operator/ledger-query.js';
+import { once } from '../../kit/once.js';
+import { liveRequests } from './extension.js';
 import { LiveReaders } from './live.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { requestsCsv, requestsJson } from './request-lists.js';
@@ -63,8 +65,11 @@ function auditTerms({ ip, state: { log, requestId } }: OperatorContext, actor: A
 }
 
 function liveRoute(gateway: Gateway, { names, sessions }: SharedServices): Route {
-  const { feed, closing, services } = gateway;
-  const readers = new LiveReaders({ feed, closing, log: services.log, names, sessions });
+  const { closing, services } = gateway;
+  const openReaders = once(async () => {
+    const feed = await gateway.use(liveRequests);
+    return new LiveReaders({ feed, closing, log: services.log, names, sessions });
+  });
   return route({
     method: 'GET',
     path: '/api/panel/requests/live',
@@ -76,6 +81,7 @@ function liveRoute(gateway: Gateway, { names, sessions }: SharedServices): Route
       const filter = matcherOf(toFilter(await withTeamId(services.store, query), gateway));
       ctx.type = 'text/event-stream';
       ctx.set('x-accel-buffering', 'no');
+      const readers = await openReaders();
       return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(session) });
     },
   });

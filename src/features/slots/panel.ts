@@ -11,6 +11,7 @@ import { route, type Route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
 import { maxEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
 import { slotKindsRoute } from './slot-kinds.js';
+import { slotHistory } from './history/index.js';
 import { SlotChangeReport, slotChangeReport } from './slot-history-report.js';
 import { shownSlots } from './shown-slots.js';
 import { PanelSlotReport } from './slot-report.js';
@@ -68,7 +69,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
   ];
 }
 
-function historyRoute({ services }: Gateway, desk: SlotEditor): Route {
+function historyRoute(gateway: Gateway, desk: SlotEditor): Route {
   return route({
     method: 'GET',
     path: '/api/panel/slots/:id/history',
@@ -77,7 +78,8 @@ function historyRoute({ services }: Gateway, desk: SlotEditor): Route {
     answers: { 200: ListOf(SlotChangeReport, {}) },
     async handle({ id, query: { limit = 100 } }) {
       desk.find(id);
-      const changes = await services.slotWatch.changes(id, limit);
+      const { slotWatch } = await gateway.use(slotHistory);
+      const changes = await slotWatch.changes(id, limit);
       return { object: 'list', data: changes.map(slotChangeReport) };
     },
   });

@@ -1,7 +1,10 @@
 import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError } from '../../plugin/index.js';
 import { SerialQueue } from '../../kit/serial-queue.js';
+import type { SlotStatus } from '../../plugin/core.js';
 import type { StoredSlot } from '../../state/store/contract/store.js';
+import { slotHistory } from './history/index.js';
+import type { SlotForecast } from './history/forecasts.js';
 import { invalid } from '../../operator/check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from '../../operator/json.js';
@@ -34,10 +37,15 @@ export class SlotEditor {
   readonly report = async (slot: PanelSlot): Promise<object> => {
     const [sessions, forecast] = await Promise.all([
       this.#sessions.get(),
-      slot.status && this.#gateway.services.forecasts.of(slot.status),
+      slot.status && this.#forecast(slot.status),
     ]);
     return panelSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
   };
+
+  async #forecast(status: SlotStatus): Promise<SlotForecast> {
+    const { forecasts } = await this.#gateway.use(slotHistory);
+    return forecasts.of(status);
+  }
 
   /** The slot of an id. Throws `not_found`. */
   find(id: string): PanelSlot {

@@ -3,16 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../config/environment.js';
-
-/** Result of the tests of a config. */
-export interface TestVerdict {
-  readonly passed: number;
-  /** One sentence each, with file and line; empty: no test has failed. */
-  readonly failures: readonly string[];
-}
-
-/** Message of a reload whose tests fail. */
-export const failedTests = 'The tests of the new config fail; the old one stays in force.';
+import type { TestVerdict } from '../../gateway/options.js';
 
 /** Max time that the tests of a config may take. */
 export const testTimeoutMs = 60_000;

@@ -1,5 +1,5 @@
 import { GatewayError, type Caller } from '../../plugin/index.js';
-import type { Connection } from '../../plugin/core.js';
+import type { Handshake } from '../../engine/http/upgrades.js';
 import type { Session } from './session.js';
 
 /** Registry of the open WebSockets, with the number of each key. */
@@ -52,7 +52,7 @@ export class OpenSockets {
 }
 
 /** WebSocket from its handshake on, as its requests see it. */
-export class SocketConnection implements Connection {
+export class SocketConnection implements Handshake {
   kept: unknown;
   /** Body of an error, as its format has it. */
   errorBody: (error: GatewayError) => object = (error) => error.toJSON();

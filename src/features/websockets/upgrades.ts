@@ -1,16 +1,20 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { GatewayError, toGatewayError, type Clock } from '../../plugin/index.js';
 import { CallerWatch, type CallerLimits } from '../../engine/http/caller-watch.js';
-import type { Drain } from '../../engine/http/drain.js';
 import { answerOn, protocolErrorOf, refuseOn } from '../../engine/http/refusals.js';
 import { shakeHands } from './handshake.js';
 import type { TrustedHops } from '../../engine/http/trusted-hops.js';
+import {
+  asksForWebSocket,
+  serveWithoutUpgrade,
+  type UpgradedConnections,
+  type UpgradeParts,
+} from '../../engine/http/upgrades.js';
 import { lastingHeaders } from './handshake-headers.js';
 import { OpenSockets, SocketConnection } from './open-sockets.js';
-import { asksForWebSocket, originError, serveWithoutUpgrade } from './refused-upgrades.js';
+import { originError } from './origin.js';
 import { Session, type SessionLimits } from './session.js';
 
 export interface WebSocketOptions extends SessionLimits, CallerLimits {
@@ -34,23 +38,16 @@ interface Attempt {
   readonly connection: SocketConnection;
 }
 
-interface Parts {
-  readonly server: Server;
-  readonly drain: Drain;
-  /** Serves a connection from within the process. */
-  readonly accept: (socket: Duplex) => void;
-}
-
 /** Requests of a server for an upgrade: WebSockets, and others, which are served without it. */
-export class Upgrades {
-  readonly #parts: Parts;
+export class Upgrades implements UpgradedConnections {
+  readonly #parts: UpgradeParts;
   readonly #options: WebSocketOptions;
   readonly #sockets: OpenSockets;
   readonly #callers: CallerWatch;
   /** Makes the `101`; loaded at the first one. */
   #handler: Promise<WebSocketServer> | undefined;
 
-  constructor(parts: Parts, options: WebSocketOptions) {
+  constructor(parts: UpgradeParts, options: WebSocketOptions) {
     this.#parts = parts;
     this.#options = options;
     this.#sockets = new OpenSockets(options.maxPerKey);

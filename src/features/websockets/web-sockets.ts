@@ -1,28 +1,30 @@
-import type { Runtime } from '../../gateway/runtime.js';
-import type { Services } from '../../gateway/services.js';
-import type { CallerLimits } from '../../engine/http/caller-watch.js';
-import type { WebSocketOptions } from './upgrades.js';
+import type { Opened } from '../../gateway/extension.js';
+import type { Gateway } from '../../gateway/gateway.js';
 import { trustedHops } from '../../engine/http/trusted-hops.js';
 import { defaultMaxBodyBytes } from '../../plugin/core.js';
+import { Upgrades, type WebSocketOptions } from './upgrades.js';
 
-/** Parts of a gateway that its WebSockets need. */
-interface Serving {
-  readonly runtime: Runtime;
-  readonly services: Services;
-  readonly closing: AbortSignal;
+/** Has the server of a gateway take WebSockets. */
+export function openWebSockets(gateway: Gateway): Opened<void> {
+  return {
+    api: undefined,
+    watch: {
+      listening(listener) {
+        const options = webSocketOptions(gateway);
+        if (options) listener.takeUpgrades((parts) => new Upgrades(parts, options));
+      },
+    },
+  };
 }
 
-/**
- * Options of a gateway's WebSockets: those of its config at the start, and its body limit in force; undefined where
- * they are off.
- */
-export function webSocketOptions(gateway: Serving, callers: CallerLimits): WebSocketOptions | undefined {
+/** Options by the config at the start, and its body limit in force; undefined where WebSockets are off. */
+function webSocketOptions(gateway: Gateway): WebSocketOptions | undefined {
   const { listen } = gateway.runtime.config;
   const { webSockets, headersTimeoutMs } = listen;
   if (!webSockets) return undefined;
   return {
     ...webSockets,
-    ...callers,
+    ...gateway.callerLimits,
     hops: trustedHops(listen),
     handshakeTimeoutMs: headersTimeoutMs,
     clock: gateway.services.clock,

@@ -1,4 +1,3 @@
-import type { CanaryEnd } from '../../features/canary/canary-report.js';
 import type { Config } from '../../config/config.js';
 import {
   countChanges,
@@ -10,7 +9,7 @@ import {
 import { BuildTurns, leave } from './build-turns.js';
 import { Disposals } from './disposals.js';
 import type { Taken } from '../options.js';
-import type { Candidate, Prepared } from './prepared.js';
+import type { Candidate, CandidateEnd, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';
 import { GatewayError, type Logger } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';
@@ -107,7 +106,7 @@ export class CurrentConfig {
   }
 
   /** Leaves a candidate, whose requests finish on it; false where it has ended already. */
-  leaveCandidate(candidate: Candidate, end: CanaryEnd): Promise<boolean> {
+  leaveCandidate(candidate: Candidate, end: CandidateEnd): Promise<boolean> {
     return this.#taking.run(async () => {
       if (this.#candidate !== candidate) return false;
       this.#leaveCandidate(end);
@@ -150,7 +149,7 @@ export class CurrentConfig {
     return candidate;
   }
 
-  #leaveCandidate(end: CanaryEnd): void {
+  #leaveCandidate(end: CandidateEnd): void {
     const left = this.#candidate;
     this.#candidate = undefined;
     if (!left) return;

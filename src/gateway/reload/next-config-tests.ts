@@ -1,8 +1,7 @@
 import { countChanges } from '../../config/diff/index.js';
 import { GatewayError } from '../../plugin/index.js';
-import type { GatewayOptions } from '../options.js';
+import { failedTests, type GatewayOptions } from '../options.js';
 import type { CurrentConfig } from './current-config.js';
-import { failedTests } from '../../features/tests/before-reload.js';
 
 interface NextConfigTestsOptions extends Pick<GatewayOptions, 'testConfig' | 'log'> {
   /** Aborts once no config may be taken any more. */

@@ -1,4 +1,3 @@
-import type { CanaryEnd } from '../../features/canary/canary-report.js';
 import type { ConfigDiff } from '../../config/diff/index.js';
 import type { Taken } from '../options.js';
 import type { Runtime } from '../runtime.js';
@@ -17,14 +16,17 @@ export interface Prepared {
    * Keeps its runtime beside the one in force, in place of an earlier candidate. `onEnd` is called when it is taken or
    * left.
    */
-  hold(onEnd: (end: CanaryEnd) => void): Promise<Candidate>;
+  hold(onEnd: (end: CandidateEnd) => void): Promise<Candidate>;
   leave(): Promise<void>;
 }
+
+/** Reason why a candidate has ended; `replaced`: another reload has come before. */
+export type CandidateEnd = 'committed' | 'cancelled' | 'given_up' | 'replaced';
 
 /** New config with its runtime, beside the config in force. */
 export interface Candidate {
   readonly runtime: Runtime;
   /** Changes against the config in force. */
   readonly changes: ConfigDiff;
-  readonly onEnd: (end: CanaryEnd) => void;
+  readonly onEnd: (end: CandidateEnd) => void;
 }

@@ -1,7 +1,6 @@
 import type { LedgerCost } from '../../state/ledger/contract.js';
 import type { Logger, Usage } from '../../plugin/index.js';
-import { tokensOf } from '../../features/metrics/request-metrics.js';
-import type { RequestRecord } from './request-record.js';
+import { tokensOf, type RequestRecord } from './request-record.js';
 
 /** Writes the line of a request, with the cost if it is known: info for what a caller asked for, debug for health and the like. */
 export function logRequest(log: Logger, record: RequestRecord, cost?: LedgerCost): void {

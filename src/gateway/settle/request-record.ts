@@ -42,3 +42,15 @@ export interface RequestRecord {
   /** The upstream's own name for the request. */
   readonly upstreamRequestId: string | undefined;
 }
+
+export const kindsOfTokens = ['input', 'cache_read', 'cache_write', 'output'] as const;
+
+/** The four counts that cost money; an upstream that does not know one may say -1. */
+export function tokensOf(usage: Usage): Readonly<Record<(typeof kindsOfTokens)[number], number>> {
+  return {
+    input: Math.max(0, usage.input_tokens ?? 0),
+    cache_read: Math.max(0, usage.cache_read_input_tokens ?? 0),
+    cache_write: Math.max(0, usage.cache_creation_input_tokens ?? 0),
+    output: Math.max(0, usage.output_tokens ?? 0),
+  };
+}

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../engine/http/exchange.js';
 import { timeOrderedId } from '../../engine/http/request-id.js';
-import type { LedgerRow, LedgerTrace } from '../../state/ledger/contract.js';
+import type { AppendedRow, LedgerTrace } from '../../state/ledger/contract.js';
 import type { Trace } from '../../plugin/index.js';
 import type { Writable } from '../../kit/writable.js';
 import type { RequestRecord } from './request-record.js';
@@ -12,13 +12,13 @@ export function ledgerRowOf(
   record: RequestRecord,
   { billed, shown, cost, additions }: RequestMoney,
   sessionName: (stickyKey: string) => string,
-): LedgerRow | undefined {
+): Writable<AppendedRow> | undefined {
   const { requestId, caller, operation, format, trace, picker } = state;
   const { firstEventAtMs, tags } = trace;
   if (operation !== 'generate' || !caller) return undefined;
   const { slot, model, answeredBy, code, status, outcome } = record;
   // Optional fields are assigned last: spreading them in would take as long as all the rest.
-  const row: Writable<LedgerRow> = {
+  const row: Writable<AppendedRow> = {
     id: timeOrderedId(),
     atMs: startedMs,
     requestId,

@@ -1,47 +1,33 @@
-import type { RequestFeed } from '../../features/requests/request-feed.js';
 import type { ExchangesOptions } from '../../engine/http/exchanges.js';
-import { cacheLosses } from '../../features/cache-ledger/cache-losses.js';
-import { errorTextsOf } from '../../features/requests/kept-error-texts.js';
+import type { AppendedRow, LedgerRow } from '../../state/ledger/contract.js';
 import { ledgerRowOf } from './row.js';
-import type { DryParts } from '../options.js';
+import type { RequestWatches } from '../request-watches.js';
 import { knownSecrets, shownCodes } from './request-mask.js';
 import { requestMoney, type PriceOf } from './money.js';
 import { recordOf } from './record.js';
 import type { Runtime } from '../runtime.js';
 import type { Services } from '../services.js';
-import { CostCounter } from '../../features/metrics/cost-counter.js';
 import { logRequest } from './request-log.js';
-import { RequestMetrics } from '../../features/metrics/request-metrics.js';
 
-type Parts = Pick<Services, 'log' | 'now' | 'metrics' | 'ledger' | 'cacheLedger' | 'errorTexts' | 'slots'> & {
-  readonly feed: RequestFeed;
-  readonly runtime: () => Pick<Runtime, 'config' | 'models' | 'pipeline'>;
+type Parts = Pick<Services, 'log' | 'now' | 'ledger' | 'slots'> & {
+  readonly runtime: () => Pick<Runtime, 'config' | 'pipeline'>;
   readonly priceOf: PriceOf;
   /** Name of a session in the ledger, by its sticky key. */
   readonly sessionName: (stickyKey: string) => string;
-  /** Sees each request too. */
-  readonly also: DryParts['onSettled'] | undefined;
+  readonly watch: RequestWatches;
 };
 
-/** After each response: log line, metrics, and for model calls the ledger row. */
+/** After each response: log line, for model calls the ledger row, and what the extensions watch. */
 export function recordOnSettled({
   log,
   now,
-  metrics,
   ledger,
-  cacheLedger,
   priceOf,
   sessionName,
-  errorTexts,
   slots,
-  feed,
   runtime,
-  also,
+  watch,
 }: Parts): ExchangesOptions['onSettled'] {
-  const modelId = (name: string) => runtime().models.find(name)?.id;
-  const withLoss = cacheLosses({ cacheLedger, metrics, priceOf });
-  const requestMetrics = new RequestMetrics({ metrics, modelId });
-  const costs = new CostCounter(metrics);
   const secrets = knownSecrets(slots, runtime);
   return (exchange, outcome) => {
     const codeOf = shownCodes(exchange, secrets);
@@ -50,13 +36,18 @@ export function recordOnSettled({
     const money = requestMoney(exchange.state.trace, record, priceOf);
     const { cost } = record.calls.length > 0 ? money : {};
     if (runtime().config.log.access) logRequest(log, record, cost);
-    requestMetrics.add(record);
-    for (const call of money.paid) costs.add(call);
-    const row = withLoss(ledgerRowOf(exchange, record, money, sessionName), exchange, record);
-    also?.(exchange, record, row);
-    if (!row) return;
-    const texts = errorTexts.isOn && row.failed ? errorTextsOf(exchange, secrets) : undefined;
-    ledger.write(texts ? { ...row, errorTexts: texts } : row, exchange.counted);
-    feed.publish(row);
+    const row = ledgerRowOf(exchange, record, money, sessionName);
+    if (row) {
+      watch.complete?.({ exchange, record, money, row });
+      ledger.write(row, exchange.counted);
+    }
+    watch.settled?.({ exchange, record, money, row: row && shown(row) });
   };
+}
+
+/** The row as all may see it, without the texts of errors. */
+function shown(row: AppendedRow): LedgerRow {
+  if (row.errorTexts === undefined) return row;
+  const { errorTexts: _, ...rest } = row;
+  return rest;
 }

@@ -1,4 +1,4 @@
-import { CacheLedger } from '#src/features/cache-ledger/index.js';
+import { CacheLedger } from '#src/features/cache-ledger/cache-ledger.js';
 import type { MessagesRequest } from '#src/plugin/index.js';
 import type { RequestVersion } from '#src/engine/trace/request-versions.js';
 import { mark, table } from '../report/table.js';

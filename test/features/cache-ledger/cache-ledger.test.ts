@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CacheLedger } from '#src/features/cache-ledger/index.js';
+import { CacheLedger } from '#src/features/cache-ledger/cache-ledger.js';
 import { KeyedHash } from '#src/features/cache-ledger/keyed-hash.js';
 import type { CacheLoss } from '#src/state/ledger/contract.js';
 import type { Message, MessagesRequest } from '#src/plugin/index.js';

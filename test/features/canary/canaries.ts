@@ -1,4 +1,4 @@
-import { evidenceOf, falseAlarmRate } from '#src/features/canary/index.js';
+import { evidenceOf, falseAlarmRate } from '#src/features/canary/evidence.js';
 
 /** World in which a canary runs. */
 export interface World {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { evidenceOf, falseAlarmRate } from '#src/features/canary/index.js';
+import { evidenceOf, falseAlarmRate } from '#src/features/canary/evidence.js';
 import { sideOf, unitOf } from '#src/features/canary/side.js';
 import { givenUpAt, randomFrom, type World } from './canaries.js';
 

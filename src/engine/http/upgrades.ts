@@ -1,8 +1,31 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { GatewayError } from '../../plugin/index.js';
-import { protocolErrorOf, refuseOn } from '../../engine/http/refusals.js';
-import type { TrustedHops } from '../../engine/http/trusted-hops.js';
+import type { Duplex } from 'node:stream';
+import { GatewayError, type Caller } from '../../plugin/index.js';
+import type { Connection } from '../../plugin/core.js';
+import type { Drain } from './drain.js';
+import { protocolErrorOf, refuseOn } from './refusals.js';
+
+/** Parts of a server for who takes its upgrades. */
+export interface UpgradeParts {
+  readonly server: Server;
+  readonly drain: Drain;
+  /** Serves a connection from within the process. */
+  readonly accept: (socket: Duplex) => void;
+}
+
+/** Connections of a server that speak HTTP no more. */
+export interface UpgradedConnections {
+  readonly count: number;
+  /** Ends all that are left. */
+  terminate(): void;
+}
+
+/** Connection in its handshake, which the stages let in. */
+export interface Handshake extends Connection {
+  /** Lets the caller in; `errorBody`: body of an error as the format has it. Throws `rate_limited`. */
+  admit(caller: Caller | undefined, errorBody: (error: GatewayError) => object): void;
+}
 
 /** True for a request that asks for a WebSocket; others may be served without their upgrade (RFC 9110 §7.8). */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
@@ -43,30 +66,4 @@ export function serveWithoutUpgrade(
 function withoutUpgrade(connection: string): string {
   const options = connection.split(',').map((option) => option.trim());
   return options.filter((option) => !/^(?:upgrade|http2-settings)$/i.test(option)).join(', ');
-}
-
-interface OriginRules {
-  readonly origins: readonly string[];
-  readonly hops: TrustedHops | undefined;
-}
-
-/**
- * Why a page may not open a WebSocket: a browser asks no leave before it does. A client that is no page sends
- * no origin; `*` among the origins lets in all.
- */
-export function originError(
-  { headers, socket }: IncomingMessage,
-  { origins, hops }: OriginRules,
-): GatewayError | undefined {
-  const { origin, host = '' } = headers;
-  if (origin === undefined || origins.includes('*') || origins.includes(origin)) return undefined;
-  const forwarded = hops?.believes(socket) ? headers['x-forwarded-host'] : undefined;
-  const named = String(forwarded ?? host)
-    .split(',')[0]
-    ?.trim();
-  if (origin === `http://${named}` || origin === `https://${named}`) return undefined;
-  return new GatewayError(
-    'forbidden',
-    `Pages of ${JSON.stringify(origin)} may not open a WebSocket here; listen.webSockets.origins names those that may.`,
-  );
 }

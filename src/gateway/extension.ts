@@ -1,0 +1,58 @@
+import type { Config } from '../config/config.js';
+import type { CoreContext, Exchange } from '../engine/http/exchange.js';
+import type { Listener } from '../engine/http/listener.js';
+import type { Writable } from '../kit/writable.js';
+import type { AppendedRow, LedgerRow } from '../state/ledger/contract.js';
+import type { GatewayOptions } from './options.js';
+import type { Runtime } from './runtime.js';
+import type { RequestMoney } from './settle/money.js';
+import type { RequestRecord } from './settle/request-record.js';
+
+/** Part of a gateway that is opened beside its requests; `Host`: the gateway. */
+export interface ExtensionOf<Host, Api = unknown> {
+  /** Unique among the extensions of a gateway. */
+  readonly name: string;
+  /** True: opened with the gateway; else by the first `gateway.use`. */
+  readonly starts?: (config: Config, options: GatewayOptions) => boolean;
+  /** Imports what it needs. */
+  readonly open: (gateway: Host) => Promise<Opened<Api>>;
+}
+
+/** Extension that is open. */
+export interface Opened<Api> {
+  /** Value of `gateway.use`. */
+  readonly api: Api;
+  readonly watch?: RequestWatch;
+  /** Called after the last request, before the services of the gateway close. */
+  readonly close?: () => Promise<void>;
+}
+
+/** Calls of an extension by the server and by each request; what is absent costs nothing. */
+export interface RequestWatch {
+  /** Called before the request is routed; undefined where that takes no time. */
+  readonly place?: ((ctx: CoreContext) => Promise<void> | undefined) | undefined;
+  /** Runtime of a request in place of the one in force; undefined: that one. */
+  readonly runtimeOf?: ((ctx: CoreContext) => Runtime | undefined) | undefined;
+  /** Called when a server of an address is about to listen. */
+  readonly listening?: ((listener: Listener) => void) | undefined;
+  /** Called when a route has taken the request, before its stages. */
+  readonly begin?: ((ctx: CoreContext) => void) | undefined;
+  /** Completes the ledger row of a model call before it is written. */
+  readonly complete?: ((ended: Recorded) => void) | undefined;
+  /** Called when the response has closed, after the row was handed to the ledger. */
+  readonly settled?: ((ended: Ended) => void) | undefined;
+}
+
+/** Request whose response has closed. */
+export interface Ended {
+  readonly exchange: Exchange;
+  readonly record: RequestRecord;
+  readonly money: RequestMoney;
+  /** Ledger row of a model call as it may be shown, without the texts of errors; undefined for other requests. */
+  readonly row: LedgerRow | undefined;
+}
+
+/** Model call whose response has closed, with the row that is appended to the ledger. */
+export interface Recorded extends Ended {
+  readonly row: Writable<AppendedRow>;
+}
