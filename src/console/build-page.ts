@@ -1,6 +1,6 @@
 /**
- * Builds the page at `/panel` from `web/` and the pages of the features into `dist/console/web` if its sources are newer than the last
- * build. Run by `npm run build`; not part of the package.
+ * Builds the page at `/panel` from `web/` and the pages of the features into `dist/console/web` if its sources are
+ * newer than the last build. Run by `npm run build`; not part of the package.
  */
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
@@ -12,6 +12,9 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 const sources = join(repository, 'src/console/web');
 const features = join(repository, 'src/features');
 const built = join(repository, 'dist/console/web');
+
+/** Words that pages share with the gateway. */
+const words = ['src/engine/slots/words.ts', 'src/features/explain/words.ts'];
 
 /** Max bytes of all scripts of the page, gzipped. */
 const maxScriptBytes = 150_000;
@@ -30,7 +33,7 @@ async function isBuilt(): Promise<boolean> {
     sources,
     ...(await filesIn(sources)),
     ...(await pageFiles()),
-    join(repository, 'package-lock.json'),
+    ...[...words, 'package-lock.json'].map((path) => join(repository, path)),
   ];
   const changedMs = await Promise.all([fileURLToPath(import.meta.url), ...inputs].map(timeOf));
   return Math.max(...changedMs) < madeMs;
@@ -60,10 +63,13 @@ async function brotli(file: string): Promise<void> {
   await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
 }
 
-/** Files and folders of the features' pages. */
+/** Files and folders of the features' pages, and the list of these. */
 async function pageFiles(): Promise<readonly string[]> {
   const files = await filesIn(features);
-  return files.filter((file) => relative(features, file).split(sep)[1] === 'page');
+  return files.filter((file) => {
+    const [first, second] = relative(features, file).split(sep);
+    return first === 'pages.tsx' || second === 'page';
+  });
 }
 
 async function filesIn(folder: string): Promise<readonly string[]> {

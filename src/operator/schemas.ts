@@ -222,3 +222,34 @@ export const UsageBucket = named(
     }),
   }),
 );
+
+/** Groups of a usage report. */
+export const UsageGroup = Type.Enum(
+  ['key', 'team', 'slot', 'model', 'asked_model', 'format', 'tag', 'stage', 'cause'],
+  {
+    description:
+      '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router.',
+  },
+);
+
+/** Sums of the ledger as sent by the panel API. */
+export const UsageReport = Type.Object({
+  object: Type.Literal('usage'),
+  from: IsoTime,
+  to: IsoTime,
+  by: Nullable(UsageGroup),
+  tag: Nullable(Type.String()),
+  step_seconds: Type.Number(),
+  data: Type.Array(UsageBucket),
+});
+
+/** The current session as sent by the panel API. */
+export const SessionReport = Type.Object({
+  kind: Type.Enum(['session', 'master']),
+  actor: Type.Object({
+    kind: Type.Enum(['master', 'password', 'oidc']),
+    name: Type.String(),
+    role: Type.Enum(['admin', 'viewer']),
+  }),
+  expires_at: Nullable(IsoTime),
+});

@@ -1,61 +1,41 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { panel } from './api/panel.js';
+import { fetchSession } from './api/session.js';
 import { toPanelError } from './api/panel-error.js';
-import { AuditPage } from '../../features/audit/page/audit-page.js';
-import { CachePage } from '../../features/cache-ledger/page/cache-page.js';
-import { ConnectPage } from '../../features/connect/page/connect-page.js';
-import { ExplainPage } from '../../features/explain/page/explain-page.js';
-import { KeysPage } from '../../features/keys/page/keys-page.js';
-import { LoginPage } from '../../features/login/page/login-page.js';
-import { OverviewPage } from '../../features/usage/page/overview-page.js';
-import { PlaygroundPage } from '../../features/playground/page/playground-page.js';
-import { PipelinePage } from '../../features/pipeline/page/pipeline-page.js';
-import { OwnPage } from '../../features/keys/page/own-page.js';
-import { OpenedRequestPage } from '../../features/requests/page/opened-request-page.js';
-import { RequestsPage } from '../../features/requests/page/requests-page.js';
-import { SessionsPage } from '../../features/login/page/sessions-page.js';
-import { SlotsPage } from '../../features/slots/page/slots-page.js';
-import { TeamsPage } from '../../features/keys/page/teams-page.js';
-import { TokensPage } from '../../features/tokens/page/tokens-page.js';
+import { PluginPage } from './plugin-page.js';
+import type { ConsolePage } from './shell/console-page.js';
+import type { UseCommands } from './shell/palette/command.js';
 import { Shell } from './shell/shell.js';
 import { navigate, usePlace } from './state/location.js';
 import { pageUrlAt } from './state/plugin-pages.js';
 import { session, signedIn } from './state/session.js';
 import { useStore } from './state/store.js';
+import './state/theme.js';
 import { toast } from './state/toasts.js';
 import { Empty } from './ui/empty.js';
 import { Link } from './ui/link.js';
 import { Toaster } from './toaster.js';
 
-const pages: Readonly<Record<string, ComponentType>> = {
-  '/': OverviewPage,
-  '/slots': SlotsPage,
-  '/keys': KeysPage,
-  '/sessions': SessionsPage,
-  '/teams': TeamsPage,
-  '/requests': RequestsPage,
-  '/cache': CachePage,
-  '/pipeline': PipelinePage,
-  '/explain': ExplainPage,
-  '/playground': PlaygroundPage,
-  '/connect': ConnectPage,
-  '/audit': AuditPage,
-  '/tokens': TokensPage,
-};
+interface AppProps {
+  readonly login: ComponentType;
+  /** All pages of the console, in the order of the navigation. */
+  readonly pages: readonly ConsolePage[];
+  /** Commands that features bring to the palette. */
+  readonly commands: readonly UseCommands[];
+}
 
 /** The login page without a session, else the page of the current path. */
-export function App() {
+export function App({ login: Login, pages, commands }: AppProps) {
   const state = useStore(session);
   const { path, query } = usePlace();
   useEffect(() => void findSession(), []);
   useLoginDetour(state === 'out', path, query);
   return (
     <>
-      {state === 'out' && <LoginPage />}
+      {state === 'out' && <Login />}
       {state === 'in' && path !== '/login' && (
-        <Shell path={path}>
-          <Content path={path} />
+        <Shell path={path} pages={pages} commands={commands}>
+          <Content path={path} pages={pages} />
         </Shell>
       )}
       <Toaster />
@@ -63,13 +43,19 @@ export function App() {
   );
 }
 
-function Content({ path }: { readonly path: string }) {
-  const [, request] = /^\/requests\/([^/]+)$/.exec(path) ?? [];
-  if (request !== undefined) return <OpenedRequestPage id={decodeURIComponent(request)} />;
+interface ContentProps {
+  readonly path: string;
+  readonly pages: readonly ConsolePage[];
+}
+
+function Content({ path, pages }: ContentProps) {
   const pluginPage = pageUrlAt(path);
-  if (pluginPage !== undefined) return <OwnPage url={pluginPage} />;
-  const Found = pages[path];
+  if (pluginPage !== undefined) return <PluginPage url={pluginPage} />;
+  const Found = pages.find((page) => page.path === path)?.component;
   if (Found) return <Found />;
+  const [, parent, id] = /^(\/[^/]+)\/([^/]+)$/.exec(path) ?? [];
+  const Item = pages.find((page) => page.path === parent)?.item;
+  if (Item && id !== undefined) return <Item id={decodeURIComponent(id)} />;
   return (
     <Empty icon="search" title="There is no such page">
       <Link to="/">Go to the overview</Link>
@@ -95,7 +81,7 @@ function useLoginDetour(isOut: boolean, path: string, query: URLSearchParams): v
 
 async function findSession(): Promise<void> {
   try {
-    signedIn(await panel.session());
+    signedIn(await fetchSession());
   } catch (error) {
     // A 401 has led to the login already; other failures are shown by each page.
     if (toPanelError(error).status === 401) return;

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 /**
@@ -6,6 +7,10 @@ import { defineConfig } from 'vite';
  */
 export default defineConfig({
   base: '/panel/',
+  // The entry lists the pages of the features, which know the console and not the other way round.
+  resolve: {
+    alias: { '/pages.tsx': fileURLToPath(new URL('../../features/pages.tsx', import.meta.url)) },
+  },
   // Only the page itself names a path from the root, which the gateway replaces below a path of a host.
   experimental: {
     renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),

@@ -2,7 +2,7 @@ import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
 import { route, type Route } from '../../operator/route.js';
 import type { OidcLogin } from './oidc-login.js';
-import { IsoTime, isoTime, Nullable } from '../../operator/schemas.js';
+import { IsoTime, isoTime, SessionReport } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes for login, logout and the current session. */
@@ -53,15 +53,4 @@ export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Rou
 
 const Logout = Type.Object({
   continue_to: Type.String({ description: 'Where a browser goes to sign out of the provider.' }),
-});
-
-/** The current session as sent by the panel API. */
-export const SessionReport = Type.Object({
-  kind: Type.Enum(['session', 'master']),
-  actor: Type.Object({
-    kind: Type.Enum(['master', 'password', 'oidc']),
-    name: Type.String(),
-    role: Type.Enum(['admin', 'viewer']),
-  }),
-  expires_at: Nullable(IsoTime),
 });

@@ -15,7 +15,7 @@ import { filterFields, toCondition } from '../../operator/ledger-query.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { cacheHitRatio, costReport, nanoUsd, tokensReport } from '../../operator/ledger-report.js';
 import { route, type OperatorContext, type Route } from '../../operator/route.js';
-import { IsoTime, Nullable, UsageBucket } from '../../operator/schemas.js';
+import { UsageBucket, UsageGroup, UsageReport } from '../../operator/schemas.js';
 import { withTeamId } from '../../operator/team-id.js';
 
 /** Route `GET /api/panel/usage`. */
@@ -57,15 +57,10 @@ function usageRoute(gateway: Gateway, names: Names): Route {
   });
 }
 
-const By = Type.Enum(['key', 'team', 'slot', 'model', 'asked_model', 'format', 'tag', 'stage', 'cause'], {
-  description:
-    '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router.',
-});
-
 const Query = Closed({
   from: Type.Optional(Time({ description: 'Default: a day before `to`.' })),
   to: Type.Optional(Time({ description: 'Default: now.' })),
-  by: Type.Optional(By),
+  by: Type.Optional(UsageGroup),
   as: Type.Optional(As),
   ...filterFields,
   latency: Type.Optional(
@@ -100,17 +95,6 @@ function usageCsv(ctx: OperatorContext, reports: readonly object[]): Readable {
   return csvAnswer(ctx, 'usage', columnsOf(UsageBucket), batches);
 }
 
-/** Sums of the ledger as sent by the panel API. */
-export const UsageReport = Type.Object({
-  object: Type.Literal('usage'),
-  from: IsoTime,
-  to: IsoTime,
-  by: Nullable(By),
-  tag: Nullable(Type.String()),
-  step_seconds: Type.Number(),
-  data: Type.Array(UsageBucket),
-});
-
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const maxStepMs = 366 * dayMs;
@@ -132,7 +116,7 @@ function isSummed(filters: readonly string[], by: UsageQuery['by'] | undefined):
   return others.length === 0 && hourlyGroups.has(filter) && (by === undefined || by === filter);
 }
 
-const hourlyGroups: ReadonlySet<string> = new Set(By.enum);
+const hourlyGroups: ReadonlySet<string> = new Set(UsageGroup.enum);
 
 /**
  * Checks a usage query. For a step of whole hours the range is widened to whole hours, as the ledger sums

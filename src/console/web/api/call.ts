@@ -12,6 +12,17 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A list of the panel API. */
+export interface List<Item> {
+  readonly data: readonly Item[];
+}
+
+/** A part of a list that is read page by page. */
+export interface ListPage<Item> extends List<Item> {
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
@@ -27,6 +38,20 @@ export async function call<Answer>(method: Method, path: string, options: CallOp
   }
   if (response.status === 204) return undefined as Answer; // asked for by calls that expect no body
   return (await response.json()) as Answer;
+}
+
+/** Items of a list of the panel API. Throws as `call`. */
+export async function fetchList<Item>(
+  path: string,
+  signal?: AbortSignal,
+  query?: Query,
+): Promise<readonly Item[]> {
+  return (await call<List<Item>>('GET', path, { signal, ...(query && { query }) })).data;
+}
+
+/** Path of one item of a list. */
+export function pathOf(path: string, id: string, rest = ''): string {
+  return `${path}/${encodeURIComponent(id)}${rest}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CacheLoss } from '../api/types.js';
+import type { CacheLoss } from '../api/ledger.js';
 
 type Cause = CacheLoss['cause'];
 

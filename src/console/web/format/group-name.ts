@@ -1,4 +1,4 @@
-import type { UsageBucket } from '../api/types.js';
+import type { UsageBucket } from '../api/ledger.js';
 import { formatWords } from './words.js';
 
 /**

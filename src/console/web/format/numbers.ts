@@ -1,4 +1,4 @@
-import type { Tokens } from '../api/types.js';
+import type { Tokens } from '../api/ledger.js';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { panel } from '../api/panel.js';
+import { fetchKeyNames, fetchModels, fetchSlotNames, fetchTeamNames } from '../api/names.js';
 import { useResource } from '../state/use-resource.js';
 import type { Option } from '../ui/select.js';
 
@@ -16,10 +16,10 @@ export function useChoices(): Choices {
   const { data } = useResource(`choices ${isIdle}`, async (signal) => {
     if (!isIdle) return undefined;
     const [keys, teams, slots, models] = await Promise.all([
-      panel.keys(signal),
-      panel.teams(signal),
-      panel.slots(signal),
-      panel.models(signal),
+      fetchKeyNames(signal),
+      fetchTeamNames(signal),
+      fetchSlotNames(signal),
+      fetchModels(signal),
     ]);
     return { keys, teams, slots, models };
   });

@@ -1,4 +1,4 @@
-import type { LedgerRequest } from '../api/types.js';
+import type { LedgerRequest } from '../api/ledger.js';
 import { formatWords } from '../format/words.js';
 import type { Option } from '../ui/select.js';
 

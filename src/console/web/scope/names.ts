@@ -1,4 +1,4 @@
-import { panel } from '../api/panel.js';
+import { fetchKeyNames, fetchTeamNames } from '../api/names.js';
 import { useResource } from '../state/use-resource.js';
 
 interface Named {
@@ -9,7 +9,9 @@ interface Named {
 /** Name of a key or a team by its id, which is shown until the names are loaded, and for a deleted one. */
 export function useNames(of: 'keys' | 'teams', isNeeded: boolean): (id: string) => string {
   const { data = [] } = useResource<readonly Named[]>(`names of ${of} ${isNeeded}`, async (signal) =>
-    isNeeded ? panel[of](signal) : [],
+    isNeeded ? fetchNames[of](signal) : [],
   );
   return (id) => data.find((one) => one.id === id)?.name ?? id;
 }
+
+const fetchNames = { keys: fetchKeyNames, teams: fetchTeamNames };

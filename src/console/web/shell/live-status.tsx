@@ -1,13 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import { panel } from '../api/panel.js';
-import type { Status } from '../api/types.js';
+import { fetchStatus, type Status } from '../api/status.js';
 import { counted } from '../format/numbers.js';
 import { status as lastStatus } from '../state/status.js';
 import { useResource } from '../state/use-resource.js';
 
 /** Health of the gateway, shown on every page. */
 export function LiveStatus() {
-  const { data, error } = useResource('status', (signal) => panel.status(signal), 3000);
+  const { data, error } = useResource('status', fetchStatus, 3000);
   useEffect(() => lastStatus.set(data), [data]);
   return (
     <div class="live-status">

@@ -1,17 +1,21 @@
 import { useId, useState } from 'preact/hooks';
-import { pathOfPage, usePluginPages } from '../state/plugin-pages.js';
 import { withScope } from '../scope/scope.js';
 import { usePlace } from '../state/location.js';
 import { Dialog } from '../ui/dialog.js';
 import { Icon } from '../ui/icon.js';
 import { Link } from '../ui/link.js';
-import { destinationGroups, destinations, type Destination, type DestinationGroup } from './destinations.js';
+import { pageGroups, usePluginDestinations, type ConsolePage, type Destination } from './console-page.js';
+
+interface NavigationProps {
+  readonly path: string;
+  readonly pages: readonly ConsolePage[];
+}
 
 /** Links to all pages in groups; on a phone a bar with the main ones, and the others behind "More". */
-export function Navigation({ path }: { readonly path: string }) {
-  const groups = useGroups();
+export function Navigation({ path, pages }: NavigationProps) {
+  const groups = useGroups(pages);
   const [isOpen, setOpen] = useState(false);
-  const isElsewhere = !destinations.some(({ to, isMain }) => isMain && isAt(path, to));
+  const isElsewhere = !pages.some((page) => page.isMain && isAt(path, page.path));
   return (
     <>
       <nav class="nav" aria-label="Pages">
@@ -20,10 +24,10 @@ export function Navigation({ path }: { readonly path: string }) {
         ))}
       </nav>
       <nav class="tabs" aria-label="Main pages">
-        {destinations
+        {pages
           .filter(({ isMain }) => isMain)
           .map((page) => (
-            <PageLink key={page.to} page={page} path={path} />
+            <PageLink key={page.path} page={page} path={path} />
           ))}
         <button
           type="button"
@@ -41,7 +45,7 @@ export function Navigation({ path }: { readonly path: string }) {
 }
 
 interface MorePagesProps {
-  readonly groups: readonly DestinationGroup[];
+  readonly groups: readonly PageGroup[];
   readonly path: string;
   readonly onClose: () => void;
 }
@@ -60,14 +64,14 @@ function MorePages({ groups, path, onClose }: MorePagesProps) {
   );
 }
 
-function Group({ group, path }: { readonly group: DestinationGroup; readonly path: string }) {
+function Group({ group, path }: { readonly group: PageGroup; readonly path: string }) {
   const id = useId();
   return (
     <div class="nav-group">
       <p id={id}>{group.name}</p>
       <ul aria-labelledby={id}>
         {group.pages.map((page) => (
-          <li key={page.to}>
+          <li key={page.path}>
             <PageLink page={page} path={path} />
           </li>
         ))}
@@ -77,22 +81,26 @@ function Group({ group, path }: { readonly group: DestinationGroup; readonly pat
 }
 
 function PageLink({ page, path }: { readonly page: Destination; readonly path: string }) {
-  const { to, text, icon } = page;
+  const { path: to, title, icon } = page;
   const place = usePlace();
   return (
     <Link to={withScope(to, place)} current={isAt(path, to)}>
       <Icon name={icon} size={20} />
-      <span>{text}</span>
+      <span>{title}</span>
     </Link>
   );
 }
 
+interface PageGroup {
+  readonly name: string;
+  readonly pages: readonly Destination[];
+}
+
 /** The console's own pages, then those of plugins. */
-function useGroups(): readonly DestinationGroup[] {
-  const { data: pages = [] } = usePluginPages();
-  if (pages.length === 0) return destinationGroups;
-  const own = pages.map((page) => ({ to: pathOfPage(page), text: page.title, icon: 'file' as const }));
-  return [...destinationGroups, { name: 'Plugins', pages: own }];
+function useGroups(pages: readonly ConsolePage[]): readonly PageGroup[] {
+  const plugins = usePluginDestinations();
+  const own = pageGroups.map((name) => ({ name, pages: pages.filter(({ group }) => group === name) }));
+  return [...own, { name: 'Plugins', pages: plugins }].filter((group) => group.pages.length > 0);
 }
 
 function isAt(path: string, to: string): boolean {

@@ -3,9 +3,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../state/store.js';
 import { Link } from '../ui/link.js';
 import { Logo } from '../ui/logo.js';
+import type { ConsolePage } from './console-page.js';
 import { LiveStatus } from './live-status.js';
 import { Navigation } from './navigation.js';
 import { overlay } from './overlay.js';
+import type { UseCommands } from './palette/command.js';
 import { Palette } from './palette/palette.js';
 import { SearchButton } from './search-button.js';
 import { HelpSheet } from './shortcuts/help-sheet.js';
@@ -14,11 +16,18 @@ import { SignedInAs } from './signed-in-as.js';
 import { SignOut } from './sign-out.js';
 import { ThemeSwitch } from './theme-switch.js';
 
+interface ShellProps {
+  readonly path: string;
+  readonly pages: readonly ConsolePage[];
+  readonly commands: readonly UseCommands[];
+  readonly children: ComponentChildren;
+}
+
 /** Frame of every page: a navigation bar at the side, on a phone at the bottom. */
-export function Shell({ path, children }: { readonly path: string; readonly children: ComponentChildren }) {
+export function Shell({ path, pages, commands, children }: ShellProps) {
   const main = useFocusOnNewPage(path);
   const open = useStore(overlay);
-  useShortcuts();
+  useShortcuts(pages);
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -30,7 +39,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
           <span>gw2api</span>
         </Link>
         <SearchButton />
-        <Navigation path={path} />
+        <Navigation path={path} pages={pages} />
         <LiveStatus />
         <SignedInAs />
         <div class="bar-foot">
@@ -41,8 +50,8 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
       <main id="main" tabIndex={-1} ref={main}>
         {children}
       </main>
-      {open === 'palette' && <Palette />}
-      {open === 'help' && <HelpSheet />}
+      {open === 'palette' && <Palette pages={pages} commands={commands} />}
+      {open === 'help' && <HelpSheet pages={pages} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { panel } from '../api/panel.js';
+import { logOut } from '../api/session.js';
 import { toPanelError } from '../api/panel-error.js';
 import { navigate } from '../state/location.js';
 import { signedOut } from '../state/session.js';
@@ -12,7 +12,7 @@ export function SignOut() {
 /** Ends the session and shows the login. */
 export async function leave(): Promise<void> {
   try {
-    const { continue_to: elsewhere } = (await panel.logout()) ?? {};
+    const { continue_to: elsewhere } = (await logOut()) ?? {};
     if (elsewhere !== undefined) return window.location.assign(elsewhere); // the provider ends its own session
     navigate('/login');
     signedOut();

@@ -1,10 +1,9 @@
-import { panel } from '../api/panel.js';
-import type { PluginPage } from '../api/types.js';
+import { fetchPluginPages, type PluginPage } from '../api/status.js';
 import { useResource, type Resource } from './use-resource.js';
 
 /** Pages that plugins bring; a reload of the gateway changes them. */
 export function usePluginPages(): Resource<readonly PluginPage[]> {
-  return useResource('pages', (signal) => panel.pages(signal), 60_000);
+  return useResource('pages', fetchPluginPages, 60_000);
 }
 
 /** Path of a plugin's page in the console. */

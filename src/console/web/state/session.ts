@@ -1,5 +1,9 @@
-import type { Session } from '../api/types.js';
+import type { Static } from 'typebox';
+import type { SessionReport } from '../../../operator/schemas.js';
 import { createStore, useStore } from './store.js';
+
+/** Session of the person at this page. */
+export type Session = Static<typeof SessionReport>;
 
 type SessionState = 'unknown' | 'in' | 'out';
 

@@ -1,4 +1,4 @@
-import type { Status } from '../api/types.js';
+import type { Status } from '../api/status.js';
 import { createStore } from './store.js';
 
 /** Last status of the gateway, polled by the shell. */

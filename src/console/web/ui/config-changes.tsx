@@ -1,14 +1,14 @@
-import type { ConfigChanges, EntryChange, SettingChange } from '../api/types.js';
+import type { ConfigDiff, EntryChange, SettingChange } from '../../../config/diff/config-diff.js';
 import { Badge } from './badge.js';
 import { valueText } from './value-text.js';
 
 /** True where a reload would change anything. */
-export function hasChanges({ stages, formats, slots, models, settings }: ConfigChanges): boolean {
+export function hasChanges({ stages, formats, slots, models, settings }: ConfigDiff): boolean {
   return [stages, formats, slots, models, settings].some((part) => part.length > 0);
 }
 
 /** The difference between the config in force and the file, part by part. */
-export function Changes({ changes }: { readonly changes: ConfigChanges }) {
+export function Changes({ changes }: { readonly changes: ConfigDiff }) {
   const { stages, formats, slots, models, settings } = changes;
   return (
     <div class="changes">

@@ -1,7 +1,7 @@
-import type { AuditEntry } from '../../../console/web/api/types.js';
 import { Link } from '../../../console/web/ui/link.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { Time } from '../../../console/web/ui/time.js';
+import type { AuditEntry } from './api.js';
 import { diffOf } from './entry-diff.js';
 import { Outcome } from './outcome.js';
 

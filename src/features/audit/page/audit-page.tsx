@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { panelUrl } from '../../../console/web/api/call.js';
-import type { AuditEntry } from '../../../console/web/api/types.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { usePlace } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
@@ -8,14 +8,25 @@ import { Icon } from '../../../console/web/ui/icon.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
+import type { AuditEntry } from './api.js';
 import { auditColumns } from './audit-columns.js';
 import { EntryDialog } from './entry-dialog.js';
 import { FilterBar } from './filter-bar.js';
 import { filtersOf, toQuery, type Filters } from './filters.js';
 import { useEntries } from './use-entries.js';
 
+export const auditPage: ConsolePage = {
+  path: '/audit',
+  title: 'Audit log',
+  group: 'Access',
+  icon: 'file',
+  key: 'a',
+  words: 'who when changes history',
+  component: AuditPage,
+};
+
 /** The audit log: who has done what, newest first. */
-export function AuditPage() {
+function AuditPage() {
   const filters = filtersOf(usePlace().query);
   const { first, older, hasMore, isLoadingMore, more } = useEntries(filters);
   const [opened, setOpened] = useState<AuditEntry>();

@@ -1,9 +1,10 @@
-import type { AuditEntry, ConfigChanges } from '../../../console/web/api/types.js';
+import type { ConfigDiff } from '../../../config/diff/config-diff.js';
 import { Dialog } from '../../../console/web/ui/dialog.js';
 import { Facts } from '../../../console/web/ui/facts.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { Changes, hasChanges, Settings } from '../../../console/web/ui/config-changes.js';
+import type { AuditEntry } from './api.js';
 import { kindOf, targetOf } from './audit-columns.js';
 import { diffOf } from './entry-diff.js';
 import { Outcome } from './outcome.js';
@@ -51,7 +52,7 @@ function Target({ id }: { readonly id: string }) {
 
 function Change({ entry: { before, after } }: { readonly entry: AuditEntry }) {
   const { changes: config, ...rest } = Object(after) as { readonly changes?: unknown }; // of any object, or nothing
-  const isReload = isConfigChanges(config);
+  const isReload = isConfigDiff(config);
   const changes = diffOf(before, isReload ? rest : after).filter(({ path }) => path !== 'status');
   return (
     <div class="changes">
@@ -63,7 +64,7 @@ function Change({ entry: { before, after } }: { readonly entry: AuditEntry }) {
 }
 
 /** True for the difference of a reload, unless the log had no room for all of it. */
-function isConfigChanges(value: unknown): value is ConfigChanges {
+function isConfigDiff(value: unknown): value is ConfigDiff {
   const parts = Object(value) as Readonly<Record<string, unknown>>; // of any object, or nothing
   return ['stages', 'formats', 'slots', 'models', 'settings'].every((part) => {
     const list = parts[part];

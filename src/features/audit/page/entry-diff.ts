@@ -1,4 +1,4 @@
-import type { SettingChange } from '../../../console/web/api/types.js';
+import type { SettingChange } from '../../../config/diff/config-diff.js';
 
 /** Fields that differ between two values, each by its path; one-sided where there was nothing before or after. */
 export function diffOf(before: unknown, after: unknown, path = ''): readonly SettingChange[] {

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../../../console/web/api/types.js';
 import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
+import type { AuditEntry } from './api.js';
 
 const looks: Readonly<Record<AuditEntry['outcome'], Pick<BadgeProps, 'tone' | 'icon'>>> = {
   done: { tone: 'ok', icon: 'check' },

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
+import type { ListPage } from '../../../console/web/api/call.js';
 import { toPanelError } from '../../../console/web/api/panel-error.js';
-import type { AuditEntry, AuditPage } from '../../../console/web/api/types.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
+import { fetchAudit, type AuditEntry } from './api.js';
 import { toQuery, type Filters } from './filters.js';
 
 const pageSize = 50;
 
 interface Entries {
-  readonly first: Resource<AuditPage>;
+  readonly first: Resource<ListPage<AuditEntry>>;
   /** Entries of the further pages. */
   readonly older: readonly AuditEntry[];
   readonly hasMore: boolean;
@@ -18,7 +18,7 @@ interface Entries {
 }
 
 interface Older {
-  readonly first: AuditPage | undefined;
+  readonly first: ListPage<AuditEntry> | undefined;
   readonly entries: readonly AuditEntry[];
   readonly cursor: string | null;
 }
@@ -26,7 +26,7 @@ interface Older {
 /** Loads the log page by page; other filters, and a reload of the first page, start over. */
 export function useEntries(filters: Filters): Entries {
   const first = useResource(JSON.stringify(filters), (signal) =>
-    panel.audit(toQuery(filters, { limit: pageSize }), signal),
+    fetchAudit(toQuery(filters, { limit: pageSize }), signal),
   );
   const [older, setOlder] = useState<Older>({ first: undefined, entries: [], cursor: null });
   const [isLoadingMore, setLoadingMore] = useState(false);
@@ -37,7 +37,7 @@ export function useEntries(filters: Filters): Entries {
   const load = async () => {
     setLoadingMore(true);
     try {
-      const page = await panel.audit(toQuery(filters, { limit: pageSize, cursor: older.cursor }));
+      const page = await fetchAudit(toQuery(filters, { limit: pageSize, cursor: older.cursor }));
       setOlder((last) => ({
         ...last,
         entries: [...last.entries, ...page.data],

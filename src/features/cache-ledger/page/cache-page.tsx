@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import type { UsageGroup } from '../../../console/web/api/types.js';
+import type { UsageGroup } from '../../../console/web/api/ledger.js';
 import { compact, count } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
@@ -14,10 +15,20 @@ import { LossTable } from './loss-table.js';
 import { spanInWords, spanNameOf, spanOptions } from './span.js';
 import { useCache, type CauseSum } from './use-cache.js';
 
+export const cachePage: ConsolePage = {
+  path: '/cache',
+  title: 'Cache',
+  group: 'Traffic',
+  icon: 'cache',
+  key: 'h',
+  words: 'prompt cache hit ratio lost tokens causes',
+  component: CachePage,
+};
+
 type Report = NonNullable<ReturnType<typeof useCache>['data']>;
 
 /** Page of the providers' prompt caches: how much is read from them, and why turns lose them. */
-export function CachePage() {
+function CachePage() {
   const { query } = usePlace();
   const name = spanNameOf(query.get('range'));
   const words = spanInWords(name);

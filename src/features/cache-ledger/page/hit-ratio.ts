@@ -1,4 +1,4 @@
-import type { Usage, UsageBucket } from '../../../console/web/api/types.js';
+import type { Usage, UsageBucket } from '../../../console/web/api/ledger.js';
 import { maxColours, seriesColour, type ChartData } from '../../../console/web/charts/chart-data.js';
 import { groupBy } from '../../../console/web/format/group-by.js';
 import { inputTokens } from '../../../console/web/format/numbers.js';

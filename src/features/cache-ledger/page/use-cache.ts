@@ -1,11 +1,12 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type {
-  CacheLoss,
-  LedgerRequest,
-  Usage,
-  UsageBucket,
-  UsageGroup,
-} from '../../../console/web/api/types.js';
+import {
+  fetchRequests,
+  fetchUsage,
+  type CacheLoss,
+  type LedgerRequest,
+  type Usage,
+  type UsageBucket,
+  type UsageGroup,
+} from '../../../console/web/api/ledger.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { spanOf, type Span, type SpanName } from './span.js';
 
@@ -38,8 +39,8 @@ export function useCache(name: SpanName, by: UsageGroup | null): Resource<CacheR
     const step = `${span.stepSeconds}s`;
     const whole = `${(span.toMs - span.fromMs) / 1000}s`;
     const [usage, causes] = await Promise.all([
-      panel.usage({ ...usageTimes, step, ...(by && { by }) }, signal),
-      panel.usage({ ...usageTimes, step: whole, by: 'cause' }, signal),
+      fetchUsage({ ...usageTimes, step, ...(by && { by }) }, signal),
+      fetchUsage({ ...usageTimes, step: whole, by: 'cause' }, signal),
     ]);
     const sums = causeSums(causes.data);
     return { span, usage, causes: sums, losses: await lastLosses(sums, times, signal) };
@@ -68,7 +69,7 @@ async function lastLosses(
 ): Promise<readonly Loss[]> {
   const pages = await Promise.all(
     causes.map(({ cause, turns }) =>
-      panel.requests({ ...times, cause, limit: Math.min(turns, shownLosses) }, signal),
+      fetchRequests({ ...times, cause, limit: Math.min(turns, shownLosses) }, signal),
     ),
   );
   const losses = pages.flatMap(({ data }) => data.filter((row): row is Loss => row.cache !== null));

@@ -1,11 +1,10 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { Canary } from '../../../console/web/api/types.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import type { Resource } from '../../../console/web/state/use-resource.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Problem } from '../../../console/web/ui/problem.js';
+import { cancelCanary, commitCanary, type Canary } from './api.js';
 import { CanaryFigures } from './canary-figures.js';
 import { Changes } from '../../../console/web/ui/config-changes.js';
 
@@ -27,13 +26,13 @@ function RunningCanary({ canary, resource, onTaken }: CanaryCardProps & { readon
   const action = useAction();
   const commit = () =>
     action.run(async () => {
-      await panel.commitCanary();
+      await commitCanary();
       toast('The new config is in force.');
       onTaken();
     });
   const cancel = () =>
     action.run(async () => {
-      await panel.cancelCanary();
+      await cancelCanary();
       toast('The canary was ended. The old config stays in force.');
     });
   const then = (done: Promise<boolean>) => void done.then(() => resource.reload());

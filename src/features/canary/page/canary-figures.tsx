@@ -1,5 +1,5 @@
-import type { Canary, CanarySide } from '../../../console/web/api/types.js';
 import { count, duration, share } from '../../../console/web/format/numbers.js';
+import type { Canary, CanarySide } from './api.js';
 
 const rows: readonly (readonly [name: string, value: (side: CanarySide) => string])[] = [
   ['Requests', ({ requests }) => count(requests)],

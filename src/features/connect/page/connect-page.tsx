@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Key, Model } from '../../../console/web/api/types.js';
+import { fetchKeyNames, fetchModels, type Model, type NamedKey } from '../../../console/web/api/names.js';
+import { fetchStatus } from '../../../console/web/api/status.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { issuedKeys } from '../../../console/web/state/issued-keys.js';
 import { useStore } from '../../../console/web/state/store.js';
@@ -15,7 +16,17 @@ import { Segmented } from '../../../console/web/ui/segmented.js';
 import { Select } from '../../../console/web/ui/select.js';
 import { curlGroup, snippetGroups } from './snippets.js';
 
-export function ConnectPage() {
+export const connectPage: ConsolePage = {
+  path: '/connect',
+  title: 'Connect',
+  group: 'Gateway',
+  icon: 'connect',
+  key: 'c',
+  words: 'snippets curl sdk base url',
+  component: ConnectPage,
+};
+
+function ConnectPage() {
   const found = useResource('connect', findTargets);
   return (
     <Page title="Connect" lead="Set a base URL and a key: everything an SDK or an agent can do works.">
@@ -29,15 +40,15 @@ export function ConnectPage() {
 interface Targets {
   readonly baseUrl: string;
   /** Keys that are not revoked. */
-  readonly keys: readonly Key[];
+  readonly keys: readonly NamedKey[];
   readonly models: readonly Model[];
 }
 
 async function findTargets(signal: AbortSignal): Promise<Targets> {
   const [keys, models, status] = await Promise.all([
-    panel.keys(signal),
-    panel.models(signal),
-    panel.status(signal),
+    fetchKeyNames(signal),
+    fetchModels(signal),
+    fetchStatus(signal),
   ]);
   return { keys: keys.filter((key) => key.revoked_at === null), models, baseUrl: status.base_url };
 }
@@ -106,7 +117,13 @@ function BaseUrl({ url }: { readonly url: string }) {
   );
 }
 
-function KeyChoice({ keys, chosen }: { readonly keys: readonly Key[]; readonly chosen: Key | undefined }) {
+function KeyChoice({
+  keys,
+  chosen,
+}: {
+  readonly keys: readonly NamedKey[];
+  readonly chosen: NamedKey | undefined;
+}) {
   if (keys.length === 0) {
     return (
       <div class="field">
@@ -144,7 +161,7 @@ function ConnectSkeleton() {
 }
 
 /** Key in a snippet: its full text if this tab has issued it, else a placeholder with its last four characters. */
-function keyText(chosen: Key | undefined, issued: ReadonlyMap<string, string>): string {
+function keyText(chosen: NamedKey | undefined, issued: ReadonlyMap<string, string>): string {
   if (!chosen) return 'YOUR_KEY';
   return issued.get(chosen.id) ?? `sk-gw-…${chosen.last4}`;
 }

@@ -1,4 +1,4 @@
-import type { Explanation } from '../../../console/web/api/types.js';
+import type { Explanation } from '../explanation.js';
 
 type Stage = Explanation['stages'][number];
 

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { ExplainCall } from '../../../console/web/api/types.js';
+import { fetchKeyNames } from '../../../console/web/api/names.js';
 import { usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { TextArea } from '../../../console/web/ui/field.js';
 import { Card } from '../../../console/web/ui/page.js';
 import { Select } from '../../../console/web/ui/select.js';
+import type { ExplainCall } from './api.js';
 import { exampleOf, formats, headersIn } from './examples.js';
 
 interface ExplainFormProps {
@@ -81,7 +81,7 @@ interface KeyChoiceProps {
 }
 
 function KeyChoice({ value, needsKey, onValue }: KeyChoiceProps) {
-  const { data: keys = [] } = useResource('keys', (signal) => panel.keys(signal));
+  const { data: keys = [] } = useResource('keys', fetchKeyNames);
   const good = keys.filter((key) => key.revoked_at === null);
   const options = [
     { value: 'master', text: 'The master key' },

@@ -1,15 +1,26 @@
 import { useState } from 'preact/hooks';
+import type { Explanation } from '../explanation.js';
 import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
-import { panel } from '../../../console/web/api/panel.js';
-import type { ExplainCall, Explanation } from '../../../console/web/api/types.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
+import { fetchExplanation, type ExplainCall } from './api.js';
 import { ExplainForm } from './explain-form.js';
 import { Report } from './report.js';
 
+export const explainPage: ConsolePage = {
+  path: '/explain',
+  title: 'Explain',
+  group: 'Gateway',
+  icon: 'search',
+  key: 'e',
+  words: 'dry run test',
+  component: ExplainPage,
+};
+
 /** Page that shows how the gateway would handle a request now. */
-export function ExplainPage() {
+function ExplainPage() {
   const [explanation, setExplanation] = useState<Explanation>();
   const [problem, setProblem] = useState<PanelError>();
   const isViewer = useIsViewer();
@@ -18,7 +29,7 @@ export function ExplainPage() {
     setBusy(true);
     setProblem(undefined);
     try {
-      setExplanation(await panel.explain(call));
+      setExplanation(await fetchExplanation(call));
     } catch (error) {
       setProblem(toPanelError(error));
     } finally {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { causeText, choiceWords, notTakenWords } from '../words.js';
-import type { Explanation } from '../../../console/web/api/types.js';
+import type { Explanation } from '../explanation.js';
+import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Facts } from '../../../console/web/ui/facts.js';
 import { Card } from '../../../console/web/ui/page.js';

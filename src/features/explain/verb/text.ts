@@ -6,7 +6,8 @@ import type {
   ObservedCooldown,
   ObservedSlot,
 } from '../../../engine/slots/selection/observed-choice.js';
-import { causeText, choiceWords, notTakenWords, skipWords } from '../words.js';
+import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
+import { skipWords } from '../words.js';
 import { callLines, changeLines, eventLines } from './changes.js';
 import { valueText, type Paint } from './values.js';
 import { printable } from '../../../kit/printable.js';

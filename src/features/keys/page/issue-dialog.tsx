@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { IssuedKey } from '../../../console/web/api/types.js';
 import { rememberKey } from '../../../console/web/state/issued-keys.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { issueKey, type IssuedKey } from './api.js';
 import { IssuedSecret } from './issued-secret.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
@@ -40,7 +39,7 @@ function IssueForm({ onClose, onIssued }: IssueFormProps) {
   const drafting = useDraft(draftOf(null));
   const action = useAction();
   const issue = async () => {
-    await action.run(async () => onIssued(await panel.issueKey(givenOf(settingsOf(drafting.draft)))));
+    await action.run(async () => onIssued(await issueKey(givenOf(settingsOf(drafting.draft)))));
   };
   return (
     <FormDialog title="Issue a key" verb="Issue the key" action={action} onSubmit={issue} onClose={onClose}>

@@ -1,6 +1,6 @@
-import type { IssuedKey } from '../../../console/web/api/types.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { ShownOnce } from '../../../console/web/ui/shown-once.js';
+import type { IssuedKey } from './api.js';
 
 interface IssuedSecretProps {
   readonly issued: IssuedKey;

@@ -1,6 +1,6 @@
-import type { Key } from '../../../console/web/api/types.js';
 import { compact, counted } from '../../../console/web/format/numbers.js';
 import { Link } from '../../../console/web/ui/link.js';
+import type { Key } from './api.js';
 import { limitsInWords } from './limits.js';
 import { Sparkline } from './sparkline.js';
 import { noDays, type KeyUsage } from './use-key-usage.js';

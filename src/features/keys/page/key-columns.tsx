@@ -1,9 +1,9 @@
-import type { Key } from '../../../console/web/api/types.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { SecretState } from '../../../console/web/ui/secret-state.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { actionsColumn, RowButton } from '../../../console/web/ui/table/row-actions.js';
 import { RelativeTime, Time } from '../../../console/web/ui/time.js';
+import type { Key } from './api.js';
 import { Limits, Used } from './key-cells.js';
 import { limitsInWords } from './limits.js';
 import type { KeyTableProps } from './key-table.js';

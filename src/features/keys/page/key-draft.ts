@@ -1,5 +1,5 @@
-import type { Key, KeySettings } from '../../../console/web/api/types.js';
 import { fromInputTime, toInputTime } from '../../../console/web/format/times.js';
+import type { Key, KeySettings } from './api.js';
 import { limitDraftOf, limitsOf, type LimitDraft } from './limit-draft.js';
 
 /** Texts of the key form as typed. */

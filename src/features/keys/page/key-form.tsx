@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Key } from '../../../console/web/api/types.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { changeKey, type Key } from './api.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { changesOf } from './limit-draft.js';
@@ -24,7 +23,7 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
   const save = async () => {
     let unknown: readonly string[] = [];
     const isSaved = await action.run(async () => {
-      const changed = await panel.changeKey(issued.id, changesOf(settingsOf(draft), settingsOf(before)));
+      const changed = await changeKey(issued.id, changesOf(settingsOf(draft), settingsOf(before)));
       unknown = changed.unknown_models;
     });
     if (!isSaved) return;

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import type { Key } from '../../../console/web/api/types.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
 import { SearchField } from '../../../console/web/ui/search-field.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
+import type { Key } from './api.js';
 import { keyColumns } from './key-columns.js';
 import type { KeyUsage } from './use-key-usage.js';
 

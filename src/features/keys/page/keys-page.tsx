@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Key } from '../../../console/web/api/types.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
+import { fetchKeys, type Key } from './api.js';
 import { IssueDialog } from './issue-dialog.js';
 import { KeyForm } from './key-form.js';
 import { KeyLists } from './key-table.js';
@@ -15,10 +15,21 @@ import { RotateDialog } from './rotate-dialog.js';
 import { useTeams } from './use-teams.js';
 import { useKeyUsage } from './use-key-usage.js';
 
+export const keysPage: ConsolePage = {
+  path: '/keys',
+  title: 'Keys',
+  group: 'Access',
+  icon: 'keys',
+  key: 'k',
+  words: 'limits issue revoke',
+  isMain: true,
+  component: KeysPage,
+};
+
 type Open = { readonly what: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
 
-export function KeysPage() {
-  const keys = useResource('keys', (signal) => panel.keys(signal), 15_000);
+function KeysPage() {
+  const keys = useResource('keys', fetchKeys, 15_000);
   const usage = useKeyUsage();
   const { data: teams } = useTeams();
   const teamNames = useMemo(() => teams && new Map(teams.map(({ id, name }) => [id, name])), [teams]);

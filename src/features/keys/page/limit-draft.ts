@@ -1,4 +1,4 @@
-import type { Limits } from '../../../console/web/api/types.js';
+import type { Limits } from './api.js';
 
 /** Limits of a key or team as typed. */
 export interface LimitDraft {

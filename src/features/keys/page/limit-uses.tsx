@@ -1,8 +1,8 @@
-import type { Limits, Team } from '../../../console/web/api/types.js';
 import { compact, count, counted } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
 import { Meter } from '../../../console/web/ui/meter.js';
 import { Time } from '../../../console/web/ui/time.js';
+import type { Limits, Team } from './api.js';
 
 type Counted = keyof Team['used'];
 

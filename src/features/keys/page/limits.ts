@@ -1,6 +1,6 @@
-import type { Key } from '../../../console/web/api/types.js';
 import { compact, counted } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
+import type { Key } from './api.js';
 
 /** Limits of a key, one phrase each. */
 export function limitsInWords(key: Key): readonly string[] {

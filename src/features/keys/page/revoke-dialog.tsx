@@ -1,10 +1,9 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { Key } from '../../../console/web/api/types.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { runWithToast } from '../../../console/web/state/use-action.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/confirm.js';
 import { Dialog } from '../../../console/web/ui/dialog.js';
+import { changeKey, deleteKey, revokeKey, type Key } from './api.js';
 
 interface RevokeDialogProps {
   readonly issued: Key;
@@ -16,7 +15,7 @@ interface RevokeDialogProps {
 export function RevokeDialog({ issued, onClose, onDone }: RevokeDialogProps) {
   if (issued.revoked_at) return <RevokedDialog issued={issued} onClose={onClose} onDone={onDone} />;
   const revoke = async () => {
-    await panel.revokeKey(issued.id);
+    await revokeKey(issued.id);
     toast(`${issued.name} is revoked.`);
     onDone();
   };
@@ -52,16 +51,14 @@ function RevokedDialog({ issued, onClose, onDone }: RevokeDialogProps) {
           tone="danger"
           changes
           icon="bin"
-          onClick={() => void change(`${name} is deleted.`, () => panel.deleteKey(id))}
+          onClick={() => void change(`${name} is deleted.`, () => deleteKey(id))}
         >
           Delete for good
         </Button>
         <Button
           changes
           icon="play"
-          onClick={() =>
-            void change(`${name} may come in again.`, () => panel.changeKey(id, { revoked_at: null }))
-          }
+          onClick={() => void change(`${name} may come in again.`, () => changeKey(id, { revoked_at: null }))}
         >
           Let it in again
         </Button>

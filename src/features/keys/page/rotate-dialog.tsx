@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { IssuedKey, Key } from '../../../console/web/api/types.js';
 import { rememberKey } from '../../../console/web/state/issued-keys.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { Select } from '../../../console/web/ui/select.js';
+import { rotateKey, type IssuedKey, type Key } from './api.js';
 import { IssuedSecret } from './issued-secret.js';
 
 interface RotateDialogProps {
@@ -20,7 +19,7 @@ export function RotateDialog({ issued, onClose, onRotated }: RotateDialogProps) 
   const action = useAction();
   const rotate = async () => {
     await action.run(async () => {
-      const key = await panel.rotateKey(issued.id, grace);
+      const key = await rotateKey(issued.id, grace);
       rememberKey(key.id, key.key);
       setRotated(key);
       onRotated();

@@ -1,7 +1,7 @@
-import type { Team } from '../../../console/web/api/types.js';
 import { count } from '../../../console/web/format/numbers.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { actionsColumn, RowButton } from '../../../console/web/ui/table/row-actions.js';
+import type { Team } from './api.js';
 import { LimitUses } from './limit-uses.js';
 
 interface TeamActions {

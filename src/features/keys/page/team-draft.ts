@@ -1,4 +1,4 @@
-import type { Team, TeamSettings } from '../../../console/web/api/types.js';
+import type { Team, TeamSettings } from './api.js';
 import { limitDraftOf, limitsOf, type LimitDraft } from './limit-draft.js';
 
 /** Texts of the team form as typed. */

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Team } from '../../../console/web/api/types.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { tie, useDraft } from '../../../console/web/state/use-draft.js';
 import { Input } from '../../../console/web/ui/field.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { changeTeam, makeTeam, type Team } from './api.js';
 import { changesOf, givenOf } from './limit-draft.js';
 import { LimitFields } from './limit-fields.js';
 import { draftOf, settingsOf } from './team-draft.js';
@@ -26,8 +25,8 @@ export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
   const save = async () => {
     const settings = settingsOf(drafting.draft);
     const isSaved = await action.run(async () => {
-      if (team) await panel.changeTeam(team.id, changesOf(settings, settingsOf(before)));
-      else await panel.makeTeam(givenOf(settings));
+      if (team) await changeTeam(team.id, changesOf(settings, settingsOf(before)));
+      else await makeTeam(givenOf(settings));
     });
     if (!isSaved) return;
     toast(`The team ${settings.name} is ${team ? 'changed' : 'made'}.`);

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Team } from '../../../console/web/api/types.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/confirm.js';
@@ -9,16 +8,27 @@ import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
+import { deleteTeam, type Team } from './api.js';
 import { teamColumns } from './team-columns.js';
 import { TeamForm } from './team-form.js';
 import { useTeams } from './use-teams.js';
+
+export const teamsPage: ConsolePage = {
+  path: '/teams',
+  title: 'Teams',
+  group: 'Access',
+  icon: 'team',
+  key: 't',
+  words: 'budgets limits usd',
+  component: TeamsPage,
+};
 
 type Open =
   | { readonly what: 'edit'; readonly team: Team | null }
   | { readonly what: 'delete'; readonly team: Team };
 
 /** Teams of keys, with what each has used of its limits and budgets. */
-export function TeamsPage() {
+function TeamsPage() {
   const teams = useTeams();
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
@@ -78,7 +88,7 @@ interface DeleteTeamProps {
 
 function DeleteTeam({ team, onClose, onDone }: DeleteTeamProps) {
   const remove = async () => {
-    await panel.deleteTeam(team.id);
+    await deleteTeam(team.id);
     toast(`The team ${team.name} is deleted.`);
     onDone();
   };

@@ -1,5 +1,4 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { UsageBucket } from '../../../console/web/api/types.js';
+import { fetchUsage, type UsageBucket } from '../../../console/web/api/ledger.js';
 import { allTokens } from '../../../console/web/format/numbers.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 
@@ -20,7 +19,7 @@ export function useKeyUsage(): ReadonlyMap<string, KeyUsage> | undefined {
     async (signal) => {
       const to = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
       const from = to - days * dayMs;
-      const report = await panel.usage({ from, to, by: 'key', step: '1d', latency: false }, signal);
+      const report = await fetchUsage({ from, to, by: 'key', step: '1d', latency: false }, signal);
       return sumByKey(report.data, from);
     },
     30_000,

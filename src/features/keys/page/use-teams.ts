@@ -1,7 +1,7 @@
-import { panel } from '../../../console/web/api/panel.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
+import { fetchTeams } from './api.js';
 
 /** All teams, by name. */
 export function useTeams() {
-  return useResource('teams', (signal) => panel.teams(signal), 15_000);
+  return useResource('teams', fetchTeams, 15_000);
 }

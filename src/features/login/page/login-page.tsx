@@ -1,16 +1,15 @@
 import { useEffect } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { LoginWays } from '../../../console/web/api/types.js';
 import { hrefOf, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Icon } from '../../../console/web/ui/icon.js';
 import { Skeleton } from '../../../console/web/ui/loaded.js';
 import { Logo } from '../../../console/web/ui/logo.js';
+import { fetchLoginWays, type LoginWays } from './api.js';
 import { PasswordForm } from './password-form.js';
 
 export function LoginPage() {
   const { query } = usePlace();
-  const ways = useResource('login', (signal) => panel.loginWays(signal));
+  const ways = useResource('login', fetchLoginWays);
   useEffect(() => {
     document.title = 'Sign in · gw2api';
   }, []);

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
+import { fetchSession } from '../../../console/web/api/session.js';
 import { signedIn } from '../../../console/web/state/session.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Input } from '../../../console/web/ui/field.js';
 import { Problem } from '../../../console/web/ui/problem.js';
+import { logIn } from './api.js';
 
 /** `isSecond`: another way to sign in comes before it. */
 export function PasswordForm({ isSecond }: { readonly isSecond: boolean }) {
@@ -13,8 +14,8 @@ export function PasswordForm({ isSecond }: { readonly isSecond: boolean }) {
   const submit = async (event: Event) => {
     event.preventDefault();
     await action.run(async () => {
-      await panel.login(password);
-      signedIn(await panel.session());
+      await logIn(password);
+      signedIn(await fetchSession());
     });
   };
   return (

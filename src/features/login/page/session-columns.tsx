@@ -1,9 +1,9 @@
-import type { SessionItem } from '../../../console/web/api/types.js';
 import { browserOf, nameOf } from '../../../console/web/format/person.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
+import type { SessionItem } from './api.js';
 
 /** Columns of the sessions; `onEnd` is called for the one whose button is clicked. */
 export function sessionColumns(onEnd: (session: SessionItem) => void): readonly Column<SessionItem>[] {

@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { SessionItem } from '../../../console/web/api/types.js';
 import { nameOf } from '../../../console/web/format/person.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
@@ -11,13 +10,23 @@ import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
+import { endOtherSessions, endSession, fetchSessions, type SessionItem } from './api.js';
 import { sessionColumns } from './session-columns.js';
+
+export const sessionsPage: ConsolePage = {
+  path: '/sessions',
+  title: 'Sessions',
+  group: 'Access',
+  icon: 'person',
+  words: 'people signed in login end role',
+  component: SessionsPage,
+};
 
 /** `others`: all sessions but that of this browser. */
 type Ending = SessionItem | 'others' | undefined;
 
-export function SessionsPage() {
-  const sessions = useResource('sessions', (signal) => panel.sessions(signal), 15_000);
+function SessionsPage() {
+  const sessions = useResource('sessions', fetchSessions, 15_000);
   const isViewer = useIsViewer();
   const [ending, setEnding] = useState<Ending>();
   const others = sessions.data?.filter(({ current }) => !current) ?? [];
@@ -87,9 +96,9 @@ interface EndDialogProps {
 function EndDialog({ ending, number, onClose, onDone }: EndDialogProps) {
   const isAll = ending === 'others';
   const end = async () => {
-    if (isAll) toast(endedText((await panel.endOtherSessions()).ended));
+    if (isAll) toast(endedText((await endOtherSessions()).ended));
     else {
-      await panel.endSession(ending.id);
+      await endSession(ending.id);
       toast(`The session of ${nameOf(ending)} has ended.`);
     }
     onDone();

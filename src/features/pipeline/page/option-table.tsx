@@ -1,6 +1,6 @@
-import type { Field } from '../../../console/web/api/types.js';
 import { Icon } from '../../../console/web/ui/icon.js';
 import { valueText } from '../../../console/web/ui/value-text.js';
+import type { Field } from './api.js';
 
 /** The options of a stage: those that are not the default, and the others folded away. */
 export function Options({ fields }: { readonly fields: readonly Field[] }) {

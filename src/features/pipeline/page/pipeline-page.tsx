@@ -1,18 +1,38 @@
-import { panel } from '../../../console/web/api/panel.js';
-import { changeQuery, usePlace } from '../../../console/web/state/location.js';
+import { fetchCanary } from '../../canary/page/api.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
+import { action, type Command } from '../../../console/web/shell/palette/command.js';
+import { changeQuery, navigate, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { CanaryCard } from '../../canary/page/canary-card.js';
+import { fetchPipeline } from './api.js';
 import { ReloadDialog } from './reload-dialog.js';
 import { Step, stepsOf } from './step.js';
 
-export function PipelinePage() {
-  const pipeline = useResource('pipeline', (signal) => panel.pipeline(signal), 30_000);
+export const pipelinePage: ConsolePage = {
+  path: '/pipeline',
+  title: 'Pipeline',
+  group: 'Gateway',
+  icon: 'pipeline',
+  key: 'p',
+  words: 'stages config reload',
+  component: PipelinePage,
+};
+
+/** Commands of the palette for the pipeline. */
+export function usePipelineCommands(): readonly Command[] {
+  return [reload];
+}
+
+const reload = action('Reload the config', 'file', () => navigate('/pipeline?reload=1'), 'file changes diff');
+
+function PipelinePage() {
+  const pipeline = useResource('pipeline', fetchPipeline, 30_000);
   const isReloading = usePlace().query.has('reload');
   const setReloading = (isOpen: boolean) => changeQuery({ reload: isOpen ? '1' : null });
-  const canary = useResource('canary', (signal) => panel.canary(signal), 5000);
+  const canary = useResource('canary', fetchCanary, 5000);
   const hasReloaded = () => {
     pipeline.reload();
     canary.reload();

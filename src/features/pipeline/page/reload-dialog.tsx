@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { ReloadPreview } from '../../../console/web/api/types.js';
+import { startCanary } from '../../canary/page/api.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
@@ -10,6 +9,7 @@ import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import { Select, type Option } from '../../../console/web/ui/select.js';
 import { Changes, hasChanges } from '../../../console/web/ui/config-changes.js';
+import { previewReload, reloadConfig, type ReloadPreview } from './api.js';
 
 interface ReloadDialogProps {
   readonly onReloaded: () => void;
@@ -18,12 +18,12 @@ interface ReloadDialogProps {
 
 /** Shows what a reload would change, and reloads when that is confirmed. */
 export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
-  const preview = useResource('reload', (signal) => panel.previewReload(signal));
+  const preview = useResource('reload', previewReload);
   const action = useAction();
   const isRefused = !preview.data || preview.data.problems.length > 0;
   const [percent, setPercent] = useState<Percent>('100');
   const reload = async () => {
-    const isDone = await action.run(() => (percent === '100' ? reloadWholly() : startCanary(percent)));
+    const isDone = await action.run(() => (percent === '100' ? reloadWholly() : reloadFor(percent)));
     if (!isDone) return;
     onReloaded();
     onClose();
@@ -67,13 +67,13 @@ const percents: readonly Option<Percent>[] = [
 ];
 
 async function reloadWholly(): Promise<void> {
-  const { needs_restart: sections } = await panel.reload();
+  const { needs_restart: sections } = await reloadConfig();
   const rest = sections.length > 0 ? ` Restart the gateway for: ${sections.join(', ')}.` : '';
   toast(`The config was reloaded.${rest}`);
 }
 
-async function startCanary(percent: Percent): Promise<void> {
-  await panel.startCanary(Number(percent));
+async function reloadFor(percent: Percent): Promise<void> {
+  await startCanary(Number(percent));
   toast(`The canary gets ${percent} % of new sessions.`);
 }
 

@@ -1,5 +1,5 @@
-import type { Stage } from '../../../console/web/api/types.js';
 import { count, duration } from '../../../console/web/format/numbers.js';
+import type { Stage } from './api.js';
 
 /** A stage's own time since the start of the gateway, and what went wrong in it. */
 export function StageFigures({ times }: { readonly times: Stage['times'] }) {

@@ -1,6 +1,6 @@
-import type { Field, Stage } from '../../../console/web/api/types.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';
+import type { Field, Stage } from './api.js';
 import { Options } from './option-table.js';
 import { StageFigures } from './stage-figures.js';
 

@@ -1,5 +1,5 @@
-import type { Stage } from '../../../console/web/api/types.js';
 import { groupBy } from '../../../console/web/format/group-by.js';
+import type { Stage } from './api.js';
 import { StageItem } from './stage-item.js';
 
 /** Stages by the place of their entry: alternatives of one entry are one step. */

@@ -1,4 +1,4 @@
-import type { ExplainCall } from '../../../console/web/api/types.js';
+import type { ExplainCall } from '../../explain/page/api.js';
 import { basePath } from '../../../console/web/state/base-path.js';
 
 /** A command that sends the same request from elsewhere, with the key in a variable. */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { ExplainCall } from '../../../console/web/api/types.js';
+import type { ExplainCall } from '../../explain/page/api.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';
@@ -10,8 +11,17 @@ import { curlOf } from './curl.js';
 import { RunView } from './run-view.js';
 import { usePlayground } from './use-playground.js';
 
+export const playgroundPage: ConsolePage = {
+  path: '/playground',
+  title: 'Playground',
+  group: 'Gateway',
+  icon: 'play',
+  words: 'run try request stream curl',
+  component: PlaygroundPage,
+};
+
 /** Page that runs a request as a key, and shows what happens as it happens. */
-export function PlaygroundPage() {
+function PlaygroundPage() {
   const { run, stop, ...state } = usePlayground();
   const [call, setCall] = useState<ExplainCall>();
   const isViewer = useIsViewer();

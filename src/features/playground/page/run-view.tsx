@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { OpenedRequest } from '../../../console/web/api/types.js';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { allTokens, count, duration } from '../../../console/web/format/numbers.js';
+import { pathOfRequest } from '../../../console/web/format/request-path.js';
 import { codeInWords } from '../../../console/web/format/words.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Link } from '../../../console/web/ui/link.js';
@@ -114,7 +115,7 @@ function Figures({ request }: { readonly request: OpenedRequest }) {
         </p>
       )}
       <p>
-        <Link to={`/requests/${encodeURIComponent(request.id)}`}>Open it in the ledger</Link>
+        <Link to={pathOfRequest(request.id)}>Open it in the ledger</Link>
       </p>
     </Card>
   );

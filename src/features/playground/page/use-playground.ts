@@ -1,19 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
+import type { ExplainCall } from '../../explain/page/api.js';
+import type { AnswerHead, Progress } from '../playground-run.js';
 import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
 import { stream } from '../../../console/web/api/call.js';
-import type {
-  ExplainCall,
-  OpenedRequest,
-  PlaygroundHead,
-  PlaygroundProgress,
-} from '../../../console/web/api/types.js';
 
 /** A request of the playground, as far as it has come. */
 export interface PlaygroundState {
   readonly isRunning: boolean;
   readonly requestId?: string;
-  readonly progress?: PlaygroundProgress;
-  readonly head?: PlaygroundHead;
+  readonly progress?: Progress;
+  readonly head?: AnswerHead;
   /** Text of the answer as it came. */
   readonly answer: string;
   /** Present once it has ended; null: it reached no model. */
@@ -57,8 +54,8 @@ export function usePlayground(): Playground {
 /** Change of the state by an event; its data is as the API sends it. */
 function fieldsOf(last: PlaygroundState, type: string, data: unknown): Partial<PlaygroundState> {
   if (type === 'start') return { requestId: (data as { readonly request_id: string }).request_id };
-  if (type === 'progress') return { progress: data as PlaygroundProgress };
-  if (type === 'head') return { head: data as PlaygroundHead };
+  if (type === 'progress') return { progress: data as Progress };
+  if (type === 'head') return { head: data as AnswerHead };
   if (type === 'data')
     return { answer: (last.answer + (data as { readonly text: string }).text).slice(-maxAnswer) };
   if (type === 'done') return { request: (data as { readonly request: OpenedRequest | null }).request };

@@ -1,4 +1,4 @@
-import type { OpenedRequest } from '../../../console/web/api/types.js';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { allTokens, count } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
 

@@ -1,4 +1,4 @@
-import type { OpenedRequest } from '../../../console/web/api/types.js';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { duration } from '../../../console/web/format/numbers.js';
 import { codeInWords } from '../../../console/web/format/words.js';
 import { Badge } from '../../../console/web/ui/badge.js';

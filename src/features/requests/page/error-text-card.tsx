@@ -1,7 +1,8 @@
-import type { ErrorText, OpenedRequest } from '../../../console/web/api/types.js';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { Card } from '../../../console/web/ui/page.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';
 import { Time } from '../../../console/web/ui/time.js';
+import type { ErrorText } from './api.js';
 
 /** Error text of a failed request, or the reason why there is none; nothing for viewers, whom it is not sent to. */
 export function ErrorTextCard({ row }: { readonly row: OpenedRequest }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { CacheLoss, OpenedRequest } from '../../../console/web/api/types.js';
+import type { CacheLoss, OpenedRequest } from '../../../console/web/api/ledger.js';
 import { lossInWords } from '../../../console/web/format/cache-words.js';
 import { compact, duration } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';

@@ -1,4 +1,4 @@
-import type { LedgerRequest } from '../../../console/web/api/types.js';
+import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
 
 /** Outcome of a request: its status with a shape, and its error code if it has one. */

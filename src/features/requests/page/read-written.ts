@@ -1,6 +1,6 @@
-import { panel } from '../../../console/web/api/panel.js';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { toPanelError } from '../../../console/web/api/panel-error.js';
-import type { OpenedRequest } from '../../../console/web/api/types.js';
+import { fetchRequest } from './api.js';
 
 const tries = 5;
 const pauseMs = 400;
@@ -12,7 +12,7 @@ const pauseMs = 400;
 export async function readWritten(id: string, signal: AbortSignal): Promise<OpenedRequest> {
   for (let turn = 1; ; turn += 1) {
     try {
-      return await panel.request(id, signal);
+      return await fetchRequest(id, signal);
     } catch (error) {
       if (toPanelError(error).status !== 404 || turn === tries || signal.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

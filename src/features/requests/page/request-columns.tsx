@@ -1,15 +1,12 @@
-import type { LedgerRequest } from '../../../console/web/api/types.js';
+import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import { compact, duration, inputTokens } from '../../../console/web/format/numbers.js';
+import { pathOfRequest } from '../../../console/web/format/request-path.js';
 import { usd } from '../../../console/web/format/usd.js';
 import { shortFormatWords } from '../../../console/web/format/words.js';
 import { Link } from '../../../console/web/ui/link.js';
 import type { CellValue, Column } from '../../../console/web/ui/table/column.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { Outcome } from './outcome.js';
-
-export function pathOfRequest({ id }: Pick<LedgerRequest, 'id'>): string {
-  return `/requests/${encodeURIComponent(id)}`;
-}
 
 /** Columns of the list of requests. */
 export const requestColumns: readonly Column<LedgerRequest>[] = [
@@ -19,7 +16,7 @@ export const requestColumns: readonly Column<LedgerRequest>[] = [
     orders: ['oldest first', 'newest first'],
     value: ({ at }) => at,
     cell: (row) => (
-      <Link to={pathOfRequest(row)} class="row-link">
+      <Link to={pathOfRequest(row.id)} class="row-link">
         <Time at={row.at} />
       </Link>
     ),

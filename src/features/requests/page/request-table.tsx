@@ -1,10 +1,11 @@
-import type { LedgerRequest } from '../../../console/web/api/types.js';
+import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import { hrefOf, navigate } from '../../../console/web/state/location.js';
 import { counted } from '../../../console/web/format/numbers.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
+import { pathOfRequest } from '../../../console/web/format/request-path.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
-import { exportedColumns, pathOfRequest, requestColumns } from './request-columns.js';
+import { exportedColumns, requestColumns } from './request-columns.js';
 
 interface RequestTableProps {
   /** Newest first. */
@@ -49,7 +50,7 @@ export function RequestTable({ rows, hasMore, fresh }: RequestTableProps) {
 
 /** Opens the request of a row that was clicked; keyboard users have the link in its first cell. */
 function open(event: MouseEvent, row: LedgerRequest): void {
-  const to = pathOfRequest(row);
+  const to = pathOfRequest(row.id);
   const isOnLink = event.target instanceof Element && event.target.closest('a');
   if (isOnLink || window.getSelection()?.toString()) return;
   if (event.metaKey || event.ctrlKey) window.open(hrefOf(to), '_blank');

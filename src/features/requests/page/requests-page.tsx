@@ -1,23 +1,45 @@
 import { useState } from 'preact/hooks';
+import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import type { Query } from '../../../console/web/api/call.js';
-import type { LedgerRequest } from '../../../console/web/api/types.js';
 import { FilterBar } from '../../../console/web/scope/filter-bar.js';
 import { isPast, rangeInWords, rangeKey, spanOf, type Range } from '../../../console/web/scope/range.js';
 import { RangePicker } from '../../../console/web/scope/range-picker.js';
 import { isFiltered, useScope } from '../../../console/web/scope/scope.js';
 import { ZoneNote } from '../../../console/web/scope/zone-note.js';
-import { changeQuery } from '../../../console/web/state/location.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
+import { action, type Command } from '../../../console/web/shell/palette/command.js';
+import { changeQuery, navigate } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
+import { OpenedRequestPage } from './opened-request-page.js';
 import { RequestTable } from './request-table.js';
 import { TailControls } from './tail-controls.js';
 import { usePages } from './use-pages.js';
 import { useTail } from './use-tail.js';
 
-export function RequestsPage() {
+export const requestsPage: ConsolePage = {
+  path: '/requests',
+  title: 'Requests',
+  group: 'Traffic',
+  icon: 'requests',
+  key: 'r',
+  words: 'ledger log errors',
+  isMain: true,
+  component: RequestsPage,
+  item: OpenedRequestPage,
+};
+
+/** Commands of the palette for requests. */
+export function useRequestCommands(): readonly Command[] {
+  return [failed];
+}
+
+const failed = action('Failed requests', 'warn', () => navigate('/requests?failed=true'), 'errors');
+
+function RequestsPage() {
   const { range, filters } = useScope();
   const [isPaused, setPaused] = useState(false);
   const canGrow = !isPast(range);

@@ -1,4 +1,4 @@
-import type { OpenedRequest } from '../../../console/web/api/types.js';
+import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { duration, share } from '../../../console/web/format/numbers.js';
 
 /** A bar for each stage, in the order they ran, relative to the longest. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { LedgerRequest, RequestPage } from '../../../console/web/api/types.js';
+import type { ListPage } from '../../../console/web/api/call.js';
+import { fetchRequests, type LedgerRequest } from '../../../console/web/api/ledger.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { toPanelError } from '../../../console/web/api/panel-error.js';
@@ -9,7 +9,7 @@ import type { Query } from '../../../console/web/api/call.js';
 const pageSize = 50;
 
 export interface Pages {
-  readonly first: Resource<RequestPage>;
+  readonly first: Resource<ListPage<LedgerRequest>>;
   /** Rows of the further pages. */
   readonly older: readonly LedgerRequest[];
   readonly hasMore: boolean;
@@ -19,14 +19,14 @@ export interface Pages {
 
 interface Older {
   readonly key: string;
-  readonly first: RequestPage | undefined;
+  readonly first: ListPage<LedgerRequest> | undefined;
   readonly rows: readonly LedgerRequest[];
   readonly cursor: string | null;
 }
 
 /** Loads past requests page by page; a new `key` starts over. `queryOf` gives the filters and times at that moment. */
 export function usePages(key: string, queryOf: () => Query): Pages {
-  const first = useResource(key, (signal) => panel.requests({ ...queryOf(), limit: pageSize }, signal));
+  const first = useResource(key, (signal) => fetchRequests({ ...queryOf(), limit: pageSize }, signal));
   const [older, setOlder] = useState<Older>({ key, first: undefined, rows: [], cursor: null });
   const [isLoadingMore, setLoadingMore] = useState(false);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function usePages(key: string, queryOf: () => Query): Pages {
   const load = async () => {
     setLoadingMore(true);
     try {
-      const page = await panel.requests({ ...queryOf(), limit: pageSize, cursor: older.cursor });
+      const page = await fetchRequests({ ...queryOf(), limit: pageSize, cursor: older.cursor });
       setOlder((last) => ({ ...last, rows: [...last.rows, ...page.data], cursor: page.next_cursor }));
     } catch (error) {
       toast(toPanelError(error).message, 'bad');
@@ -54,7 +54,7 @@ export function usePages(key: string, queryOf: () => Query): Pages {
   };
 }
 
-function opened(key: string, first: RequestPage): Older {
+function opened(key: string, first: ListPage<LedgerRequest>): Older {
   return { key, first, rows: [], cursor: first.next_cursor };
 }
 
@@ -62,7 +62,7 @@ function opened(key: string, first: RequestPage): Older {
  * Updates the older rows after a reload of the first page: rows that new requests have pushed off it become
  * older ones.
  */
-function reloaded(last: Older, first: RequestPage): Older {
+function reloaded(last: Older, first: ListPage<LedgerRequest>): Older {
   if (!last.first) return opened(last.key, first);
   return { ...last, first, rows: [...last.rows, ...last.first.data] };
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { LedgerRequest } from '../../../console/web/api/ledger.js';
+import { fetchSession } from '../../../console/web/api/session.js';
 import { panelUrl } from '../../../console/web/api/call.js';
-import type { LedgerRequest } from '../../../console/web/api/types.js';
-import { panel } from '../../../console/web/api/panel.js';
 import { useVisible } from '../../../console/web/state/visible.js';
 import { isAmong, type Filters } from '../../../console/web/scope/filters.js';
 
@@ -43,7 +43,7 @@ export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Ta
       setState('lost');
       // EventSource does not give the reason: this call leads to the login if the session has ended, else the
       // browser reconnects.
-      void panel.session().catch(() => setState('lost'));
+      void fetchSession().catch(() => setState('lost'));
     });
     source.addEventListener('request', ({ data }: MessageEvent<string>) => {
       const row = JSON.parse(data) as LedgerRequest; // page and API are of the same version

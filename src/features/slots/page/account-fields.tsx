@@ -1,5 +1,5 @@
-import type { SlotKind, SlotKinds } from '../../../console/web/api/types.js';
 import { Select } from '../../../console/web/ui/select.js';
+import type { SlotKind, SlotKinds } from './api.js';
 import { LocalHint } from './local-hint.js';
 import { OptionInputs } from './option-inputs.js';
 import { draftFields, kindOf, type PartProps } from './slot-draft.js';

@@ -1,17 +1,16 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { DiagnosisStep } from '../../../console/web/api/types.js';
 import { duration } from '../../../console/web/format/numbers.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Dialog } from '../../../console/web/ui/dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { diagnoseSlot, type DiagnosisStep } from './api.js';
 
 /**
  * Diagnosis of a slot, step by step: resolves the host, connects as the slot does and checks the credential.
  */
 export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; readonly onClose: () => void }) {
-  const diagnosis = useResource(slot, (signal) => panel.diagnose(slot, signal));
+  const diagnosis = useResource(slot, (signal) => diagnoseSlot(slot, signal));
   return (
     <Dialog title={`Diagnosis of ${slot}`} onClose={onClose}>
       <div class="dialog-body">

@@ -1,6 +1,6 @@
-import type { Slot } from '../../../console/web/api/types.js';
 import { clockTime } from '../../../console/web/format/times.js';
 import { useNow } from '../../../console/web/state/now.js';
+import type { Slot } from './api.js';
 
 export type Forecast = NonNullable<Slot['forecast']['5h']>;
 

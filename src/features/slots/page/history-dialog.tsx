@@ -1,16 +1,15 @@
-import { causeText } from '../../explain/words.js';
-import { panel } from '../../../console/web/api/panel.js';
-import type { CoolReason, SlotChange } from '../../../console/web/api/types.js';
+import { causeText } from '../../../engine/slots/words.js';
 import { span } from '../../../console/web/format/numbers.js';
 import { longTime } from '../../../console/web/format/times.js';
-import { reasonWords } from '../../../console/web/format/words.js';
 import { useNow } from '../../../console/web/state/now.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Dialog } from '../../../console/web/ui/dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Time } from '../../../console/web/ui/time.js';
+import { fetchSlotHistory, type CoolReason, type SlotChange } from './api.js';
 import { SlotBadge } from './slot-state.js';
+import { reasonWords } from './slot-words.js';
 import { StateStrip } from './state-strip.js';
 
 interface HistoryDialogProps {
@@ -20,7 +19,7 @@ interface HistoryDialogProps {
 
 /** Changes of a slot's state: the last day as a strip, and a list of them. */
 export function HistoryDialog({ slot, onClose }: HistoryDialogProps) {
-  const history = useResource(slot, (signal) => panel.slotHistory(slot, signal), 10_000);
+  const history = useResource(slot, (signal) => fetchSlotHistory(slot, signal), 10_000);
   return (
     <Dialog title={`History of ${slot}`} wide onClose={onClose}>
       <div class="dialog-body">

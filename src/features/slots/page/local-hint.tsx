@@ -1,4 +1,4 @@
-import type { SlotKind } from '../../../console/web/api/types.js';
+import type { SlotKind } from './api.js';
 
 /** Options of a kind that only the config file may set. */
 export function LocalHint({ kind }: { readonly kind: SlotKind | undefined }) {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { SlotField } from '../../../console/web/api/types.js';
 import { Input, TextArea } from '../../../console/web/ui/field.js';
 import { Select } from '../../../console/web/ui/select.js';
+import type { SlotField } from './api.js';
 import { pathOf, type PartProps } from './slot-draft.js';
 
 interface OptionInputsProps extends PartProps {

@@ -1,4 +1,4 @@
-import type { SlotField } from '../../../console/web/api/types.js';
+import type { SlotField } from './api.js';
 
 /** Text that the API sends in place of a redacted secret. */
 export const blank = '***';

@@ -1,7 +1,6 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { Slot, SlotVerb } from '../../../console/web/api/types.js';
 import { runWithToast } from '../../../console/web/state/use-action.js';
 import { Button } from '../../../console/web/ui/button.js';
+import { actOnSlot, type Slot, type SlotVerb } from './api.js';
 
 interface SlotActionsProps {
   readonly slot: Slot;
@@ -16,7 +15,7 @@ export function SlotActions({ slot, onChange, onEdit, onDiagnose, onHistory, onD
   const { id, state, source } = slot;
   const act = (verb: SlotVerb) =>
     void runWithToast(`${id} is ${done[verb]}.`, async () => {
-      await panel.actOnSlot(id, verb);
+      await actOnSlot(id, verb);
       onChange();
     });
   const isHeld = state === 'paused' || state === 'draining';

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Slot } from '../../../console/web/api/types.js';
 import { count } from '../../../console/web/format/numbers.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Confirm } from '../../../console/web/ui/confirm.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
+import { deleteSlot, type Slot } from './api.js';
 import { DiagnosisDialog } from './diagnosis-dialog.js';
 import { HistoryDialog } from './history-dialog.js';
 import { SlotActions } from './slot-actions.js';
@@ -103,7 +102,7 @@ interface DeleteSlotProps {
 
 function DeleteSlot({ slot, onClose, onDeleted }: DeleteSlotProps) {
   const remove = async () => {
-    await panel.deleteSlot(slot.id);
+    await deleteSlot(slot.id);
     onDeleted();
   };
   return (

@@ -1,12 +1,5 @@
-import type {
-  Slot,
-  SlotField,
-  SlotKind,
-  SlotKinds,
-  SlotPatch,
-  SlotSettings,
-} from '../../../console/web/api/types.js';
 import type { Drafting } from '../../../console/web/state/use-draft.js';
+import type { Slot, SlotField, SlotKind, SlotKinds, SlotPatch, SlotSettings } from './api.js';
 import { mergeDiff } from './merge-diff.js';
 import { blank, entriesOf, linesOf, textOf, valueOf } from './option-texts.js';
 

@@ -1,6 +1,4 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Slot, SlotKinds } from '../../../console/web/api/types.js';
 import { fieldErrors } from '../../../console/web/state/field-errors.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
@@ -9,6 +7,7 @@ import { useResource } from '../../../console/web/state/use-resource.js';
 import { Dialog } from '../../../console/web/ui/dialog.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { addSlot, changeSlot, fetchSlotKinds, type Slot, type SlotKinds } from './api.js';
 import { AccountFields } from './account-fields.js';
 import { draftFields, draftOf, entryOf, goesElsewhere, patchOf, pathOf } from './slot-draft.js';
 import { Network, Shares, Upstream } from './slot-parts.js';
@@ -22,7 +21,7 @@ interface SlotFormProps {
 
 /** Form of a slot, once the kinds that it may have are known. */
 export function SlotForm(props: SlotFormProps) {
-  const kinds = useResource('slot-kinds', (signal) => panel.slotKinds(signal));
+  const kinds = useResource('slot-kinds', fetchSlotKinds);
   if (kinds.data) return <KnownSlotForm {...props} kinds={kinds.data} />;
   return (
     <Dialog title={titleOf(props.slot)} wide onClose={props.onClose}>
@@ -46,8 +45,8 @@ function KnownSlotForm({ slot, onClose, onSaved, kinds }: SlotFormProps & { read
   const isStored = slot !== null && draft.accountKind === before.accountKind;
   const save = async () => {
     const isSaved = await action.run(async () => {
-      if (slot) await panel.changeSlot(slot.id, patchOf(draft, before, kinds));
-      else await panel.addSlot(entryOf(draft, kinds));
+      if (slot) await changeSlot(slot.id, patchOf(draft, before, kinds));
+      else await addSlot(entryOf(draft, kinds));
     });
     if (!isSaved) return;
     toast(slot ? `${slot.id} is changed.` : `${draft.id} takes requests now.`);

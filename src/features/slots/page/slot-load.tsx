@@ -1,7 +1,7 @@
-import type { Slot, Window } from '../../../console/web/api/types.js';
 import { count } from '../../../console/web/format/numbers.js';
 import { Meter } from '../../../console/web/ui/meter.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
+import type { Slot, Window } from './api.js';
 import { ForecastLine, type Forecast } from './forecast.js';
 
 /** Use of a slot: requests in flight, its usage windows where it has any, and the sessions bound to it. */

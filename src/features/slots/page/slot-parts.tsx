@@ -1,7 +1,7 @@
-import type { SlotKind } from '../../../console/web/api/types.js';
 import { tie } from '../../../console/web/state/use-draft.js';
 import { Input, TextArea } from '../../../console/web/ui/field.js';
 import { Select } from '../../../console/web/ui/select.js';
+import type { SlotKind } from './api.js';
 import { LocalHint } from './local-hint.js';
 import { OptionInputs } from './option-inputs.js';
 import { accountFor, draftFields, kindOf, type PartProps } from './slot-draft.js';

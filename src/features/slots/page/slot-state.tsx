@@ -1,11 +1,11 @@
-import { causeText } from '../../explain/words.js';
-import type { Slot, SlotState } from '../../../console/web/api/types.js';
+import { causeText } from '../../../engine/slots/words.js';
 import { span } from '../../../console/web/format/numbers.js';
-import { reasonWords, stateWords } from '../../../console/web/format/words.js';
 import { useNow } from '../../../console/web/state/now.js';
 import { Badge, type Tone } from '../../../console/web/ui/badge.js';
 import type { IconName } from '../../../console/web/ui/icon.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
+import type { Slot, SlotState } from './api.js';
+import { reasonWords, stateWords } from './slot-words.js';
 
 const looks: Readonly<Record<SlotState, { readonly tone: Tone; readonly icon: IconName }>> = {
   ready: { tone: 'ok', icon: 'check' },

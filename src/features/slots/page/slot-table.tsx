@@ -1,7 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Slot } from '../../../console/web/api/types.js';
 import { count } from '../../../console/web/format/numbers.js';
-import { stateWords } from '../../../console/web/format/words.js';
 import { useNow } from '../../../console/web/state/now.js';
 import { Link } from '../../../console/web/ui/link.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
@@ -9,9 +7,11 @@ import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
+import type { Slot } from './api.js';
 import { forecastWords } from './forecast.js';
 import { inFlightText, percentText } from './slot-load.js';
 import { SlotBadge } from './slot-state.js';
+import { stateWords } from './slot-words.js';
 
 /** Slots in a table: for more of them than cards can be looked over. */
 export function SlotTable({ slots }: { readonly slots: readonly Slot[] }) {

@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { Slot } from '../../../console/web/api/types.js';
-import { stateWords } from '../../../console/web/format/words.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
@@ -11,16 +9,29 @@ import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { SearchField } from '../../../console/web/ui/search-field.js';
 import { Segmented } from '../../../console/web/ui/segmented.js';
+import { fetchSlots, type Slot } from './api.js';
 import { SlotCard } from './slot-card.js';
 import { SlotForm } from './slot-form.js';
 import { SlotTable } from './slot-table.js';
+import { stateWords } from './slot-words.js';
 import { StateChanges } from './state-changes.js';
+
+export const slotsPage: ConsolePage = {
+  path: '/slots',
+  title: 'Slots',
+  group: 'Upstreams',
+  icon: 'slots',
+  key: 's',
+  words: 'accounts windows',
+  isMain: true,
+  component: SlotsPage,
+};
 
 /** `undefined`: closed; `null`: a new slot. */
 type Edited = Slot | null | undefined;
 
-export function SlotsPage() {
-  const slots = useResource('slots', (signal) => panel.slots(signal), 3000);
+function SlotsPage() {
+  const slots = useResource('slots', fetchSlots, 3000);
   const [edited, setEdited] = useState<Edited>(undefined);
   const add = (
     <Button tone="primary" icon="plus" changes onClick={() => setEdited(null)}>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Slot } from '../../../console/web/api/types.js';
-import { stateWords } from '../../../console/web/format/words.js';
+import type { Slot } from './api.js';
+import { stateWords } from './slot-words.js';
 
 /** Announces changes of slot states to screen readers, without the countdowns. */
 export function StateChanges({ slots }: { readonly slots: readonly Slot[] }) {

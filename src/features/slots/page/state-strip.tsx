@@ -1,8 +1,8 @@
-import type { SlotChange } from '../../../console/web/api/types.js';
 import { share, span } from '../../../console/web/format/numbers.js';
 import { shortTime } from '../../../console/web/format/times.js';
-import { stateWords } from '../../../console/web/format/words.js';
 import { useNow } from '../../../console/web/state/now.js';
+import type { SlotChange } from './api.js';
+import { stateWords } from './slot-words.js';
 
 const dayMs = 86_400_000;
 

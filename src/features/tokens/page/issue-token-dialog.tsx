@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { AdminScope, IssuedAdminToken } from '../../../console/web/api/types.js';
 import { fromInputTime } from '../../../console/web/format/times.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { Input } from '../../../console/web/ui/field.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { ShownOnce } from '../../../console/web/ui/shown-once.js';
+import { issueAdminToken, type AdminScope, type IssuedAdminToken } from './api.js';
 import { ScopeFields } from './scope-fields.js';
 
 interface IssueTokenDialogProps {
@@ -45,7 +44,7 @@ function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
   const action = useAction();
   const issue = async () => {
     const settings = { name: name.trim(), scopes: chosen, expires_at: fromInputTime(expires) };
-    await action.run(async () => onIssued(await panel.issueAdminToken(settings)));
+    await action.run(async () => onIssued(await issueAdminToken(settings)));
   };
   return (
     <FormDialog

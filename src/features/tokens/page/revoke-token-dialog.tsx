@@ -1,7 +1,6 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { AdminToken } from '../../../console/web/api/types.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Confirm } from '../../../console/web/ui/confirm.js';
+import { deleteAdminToken, revokeAdminToken, type AdminToken } from './api.js';
 
 interface RevokeTokenDialogProps {
   readonly issued: AdminToken;
@@ -14,7 +13,7 @@ export function RevokeTokenDialog({ issued, onClose, onDone }: RevokeTokenDialog
   const { id, name, last4 } = issued;
   const isRevoked = issued.revoked_at !== null;
   const confirm = async () => {
-    await (isRevoked ? panel.deleteAdminToken(id) : panel.revokeAdminToken(id));
+    await (isRevoked ? deleteAdminToken(id) : revokeAdminToken(id));
     toast(`${name} is ${isRevoked ? 'deleted' : 'revoked'}.`);
     onDone();
   };

@@ -1,4 +1,4 @@
-import type { AdminScope } from '../../../console/web/api/types.js';
+import type { AdminScope } from './api.js';
 
 interface ScopeFieldsProps {
   readonly scopes: readonly AdminScope[];

@@ -1,9 +1,9 @@
-import type { AdminToken } from '../../../console/web/api/types.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { SecretState } from '../../../console/web/ui/secret-state.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { actionsColumn, RowButton } from '../../../console/web/ui/table/row-actions.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
+import type { AdminToken } from './api.js';
 
 /** Columns of the table of tokens. `revoke` opens the dialog for one. */
 export function tokenColumns(revoke: (token: AdminToken) => void): readonly Column<AdminToken>[] {

@@ -1,19 +1,28 @@
 import { useState } from 'preact/hooks';
-import { panel } from '../../../console/web/api/panel.js';
-import type { AdminToken } from '../../../console/web/api/types.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
+import { fetchAdminTokens, type AdminToken } from './api.js';
 import { IssueTokenDialog } from './issue-token-dialog.js';
 import { RevokeTokenDialog } from './revoke-token-dialog.js';
 import { tokenColumns } from './token-columns.js';
 
+export const tokensPage: ConsolePage = {
+  path: '/tokens',
+  title: 'Admin tokens',
+  group: 'Access',
+  icon: 'lock',
+  words: 'scopes scripts issue revoke',
+  component: TokensPage,
+};
+
 /** Admin tokens: what scripts of the operator call `/admin/*` and `/metrics` with. */
-export function TokensPage() {
-  const tokens = useResource('tokens', (signal) => panel.adminTokens(signal), 15_000);
+function TokensPage() {
+  const tokens = useResource('tokens', fetchAdminTokens, 15_000);
   const [isIssuing, setIssuing] = useState(false);
   const [revoking, setRevoking] = useState<AdminToken>();
   const issue = () => setIssuing(true);

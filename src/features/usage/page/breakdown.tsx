@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { UsageBucket } from '../../../console/web/api/types.js';
+import type { UsageBucket } from '../../../console/web/api/ledger.js';
 import type { Scope } from '../../../console/web/scope/scope.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import type { Resource } from '../../../console/web/state/use-resource.js';

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Usage } from '../../../console/web/api/types.js';
+import type { Usage } from '../../../console/web/api/ledger.js';
 import { ChartCard } from '../../../console/web/charts/chart-card.js';
 import type { ChartData } from '../../../console/web/charts/chart-data.js';
 import { compact, count, duration } from '../../../console/web/format/numbers.js';

@@ -1,4 +1,4 @@
-import type { UsageGroup } from '../../../console/web/api/types.js';
+import type { UsageGroup } from '../../../console/web/api/ledger.js';
 import type { Option } from '../../../console/web/ui/select.js';
 
 /** Grouping of the usage; `tag`: by the values of this usage tag. */

@@ -1,10 +1,11 @@
-import type { Usage } from '../../../console/web/api/types.js';
+import type { Usage } from '../../../console/web/api/ledger.js';
 import { longTime } from '../../../console/web/format/times.js';
 import { FilterBar } from '../../../console/web/scope/filter-bar.js';
 import { RangePicker } from '../../../console/web/scope/range-picker.js';
 import { rangeInWords } from '../../../console/web/scope/range.js';
 import { isFiltered, useScope } from '../../../console/web/scope/scope.js';
 import { ZoneNote } from '../../../console/web/scope/zone-note.js';
+import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Link } from '../../../console/web/ui/link.js';
@@ -18,7 +19,18 @@ import { StoredResponses } from './stored-responses.js';
 import { Tiles } from './tiles.js';
 import { useOverview, useTags } from './use-overview.js';
 
-export function OverviewPage() {
+export const overviewPage: ConsolePage = {
+  path: '/',
+  title: 'Overview',
+  group: 'Traffic',
+  icon: 'overview',
+  key: 'o',
+  words: 'usage charts cost tokens',
+  isMain: true,
+  component: OverviewPage,
+};
+
+function OverviewPage() {
   const { query } = usePlace();
   const scope = useScope();
   const grouping = groupingOf(query.get('by'));

@@ -1,4 +1,5 @@
-import type { Status, UsageBucket } from '../../../console/web/api/types.js';
+import type { UsageBucket } from '../../../console/web/api/ledger.js';
+import type { Status } from '../../../console/web/api/status.js';
 import { compact, count, counted, duration, share } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
 import { status as lastStatus } from '../../../console/web/state/status.js';

@@ -1,4 +1,4 @@
-import type { UsageBucket } from '../../../console/web/api/types.js';
+import type { UsageBucket } from '../../../console/web/api/ledger.js';
 import { groupBy } from '../../../console/web/format/group-by.js';
 import { inputTokens } from '../../../console/web/format/numbers.js';
 

@@ -1,4 +1,4 @@
-import type { Tokens, Usage, UsageBucket } from '../../../console/web/api/types.js';
+import type { Tokens, Usage, UsageBucket } from '../../../console/web/api/ledger.js';
 import {
   maxColours,
   otherColour,

@@ -1,5 +1,4 @@
-import { panel } from '../../../console/web/api/panel.js';
-import type { Usage, UsageBucket } from '../../../console/web/api/types.js';
+import { fetchUsage, type Usage, type UsageBucket } from '../../../console/web/api/ledger.js';
 import { rangeKey, spanOf, type Span } from '../../../console/web/scope/range.js';
 import type { Scope } from '../../../console/web/scope/scope.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
@@ -17,7 +16,7 @@ export function useOverview(scope: Scope, grouping: Grouping | undefined): Resou
     const { fromMs, toMs, stepSeconds } = span;
     const times = { from: fromMs, to: toMs, step: `${stepSeconds}s` };
     const latency = grouping === undefined; // charts by group show means
-    const report = await panel.usage({ ...times, ...scope.filters, ...grouping, latency }, signal);
+    const report = await fetchUsage({ ...times, ...scope.filters, ...grouping, latency }, signal);
     return { report, span };
   };
   return useResource(`${keyOf(scope)} ${grouping?.by} ${grouping?.tag}`, load, 15_000);
@@ -28,7 +27,7 @@ export function useTotals(scope: Scope, grouping: Grouping): Resource<readonly U
   const load = async (signal: AbortSignal) => {
     const { fromMs, toMs } = spanOf(scope.range, Date.now());
     const times = { from: fromMs, to: toMs, step: `${(toMs - fromMs) / 1000}s` };
-    return (await panel.usage({ ...times, ...scope.filters, ...grouping, latency: false }, signal)).data;
+    return (await fetchUsage({ ...times, ...scope.filters, ...grouping, latency: false }, signal)).data;
   };
   return useResource(`${keyOf(scope)} ${grouping.by} ${grouping.tag}`, load, 15_000);
 }
@@ -37,7 +36,7 @@ export function useTotals(scope: Scope, grouping: Grouping): Resource<readonly U
 export function useTags(scope: Scope): readonly string[] {
   const load = async (signal: AbortSignal) => {
     const { fromMs, toMs } = spanOf(scope.range, Date.now());
-    const { data } = await panel.usage(
+    const { data } = await fetchUsage(
       { from: fromMs, to: toMs, step: '30d', by: 'tag', latency: false },
       signal,
     );

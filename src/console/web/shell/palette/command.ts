@@ -1,8 +1,11 @@
 import type { IconName } from '../../ui/icon.js';
 
+/** Groups of the palette, in its order. */
+export const commandGroups = ['Pages', 'Actions', 'Keys', 'Slots', 'Requests'] as const;
+
 export interface Command {
   readonly id: string;
-  readonly group: 'Pages' | 'Actions' | 'Keys' | 'Slots' | 'Requests';
+  readonly group: (typeof commandGroups)[number];
   readonly text: string;
   readonly icon: IconName;
   /** Beside the text: a shortcut, or the last characters of a key. */
@@ -12,4 +15,12 @@ export interface Command {
   /** Shown before anything is typed. */
   readonly isAtHand?: boolean;
   readonly run: () => void;
+}
+
+/** Hook that gives commands of a feature; those that are loaded follow. */
+export type UseCommands = () => readonly Command[];
+
+/** An action, which is at hand before anything is typed. */
+export function action(text: string, icon: IconName, run: () => void, words: string): Command {
+  return { id: text, group: 'Actions', text, icon, words, isAtHand: true, run };
 }

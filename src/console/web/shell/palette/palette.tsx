@@ -1,18 +1,24 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.js';
 import { useModal } from '../../ui/use-modal.js';
+import type { Destination } from '../console-page.js';
 import { closeOverlay } from '../overlay.js';
-import type { Command } from './command.js';
+import type { Command, UseCommands } from './command.js';
 import { requestCommands, useCommands } from './commands.js';
 import { matching } from './match.js';
 
+interface PaletteProps {
+  readonly pages: readonly Destination[];
+  readonly commands: readonly UseCommands[];
+}
+
 /** Search over pages, actions, keys, slots and requests: a combobox in a modal dialog. */
-export function Palette() {
+export function Palette({ pages, commands: ofFeatures }: PaletteProps) {
   const ref = useModal();
   const listId = useId();
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const commands = useCommands();
+  const commands = useCommands(pages, ofFeatures);
   const found = useMemo(() => [...matching(commands, text), ...requestCommands(text)], [commands, text]);
   const at = Math.min(chosen, found.length - 1);
   const run = (command: Command | undefined) => {

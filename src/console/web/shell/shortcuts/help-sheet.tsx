@@ -1,6 +1,6 @@
 import { useStore } from '../../state/store.js';
 import { Dialog } from '../../ui/dialog.js';
-import { destinations } from '../destinations.js';
+import type { Destination } from '../console-page.js';
 import { closeOverlay } from '../overlay.js';
 import { singleKeys, switchSingleKeys } from './single-keys.js';
 import { isMac } from './use-shortcuts.js';
@@ -17,14 +17,14 @@ const everywhere: readonly (readonly [Keys, string])[] = [
 ];
 
 /** All shortcuts, and the switch for those of a single key. */
-export function HelpSheet() {
+export function HelpSheet({ pages }: { readonly pages: readonly Destination[] }) {
   const areOn = useStore(singleKeys);
-  const pages = destinations.flatMap(({ key, text }) => (key ? [[['g', key], text] as const] : []));
+  const toPages = pages.flatMap(({ key, title }) => (key ? [[['g', key], title] as const] : []));
   return (
     <Dialog title="Keyboard shortcuts" wide onClose={closeOverlay}>
       <div class="dialog-body shortcuts">
         <Shortcuts title="Everywhere" shortcuts={everywhere} />
-        <Shortcuts title="Go to a page" shortcuts={pages} />
+        <Shortcuts title="Go to a page" shortcuts={toPages} />
         <label class="shortcuts-switch">
           <input
             type="checkbox"

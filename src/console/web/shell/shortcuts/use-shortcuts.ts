@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { navigate } from '../../state/location.js';
 import { refresh } from '../../state/refreshes.js';
 import { toast } from '../../state/toasts.js';
-import { destinations } from '../destinations.js';
+import type { Destination } from '../console-page.js';
 import { overlay } from '../overlay.js';
 import { singleKeys } from './single-keys.js';
 
@@ -13,7 +13,7 @@ export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 const sequenceMs = 1500;
 
 /** Listens for the shortcuts of the console while the shell is shown. */
-export function useShortcuts(): void {
+export function useShortcuts(pages: readonly Destination[]): void {
   useEffect(() => {
     let goUntilMs = 0;
     const onKey = (event: KeyboardEvent) => {
@@ -22,13 +22,13 @@ export function useShortcuts(): void {
       if (!singleKeys.get() || hasModifier(event) || isTaken(event)) return;
       const isGoing = performance.now() < goUntilMs;
       goUntilMs = event.key === 'g' ? performance.now() + sequenceMs : 0;
-      const page = isGoing && destinations.find(({ key }) => key === event.key);
-      const action = page ? () => navigate(page.to) : actions[event.key];
+      const page = isGoing && pages.find(({ key }) => key === event.key);
+      const action = page ? () => navigate(page.path) : actions[event.key];
       if (action) takeOver(event, action);
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, []);
+  }, [pages]);
 }
 
 const actions: Readonly<Record<string, () => void>> = {

@@ -1,12 +1,12 @@
-import { basePath } from '../../../console/web/state/base-path.js';
-import { usePluginPages } from '../../../console/web/state/plugin-pages.js';
-import { Empty } from '../../../console/web/ui/empty.js';
-import { Link } from '../../../console/web/ui/link.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
-import { Page } from '../../../console/web/ui/page.js';
+import { basePath } from './state/base-path.js';
+import { usePluginPages } from './state/plugin-pages.js';
+import { Empty } from './ui/empty.js';
+import { Link } from './ui/link.js';
+import { Loaded, Skeleton } from './ui/loaded.js';
+import { Page } from './ui/page.js';
 
 /** A plugin's own page, in a frame whose scripts cannot reach the console. */
-export function OwnPage({ url }: { readonly url: string }) {
+export function PluginPage({ url }: { readonly url: string }) {
   const pages = usePluginPages();
   const title = pages.data?.find((page) => page.url === url);
   return (

@@ -1,0 +1,7 @@
+import type { Session } from '../state/session.js';
+import { call } from './call.js';
+
+export const fetchSession = () => call<Session>('GET', '/session');
+
+/** Ends the session; `continue_to` is where the login provider ends its own. */
+export const logOut = () => call<{ readonly continue_to?: string } | undefined>('POST', '/logout');
