@@ -9,7 +9,7 @@ import type { Live } from './plugin/core.js';
 
 export { ConfigError } from './config/config.js';
 export type { Config, ConfigProblem } from './config/config.js';
-export type { ConfigDiff } from './config/diff/index.js';
+export type { ConfigDiff } from './config/diff/config-diff.js';
 export { Gateway } from './gateway/gateway.js';
 export type { Taken } from './gateway/options.js';
 

@@ -127,6 +127,17 @@ describe('README.md', () => {
       }
     });
 
+  it('names files that exist in CONTRIBUTING.md and src/README.md', async () => {
+    const named = async (file: string, pattern: RegExp, folder: string) =>
+      [...(await readFile(file, 'utf8')).matchAll(pattern)].map(([, name]) => path.join(folder, name!));
+    const files = [
+      ...(await named('CONTRIBUTING.md', /`((?:src|plugins|test)\/[\w./-]+\.tsx?)`/g, '.')),
+      ...(await named('src/README.md', /`([a-z]+\/[\w./-]+\.ts)`/g, 'src')),
+    ];
+    expect(files).to.have.length.above(40);
+    for (const file of files) await access(file);
+  });
+
   describe('gives examples that work as they stand:', () => {
     const folders = new TempFolders();
     const workshop = new ProcessWorkshop();

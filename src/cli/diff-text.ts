@@ -1,4 +1,4 @@
-import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/index.js';
+import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/config-diff.js';
 import { printable } from '../kit/printable.js';
 
 /** The difference between two configs for people, a group for each part; a sentence where there is none. */

@@ -1,4 +1,6 @@
-import { diffConfigs, isEmptyDiff, type LoadedConfig } from '../config/diff/index.js';
+import { diffConfigs } from '../config/diff/diff-configs.js';
+import { isEmptyDiff } from '../config/diff/config-diff.js';
+import type { LoadedConfig } from '../config/diff/loaded-config.js';
 import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile } from '../gateway/load-config.js';

@@ -1,6 +1,6 @@
 import type { LiveSettings } from '../state/live/index.js';
 import type { PanelConfig } from './sections/panel.js';
-import type { StoreSettings } from '../state/store/index.js';
+import type { StoreSettings } from '../state/store/contract/settings.js';
 import type { CatalogModel, Operation } from '../plugin/index.js';
 import type { Price } from '../plugin/core.js';
 import type { TlsConfig } from './tls-files.js';

@@ -6,7 +6,7 @@ import { warnOfUncountedBudgets } from './budgets.js';
 import { warnOfKeyNames } from './caller-warnings.js';
 import { configInForce } from './reload/config-in-force.js';
 import type { CurrentConfig } from './reload/current-config.js';
-import type { ConfigDiff } from '../config/diff/index.js';
+import type { ConfigDiff } from '../config/diff/config-diff.js';
 import { idleCallers, refusedConnections } from './connections.js';
 import { MeasuredReloads } from './reload/measured-reloads.js';
 import { NextConfigTests } from './reload/next-config-tests.js';

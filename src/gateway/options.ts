@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { ConfigDiff } from '../config/diff/index.js';
+import type { ConfigDiff } from '../config/diff/config-diff.js';
 import type { Clock, Logger } from '../plugin/index.js';
 import type { Live } from '../plugin/core.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';

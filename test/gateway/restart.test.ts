@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { loadConfig } from '#src/config/load.js';
-import { needsRestart } from '#src/config/diff/index.js';
+import { needsRestart } from '#src/config/diff/settings.js';
 
 describe('what a reload cannot change', () => {
   const load = (line: string) =>

@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigProblem } from '../../config/config.js';
-import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
+import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken } from '../../gateway/options.js';
 import { GatewayError, type Logger } from '../../plugin/index.js';
 import { SerialQueue } from '../../kit/serial-queue.js';

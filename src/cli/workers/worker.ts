@@ -3,7 +3,7 @@ import { isStrict } from '../../config/environment.js';
 import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { openGateway } from '../../features/open.js';
-import { noChanges, type ConfigDiff } from '../../config/diff/index.js';
+import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import { canary } from '../../features/canary/index.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';

@@ -1,6 +1,6 @@
 import { type MessagesRequest, isGatewayError } from '../../plugin/index.js';
 import type { StagePlace } from '../../plugin/core.js';
-import { shapeFault } from '../pipeline/stage/state-shapes.js';
+import { shapeFault } from './state-shapes.js';
 
 /** A request as one stage has left it. */
 export interface RequestVersion {

@@ -1,5 +1,5 @@
 import type { CanaryReport } from './canary-report.js';
-import type { ConfigDiff } from '../../config/diff/index.js';
+import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { Taken } from '../../gateway/options.js';

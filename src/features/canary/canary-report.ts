@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { evidenceOf, falseAlarmRate } from './evidence.js';
 import { failedSessions, firstTokenPercentile, type CanaryFigures, type SideFigures } from './figures.js';
-import { ConfigDiff } from '../../config/diff/index.js';
+import { ConfigDiff } from '../../config/diff/config-diff.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { canaryReport, type CanaryReport } from './canary-report.js';
 import { Canary } from './canary.js';
-import { countChanges, type ConfigDiff } from '../../config/diff/index.js';
+import { countChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import type { CoreContext } from '../../engine/http/exchange.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Ended, RequestWatch } from '../../gateway/extension.js';

@@ -1,6 +1,6 @@
 import { CanaryStatus, readPercent } from '../canary/canary-report.js';
 import { problemsOf } from '../../config/config.js';
-import { ConfigDiff, noChanges } from '../../config/diff/index.js';
+import { ConfigDiff, noChanges } from '../../config/diff/config-diff.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { problemsOf } from '../../config/config.js';
-import { ConfigDiff } from '../../config/diff/index.js';
+import { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken } from '../../gateway/options.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { CanaryReport } from '../canary/canary-report.js';

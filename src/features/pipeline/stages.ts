@@ -1,6 +1,6 @@
 import type { StageConfig } from '../../config/config.js';
 import { referenceComments } from '../../config/reference.js';
-import { showOptions } from '../../config/diff/index.js';
+import { showOptions } from '../../config/diff/options.js';
 import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../../kit/schema/record.js';

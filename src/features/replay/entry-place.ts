@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Config, StageConfig } from '../../config/config.js';
-import type { LoadedConfig } from '../../config/diff/index.js';
+import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 
 /** Name of the stage at which recorded Messages requests enter. */
 export const entryName = 'replay-entry';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { LoadedConfig } from '../../config/diff/index.js';
+import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { DryGateway } from '../dry-run/dry-gateway.js';
 import type { DryOutcome } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';

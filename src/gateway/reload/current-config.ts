@@ -1,11 +1,8 @@
 import type { Config } from '../../config/config.js';
-import {
-  countChanges,
-  diffConfigs,
-  needsRestart,
-  type ConfigDiff,
-  type LoadedConfig,
-} from '../../config/diff/index.js';
+import { countChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
+import { diffConfigs } from '../../config/diff/diff-configs.js';
+import { needsRestart } from '../../config/diff/settings.js';
+import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { BuildTurns, leave } from './build-turns.js';
 import { Disposals } from './disposals.js';
 import type { Taken } from '../options.js';

@@ -1,4 +1,4 @@
-import type { LoadedConfig, LoadedPlugin, LoadedSlotPlugins } from '../../config/diff/index.js';
+import type { LoadedConfig, LoadedPlugin, LoadedSlotPlugins } from '../../config/diff/loaded-config.js';
 import { ConfigError, type Config, type SlotConfig, type StageConfig } from '../../config/config.js';
 import { loadFormats } from '../../engine/pipeline/load/load-formats.js';
 import { defaultsOf, type Loadable } from '../../engine/pipeline/load/load-plugin.js';

@@ -1,4 +1,4 @@
-import { countChanges } from '../../config/diff/index.js';
+import { countChanges } from '../../config/diff/config-diff.js';
 import { GatewayError } from '../../plugin/index.js';
 import { failedTests, type GatewayOptions } from '../options.js';
 import type { CurrentConfig } from './current-config.js';

@@ -1,4 +1,4 @@
-import type { ConfigDiff } from '../../config/diff/index.js';
+import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken } from '../options.js';
 import type { Runtime } from '../runtime.js';
 

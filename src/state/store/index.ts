@@ -1,20 +1,10 @@
 import type { Logger } from '../../plugin/index.js';
 import type { WholeStore } from './contract/store.js';
+import type { StoreSettings } from './contract/settings.js';
 import { MemoryStore } from './memory/store.js';
 import { createCipher, type SecretKey } from './credential-cipher.js';
 
 export type { SecretKey } from './credential-cipher.js';
-
-/** Store settings, as in the config. */
-export type StoreSettings =
-  | { readonly kind: 'memory' }
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | {
-      readonly kind: 'postgres';
-      readonly url: string;
-      /** Max connections of a process; absent: 10. */
-      readonly pool?: number;
-    };
 
 interface StoreOptions {
   /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { AuditLog } from './contract/audit.js';
 import type { Logger } from '../../plugin/index.js';
 import type { CredentialCipher } from './credential-cipher.js';
-import type { StoreSettings } from './index.js';
+import type { StoreSettings } from './contract/settings.js';
 import type { Schema } from './sql/tables/migrate.js';
 import type { ServerState } from './sql/postgres/postgres-server.js';
 import type { Resealed } from './sql/reseal.js';

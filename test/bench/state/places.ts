@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from '@gw2api/gateway/plugin';
-import { openStore, type StoreSettings } from '#src/state/store/index.js';
+import { openStore } from '#src/state/store/index.js';
+import type { StoreSettings } from '#src/state/store/contract/settings.js';
 
 /** Store of a measurement's rows, and its name in a config; `remove` leaves nothing behind. */
 export interface Place {

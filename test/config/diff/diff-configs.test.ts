@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
-import { diffConfigs, type ConfigDiff, type LoadedConfig } from '#src/config/diff/index.js';
+import { diffConfigs } from '#src/config/diff/diff-configs.js';
+import type { ConfigDiff } from '#src/config/diff/config-diff.js';
+import type { LoadedConfig } from '#src/config/diff/loaded-config.js';
 import { loadConfig } from '#src/config/load.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { loadPlugins } from '#src/gateway/reload/loaded-config.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { openStore, type StoreSettings } from '#src/state/store/index.js';
+import { openStore } from '#src/state/store/index.js';
+import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
 import type { UsageGroup } from '#src/plugin/contract/ledger.js';
-import { openStore, type StoreSettings } from '#src/state/store/index.js';
+import { openStore } from '#src/state/store/index.js';
+import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { fakeHost } from '@gw2api/gateway/testing';
-import { openStore, type StoreSettings } from '#src/state/store/index.js';
+import { openStore } from '#src/state/store/index.js';
+import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { StoreError } from '#src/state/store/store-error.js';
 import { OwnPostgres } from './own-postgres.js';
 import { postgresUrl, quiet } from './stores.js';

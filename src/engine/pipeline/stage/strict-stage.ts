@@ -11,7 +11,7 @@ import { coreKeys, type StagePlace, StrictEvents } from '../../../plugin/core.js
 import { contextView, originalContext, type AnyContext } from './context-view.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
 import type { ReadyParts } from './stage-parts.js';
-import { shapeFault } from './state-shapes.js';
+import { shapeFault } from '../../trace/state-shapes.js';
 
 /** A stage whose use of the state is checked. */
 export interface StrictTerms extends Pick<Plugin, 'requires' | 'reads' | 'provides'> {

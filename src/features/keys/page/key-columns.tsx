@@ -6,7 +6,17 @@ import { RelativeTime, Time } from '../../../console/web/ui/time.js';
 import type { Key } from './api.js';
 import { Limits, Used } from './key-cells.js';
 import { limitsInWords } from './limits.js';
-import type { KeyTableProps } from './key-table.js';
+import type { KeyUsage } from './use-key-usage.js';
+
+export interface KeyTableProps {
+  readonly keys: readonly Key[];
+  readonly usage: ReadonlyMap<string, KeyUsage> | undefined;
+  /** Names of teams by id; undefined until they are loaded. */
+  readonly teams: ReadonlyMap<string, string> | undefined;
+  readonly onEdit: (key: Key) => void;
+  readonly onRotate: (key: Key) => void;
+  readonly onRevoke: (key: Key) => void;
+}
 
 /** Columns of the list of keys. */
 export function keyColumns({

@@ -5,18 +5,7 @@ import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import type { Key } from './api.js';
-import { keyColumns } from './key-columns.js';
-import type { KeyUsage } from './use-key-usage.js';
-
-export interface KeyTableProps {
-  readonly keys: readonly Key[];
-  readonly usage: ReadonlyMap<string, KeyUsage> | undefined;
-  /** Names of teams by id; undefined until they are loaded. */
-  readonly teams: ReadonlyMap<string, string> | undefined;
-  readonly onEdit: (key: Key) => void;
-  readonly onRotate: (key: Key) => void;
-  readonly onRevoke: (key: Key) => void;
-}
+import { keyColumns, type KeyTableProps } from './key-columns.js';
 
 /** Lists of active and revoked keys with one search; the revoked ones are folded away, as the ledger refers to them. */
 export function KeyLists({ keys, ...rest }: KeyTableProps) {

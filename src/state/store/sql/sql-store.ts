@@ -25,7 +25,7 @@ import {
   openSqliteReader,
   reclaimPages,
 } from './sqlite/sqlite.js';
-import type { StoreSettings } from '../index.js';
+import type { StoreSettings } from '../contract/settings.js';
 import type { SqliteThread } from './sqlite/sqlite-thread.js';
 import { sumPairs } from './ledger/sum-pairs.js';
 import type { Tables } from './tables/tables.js';

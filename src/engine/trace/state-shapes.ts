@@ -1,5 +1,5 @@
-import { isRecord } from '../../../kit/schema/record.js';
-import { checkReply } from '../../../plugin/core.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { checkReply } from '../../plugin/core.js';
 
 type Check = (value: unknown) => string | undefined;
 
