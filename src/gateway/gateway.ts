@@ -138,6 +138,11 @@ export class Gateway {
     return this.#extensions.use(extension);
   }
 
+  /** Value of an extension that is open; undefined: nobody has used it. */
+  opened<Api>(extension: Extension<Api>): Promise<Api | undefined> {
+    return this.#extensions.opened(extension);
+  }
+
   async #start(extensions: readonly Extension[], config: Config): Promise<void> {
     try {
       await this.#extensions.start(extensions, config, this.#options);

@@ -32,6 +32,12 @@ export class OpenExtensions<Host> {
     return api as Api; // opened by the extension of this name
   }
 
+  /** Value of an extension that is open; undefined: nobody has used it. */
+  async opened<Api>({ name }: ExtensionOf<Host, Api>): Promise<Api | undefined> {
+    const opened = await this.#opened.get(name);
+    return opened?.api as Api | undefined; // likewise
+  }
+
   /** Closes all, the last first. */
   async close(): Promise<void> {
     this.#isClosed = true;

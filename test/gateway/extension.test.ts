@@ -36,6 +36,15 @@ describe('extensions of a gateway', () => {
     expect(done).to.deep.equal(['open lazy']);
   });
 
+  it('are not opened by a look at them', async () => {
+    const opened = new OpenExtensions(host);
+    const lazy = extension('lazy');
+    expect(await opened.opened(lazy)).to.equal(undefined);
+    expect(done).to.deep.equal([]);
+    await opened.use(lazy);
+    expect(await opened.opened(lazy)).to.equal('lazy');
+  });
+
   it('are opened anew where the first time has failed', async () => {
     const opened = new OpenExtensions(host);
     const failing = extension('a', { open: () => Promise.reject(new Error('not now')) });

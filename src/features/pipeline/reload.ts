@@ -47,6 +47,6 @@ export async function cancelCanary(gateway: Gateway): Promise<object> {
 
 /** The canary that runs, or else the last one. */
 export async function canaryStatus(gateway: Gateway): Promise<object> {
-  const { report } = await gateway.use(canary);
-  return { object: 'reload', canary: report ?? null };
+  const reloads = await gateway.opened(canary);
+  return { object: 'reload', canary: reloads?.report ?? null };
 }

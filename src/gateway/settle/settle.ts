@@ -37,17 +37,15 @@ export function recordOnSettled({
     const { cost } = record.calls.length > 0 ? money : {};
     if (runtime().config.log.access) logRequest(log, record, cost);
     const row = ledgerRowOf(exchange, record, money, sessionName);
-    if (row) {
-      watch.complete?.({ exchange, record, money, row });
-      ledger.write(row, exchange.counted);
-    }
-    watch.settled?.({ exchange, record, money, row: row && shown(row) });
+    if (!row) return watch.settled?.({ exchange, record, money, row });
+    const recorded = { exchange, record, money, row };
+    watch.complete?.(recorded);
+    ledger.write(row, exchange.counted);
+    return watch.settled?.(row.errorTexts === undefined ? recorded : { ...recorded, row: shown(row) });
   };
 }
 
 /** The row as all may see it, without the texts of errors. */
-function shown(row: AppendedRow): LedgerRow {
-  if (row.errorTexts === undefined) return row;
-  const { errorTexts: _, ...rest } = row;
-  return rest;
+function shown({ errorTexts: _, ...row }: AppendedRow): LedgerRow {
+  return row;
 }
