@@ -1,8 +1,7 @@
 import { stringify } from 'yaml';
 import { isStrict } from './config/environment.js';
 import type { Gateway } from './gateway/gateway.js';
-import { extensions } from './features/extensions.js';
-import { openGateway } from './gateway/app.js';
+import { openGateway } from './features/open.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from './gateway/load-config.js';
 import { createLogger } from './gateway/telemetry/logs.js';
 import type { Clock, Logger } from './plugin/index.js';
@@ -73,7 +72,6 @@ export async function createGateway(
           ...(baseDir !== undefined && { baseDir }),
         });
   return openGateway(await load(), {
-    extensions,
     isStrict: isStrict(env),
     log: log ?? createLogger(logLevel),
     masterKey,

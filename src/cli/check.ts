@@ -3,7 +3,7 @@ import { readConfigFile } from '../config/load.js';
 import { readConfigTests } from '../features/tests/read-tests.js';
 import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
-import { openGateway } from '../gateway/app.js';
+import { openGateway } from '../features/open.js';
 import { budgetWarnings } from '../gateway/budgets.js';
 import { callerWarnings } from '../gateway/caller-warnings.js';
 import { loadGatewayConfig, otherFile } from '../gateway/load-config.js';

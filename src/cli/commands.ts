@@ -144,6 +144,7 @@ export const commands: Readonly<Record<string, Command>> = {
       const file = await configFile(values);
       expectShortRun();
       const { explainCommand } = await import('../features/explain/verb/command.js');
+      const { openGateway } = await import('../features/open.js');
       const {
         body,
         post = '/v1/messages',
@@ -158,7 +159,7 @@ export const commands: Readonly<Record<string, Command>> = {
       } = values;
       const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
       const request = { body, post, as, headers, slots, limits, used, teamLimits, teamUsed };
-      return explainCommand(file, process.env, { ...request, isJson, isColoured });
+      return explainCommand(file, process.env, { ...request, isJson, isColoured }, openGateway);
     },
   },
   init: {
@@ -201,7 +202,9 @@ export const commands: Readonly<Record<string, Command>> = {
         );
       const inForce = await configFile({});
       const { replayRecorded } = await import('../features/replay/command.js');
-      return replayRecorded({ ...values, new: config ?? inForce, old: against ?? inForce }, process.env);
+      const { openGateway } = await import('../features/open.js');
+      const files = { new: config ?? inForce, old: against ?? inForce };
+      return replayRecorded({ ...values, ...files }, process.env, openGateway);
     },
   },
   plugins: {
@@ -232,13 +235,15 @@ export const commands: Readonly<Record<string, Command>> = {
       const { test, testSchema } = await import('../features/tests/command.js');
       if (schema) return { text: testSchema(), exitCode: 0 };
       const selection = { files, config: await configFile(values), isNamed: values.config !== undefined };
-      return test(selection, process.env, {
+      const { openGateway } = await import('../features/open.js');
+      const flags = {
         form: isJson ? 'json' : isJunit ? 'junit' : 'text',
         isCi: ci ?? false,
         isUpdate: update ?? false,
         isWatch: watch ?? false,
         isColoured: isColoured(),
-      });
+      } as const;
+      return test(selection, process.env, flags, openGateway);
     },
   },
 };

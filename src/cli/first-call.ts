@@ -1,7 +1,6 @@
 import type { Config, SlotConfig } from '../config/config.js';
 import { jsonOrText, send } from '../features/dry-run/caller.js';
-import { extensions } from '../features/extensions.js';
-import { openGateway } from '../gateway/app.js';
+import { openGateway } from '../features/open.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { MemorySocket } from '../engine/http/memory-socket.js';
 import { issueKey } from '../state/keys/keys.js';
@@ -41,7 +40,6 @@ export async function firstCalls(
 ): Promise<readonly FirstCall[]> {
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
   const gateway = await openGateway(alone, {
-    extensions,
     log: createLogger('silent'),
     masterKey: '',
     ...(secretKey !== undefined && { secretKey }),

@@ -3,7 +3,6 @@ import { readConfigFile } from '../config/load.js';
 import { isStrict } from '../config/environment.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
-import { extensions } from '../features/extensions.js';
 import { reloadBySystem, type ReloadCause } from '../features/pipeline/reload-at-signal.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
 import { testConfig } from '../features/tests/before-reload.js';
@@ -81,11 +80,10 @@ interface Server {
 // Imported lazily: a process needs only one of the two.
 
 async function openAlone({ file, env, config, log, masterKey, secretKey, ...start }: Start): Promise<Server> {
-  const { openGateway } = await import('../gateway/app.js');
+  const { openGateway } = await import('../features/open.js');
   const loadConfig = () => loadGatewayConfigFile(file, env, otherFile);
   const panelPassword = env['GW_PANEL_PASSWORD'] ?? '';
   const gateway = await openGateway(config, {
-    extensions,
     log,
     masterKey,
     secretKey: env['GW_SECRET_KEY'] || secretKey,

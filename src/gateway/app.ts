@@ -1,40 +1,48 @@
 import Koa from 'koa';
-import { createPage } from '../console/page.js';
+import type { Config } from '../config/config.js';
 import { basePathOf } from '../config/public-url.js';
-import { Gateway, type OpenOptions } from './gateway.js';
+import type { Gateway } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';
 import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
 import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
+import type { Matcher } from '../engine/http/layers.js';
+import type { Handle } from '../engine/http/listener.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
-import { adminApi, requireAdminScope } from '../operator/admin.js';
-import { asOperator } from '../operator/audited-stage-route.js';
 import { knownSecrets, requestMask } from './settle/request-mask.js';
 import { perRuntime } from './per-runtime.js';
 import type { Runtime } from './runtime.js';
-import { consoleApi, panelLoader, type LoadPanel } from '../operator/panel.js';
 import { isUp } from './services.js';
 import { answerUnrouted } from '../engine/http/unrouted.js';
 import { trustedHops, type TrustedHops } from '../engine/http/trusted-hops.js';
 import { name, version } from '../kit/version.js';
-import type { Config } from '../config/config.js';
+
+/** Parts of a gateway's app that serve its operators. */
+export interface Operators extends Pick<RouteContext, 'asOperator' | 'authorizeMetrics'> {
+  /** Behind the routes of requests, each for its own paths. */
+  readonly middleware: readonly CoreMiddleware[];
+  /** Find their routes at the paths whose unknown methods they leave to the app. */
+  readonly matchers: readonly Matcher[];
+}
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
-function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreState, object> {
+function createApp(
+  gateway: Gateway,
+  operators: Operators,
+  hops: TrustedHops | undefined,
+): Koa<CoreState, object> {
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: hops !== undefined });
   if (hops) believe(hops, app);
-  const admin = adminApi(gateway);
-  const loadPanel = panelLoader(gateway);
   const handlersOf = perRuntime((runtime) => {
-    const serving = routeContextOf(gateway, runtime, loadPanel);
+    const serving = routeContextOf(gateway, runtime, operators);
     const routes = createRoutes(serving, { webSockets: config.listen.webSockets !== false });
     return {
       route: routes.middleware,
       alias: answerAliases(routes, config.listen.aliases),
-      unrouted: answerUnrouted(serving, routes, [admin]),
+      unrouted: answerUnrouted(serving, routes, operators.matchers),
       speak: (ctx: CoreContext) => routes.speak(ctx),
     };
   });
@@ -50,9 +58,7 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
     const placing = watches.place?.(ctx);
     return placing ? placing.then(() => route(ctx, next)) : route(ctx, next);
   });
-  app.use(admin.middleware);
-  app.use(consoleApi(gateway, loadPanel));
-  app.use(createPage(undefined, () => placeOf(gateway.runtime).basePath));
+  for (const middleware of operators.middleware) app.use(middleware);
   app.use((ctx, next) => handlersOf(runtimeOf(ctx)).alias(ctx, next));
   app.use((ctx, next) => handlersOf(gateway.runtime).unrouted(ctx, next));
   // The boundary answers every error; only sockets that broke during a response are left.
@@ -60,7 +66,7 @@ function createApp(gateway: Gateway, hops: TrustedHops | undefined): Koa<CoreSta
   return app;
 }
 
-function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel): RouteContext {
+function routeContextOf(gateway: Gateway, runtime: Runtime, operators: Operators): RouteContext {
   return {
     ...gateway.services,
     ...runtime,
@@ -71,8 +77,8 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, loadPanel: LoadPanel
     get takesRequests() {
       return gateway.takesRequests;
     },
-    asOperator: asOperator(gateway.services, loadPanel),
-    authorizeMetrics: (ctx) => requireAdminScope(ctx, gateway.services, 'metrics'),
+    asOperator: operators.asOperator,
+    authorizeMetrics: operators.authorizeMetrics,
     metricsText: () => gateway.metricsText(),
     watch: gateway.watches,
   };
@@ -96,17 +102,20 @@ function healthOf(gateway: Gateway): Health {
 /** Path that the gateway is below, by the config in force. */
 const placeOf = perRuntime(({ config }) => ({ basePath: basePathOf(config.panel.publicUrl) }));
 
-/** Opens a gateway that is served by its Koa app. Throws ConfigError with all problems. */
-export function openGateway(config: Config, options: OpenOptions): Promise<Gateway> {
-  return Gateway.create(config, options, (gateway) => {
+/** Maker of the handler of a gateway's requests, its Koa app; `config`: as at the start. */
+export function appOf(
+  config: Config,
+  operatorsOf: (gateway: Gateway) => Operators,
+): (gateway: Gateway) => Handle {
+  return (gateway) => {
     const hops = trustedHops(config.listen);
-    const handle = createApp(gateway, hops).callback();
+    const handle = createApp(gateway, operatorsOf(gateway), hops).callback();
     return (req, res) => {
       hops?.clean(req);
       removeBasePath(req, placeOf(gateway.runtime).basePath);
       return handle(req, res);
     };
-  });
+  };
 }
 
 /** Has Koa take the caller's address from the hops; `ip` is the first of `ips`, else that of the connection. */

@@ -1,4 +1,4 @@
-import { CheckedAdminTokens } from '../operator/access/admin-tokens.js';
+import { CheckedAdminTokens } from '../state/keys/admin-tokens.js';
 import { CheckedKeys } from '../state/keys/keys.js';
 import type { Caches, Live } from '../plugin/core.js';
 import type { Clock, Logger } from '../plugin/index.js';

@@ -36,6 +36,9 @@ export type Extension<Api = unknown> = ExtensionOf<Gateway, Api>;
 /** `extensions`: those that it may start with, in the order in which they see the end of a request. */
 export type OpenOptions = GatewayOptions & { readonly extensions?: readonly Extension[] };
 
+/** Opens a gateway with what serves it. Throws ConfigError with all problems. */
+export type OpenGateway = (config: Config, options: OpenOptions) => Promise<Gateway>;
+
 export interface ReloadOptions {
   /** True: the tests of the config are not run. */
   readonly skipsTests?: boolean;

@@ -1,5 +1,5 @@
 import { StartError, type Config } from '../config/config.js';
-import { Audit } from '../operator/audit/audit.js';
+import { Audit } from '../state/audit/audit.js';
 import { errorTextDays } from '../state/ledger/error-text-days.js';
 import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';

@@ -1,15 +1,14 @@
 import { isRead, requireRole } from './access/actor.js';
 import type { RouteContext } from '../engine/http/route-context.js';
-import type { LoadPanel } from './panel.js';
+import type { Caller, OperatorContext } from './route.js';
 import type { Services } from '../gateway/services.js';
 
 /** Runs routes of stages for operators; the audit log knows a change by the request's path, without its query. */
 export function asOperator(
   { audit }: Pick<Services, 'audit'>,
-  loadPanel: LoadPanel,
+  authenticate: (ctx: OperatorContext) => Promise<Caller>,
 ): RouteContext['asOperator'] {
   return async (ctx, stage, work) => {
-    const { authenticate } = await loadPanel();
     const admitted = async (): Promise<void> => {
       const { actor } = await authenticate(ctx);
       requireRole(actor, ctx);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { isRecord } from '../kit/schema/record.js';
 import { Type } from '../plugin/index.js';
-import type { PanelContext } from './route.js';
+import type { OperatorContext } from './route.js';
 
 /** Form of an answer. */
 export const As = Type.Enum(['json', 'csv'], { description: 'Default: as the `accept` header says.' });
@@ -23,13 +23,13 @@ interface Schema {
 }
 
 /** True for a caller that asks for CSV: by `as=csv`, or by its `accept` header. */
-export function wantsCsv(ctx: Pick<PanelContext, 'accepts'>, as: 'json' | 'csv' | undefined): boolean {
+export function wantsCsv(ctx: Pick<OperatorContext, 'accepts'>, as: 'json' | 'csv' | undefined): boolean {
   return as === undefined ? ctx.accepts('application/json', 'text/csv') === 'text/csv' : as === 'csv';
 }
 
 /** Answers with a file of CSV (RFC 4180): a line of names, then one for each record, a chunk for each batch. */
 export function csvAnswer(
-  ctx: PanelContext,
+  ctx: OperatorContext,
   name: string,
   columns: readonly Column[],
   batches: AsyncIterable<readonly object[]>,

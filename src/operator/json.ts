@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, parseJson } from '../plugin/index.js';
 import { readText } from '../plugin/core.js';
 import { isRecord } from '../kit/schema/record.js';
-import type { PanelContext } from './route.js';
+import type { OperatorContext } from './route.js';
 
 /**
  * JSON text of `{...head, data}` for a long list, as a stream of chunks. Between two chunks the event loop
@@ -60,7 +60,7 @@ function own(object: Json, key: string): unknown {
 }
 
 /** JSON body of a request. Throws 415, 413 and `invalid_json`. */
-export async function readBody({ req, state }: PanelContext, maxBytes: number): Promise<unknown> {
+export async function readBody({ req, state }: OperatorContext, maxBytes: number): Promise<unknown> {
   requireJson(req);
   const text = await readText(req, maxBytes, state.signal);
   if (text.trim() === '') throw new GatewayError('invalid_json', 'The body is empty; send a JSON object.');

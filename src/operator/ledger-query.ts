@@ -4,7 +4,7 @@ import { Time, timeMs } from '../kit/schema/units.js';
 import { Type } from '../plugin/index.js';
 import type { LedgerFilter } from '../plugin/core.js';
 import { invalid } from './check.js';
-import type { Panel } from '../features/slots/panel-slots.js';
+import type { Gateway } from '../gateway/gateway.js';
 import { FormatName, Line } from './schemas.js';
 
 const cacheCauses = [
@@ -39,10 +39,10 @@ type Condition = Omit<LedgerFilter, 'fromMs' | 'toMs'>;
 /** Filter of the ledger. Throws `invalid_request` for a format that there is not. */
 export function toCondition(
   { key, request_id: requestId, ...rest }: Static<typeof Filters>,
-  { formats }: Pick<Panel, 'formats'>,
+  { runtime: { formats } }: Gateway,
 ): Condition {
-  if (rest.format !== undefined && !formats.includes(rest.format)) {
-    const known = formats.map((name) => JSON.stringify(name)).join(', ');
+  if (rest.format !== undefined && !formats.some(({ name }) => name === rest.format)) {
+    const known = formats.map(({ name }) => JSON.stringify(name)).join(', ');
     throw invalid([`format: must be one of ${known}, not ${JSON.stringify(rest.format)}`]);
   }
   return {
@@ -57,9 +57,9 @@ export const rangeFields = { from: Type.Optional(Time()), to: Type.Optional(Time
 
 const RangeFilters = Closed(rangeFields);
 
-export function toFilter({ from, to, ...rest }: Static<typeof RangeFilters>, panel: Panel): LedgerFilter {
+export function toFilter({ from, to, ...rest }: Static<typeof RangeFilters>, gateway: Gateway): LedgerFilter {
   return {
-    ...toCondition(rest, panel),
+    ...toCondition(rest, gateway),
     ...(from !== undefined && { fromMs: timeMs(from) }),
     ...(to !== undefined && { toMs: timeMs(to) }),
   };

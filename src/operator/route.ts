@@ -1,12 +1,13 @@
 import type Koa from 'koa';
 import type { Static, TSchema } from 'typebox';
-import type { AuditedAction } from './audit/audited-action.js';
+import type { AuditedAction } from '../state/audit/audited-action.js';
 import type { Actor, Role } from '../state/store/contract/actor.js';
 import type { ConsoleSession } from '../state/store/contract/store.js';
 import type { Logger } from '../plugin/index.js';
+import type { AdminScope } from './access/scopes.js';
 
-/** Request state that the panel API reads. */
-export interface PanelState {
+/** Request state that routes for operators read. */
+export interface OperatorState {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly requestId: string;
@@ -14,34 +15,34 @@ export interface PanelState {
   actor?: Actor;
 }
 
-export type PanelContext = Koa.ParameterizedContext<PanelState, object>;
+export type OperatorContext = Koa.ParameterizedContext<OperatorState, object>;
 
 /** One checked request to a route. */
 export interface Call<Query, Body> {
   /** `:id` of the path, decoded; empty if the path has none. */
   readonly id: string;
+  /** Empty in a route of `/admin`, which reads the context's own. */
   readonly query: Query;
   /** Undefined where the route reads it by itself. */
   readonly body: Body;
   /** Reads the body, and checks it. Throws `invalid_request` and `request_too_large`. */
   readonly readBody: () => Promise<Body>;
   readonly actor: Actor;
-  /** Undefined for the master key. */
+  /** Undefined for the master key and admin tokens. */
   readonly session: ConsoleSession | undefined;
   /** Entry of the audit log that this call will be, where its route declares one. */
   readonly audit: AuditedAction;
-  readonly ctx: PanelContext;
+  readonly ctx: OperatorContext;
 }
 
 interface RouteParts<Query extends TSchema, Body extends TSchema> {
-  /** Path below `/api/panel`. */
+  /** Path from the root: `/api/panel/keys/:id`. */
   readonly path: string;
   readonly summary: string;
-  /** Open to callers without a credential. */
-  readonly isOpen?: true;
-  /** Role that a caller needs; default: viewers may call a GET, and only admins anything else. */
-  readonly role?: Role;
-  /** Schemas of closed objects: a parameter or field that they do not name is refused. */
+  /**
+   * Schemas of closed objects: a parameter or field that they do not name is refused. The query of a route of `/admin` is
+   * described, and not checked.
+   */
   readonly query?: Query;
   readonly body?: Body;
   /** Schema of the body in the OpenAPI document, if `handle` checks more than `body` does. */
@@ -64,25 +65,32 @@ interface RouteParts<Query extends TSchema, Body extends TSchema> {
   handle(call: Call<Static<Query>, Static<Body>>): unknown;
 }
 
+/** Callers that a route admits: admin tokens with its scope, people with its role, or everyone. */
+type Access =
+  | { readonly scope: AdminScope; readonly role?: never; readonly isOpen?: never }
+  | {
+      readonly scope?: never;
+      /** Default: viewers may call a GET, and only admins anything else. */
+      readonly role?: Role;
+      readonly isOpen?: never;
+    }
+  | { readonly scope?: never; readonly role?: never; readonly isOpen: true };
+
 /**
- * One route of `/api/panel`, with the schemas that check its requests and describe it in the OpenAPI document. A
+ * One route for operators, of `/admin` or of `/api/panel`, with the schemas that describe it in the OpenAPI document. A
  * route that is no read declares the action that the audit log records of it: `key.create`.
  */
-export type PanelRoute<Query extends TSchema = TSchema, Body extends TSchema = TSchema> = RouteParts<
-  Query,
-  Body
-> &
+export type Route<Query extends TSchema = TSchema, Body extends TSchema = TSchema> = RouteParts<Query, Body> &
+  Access &
   (
     | { readonly method: 'GET'; readonly audit?: string }
     | { readonly method: 'POST' | 'PATCH' | 'DELETE'; readonly audit: string }
   );
 
 /** Defines a route, with `handle` typed by its schemas. */
-export function route<Query extends TSchema, Body extends TSchema>(
-  definition: PanelRoute<Query, Body>,
-): PanelRoute {
+export function route<Query extends TSchema, Body extends TSchema>(definition: Route<Query, Body>): Route {
   return definition;
 }
 
-/** Authenticated caller of the panel API. */
+/** Authenticated caller of a route. */
 export type Caller = Pick<Call<unknown, unknown>, 'actor' | 'session'>;

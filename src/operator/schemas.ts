@@ -1,6 +1,17 @@
 import type { TSchema } from 'typebox';
 import { Type } from '../plugin/index.js';
 
+const names = new Map<object, string>();
+
+/** Names of the schemas that the API's document describes once, for those that have been loaded. */
+export const schemaNames: ReadonlyMap<object, string> = names;
+
+/** Gives a schema a name, under which the API's document describes it once. */
+export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
+  names.set(schema, name);
+  return schema;
+}
+
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
@@ -12,6 +23,11 @@ export function ListOf<Item extends TSchema, Rest extends Record<string, TSchema
 
 /** Time in ISO 8601, UTC. */
 export const IsoTime = Type.String({ format: 'date-time' });
+
+/** ISO 8601 of unix milliseconds; null for null and undefined. */
+export function isoTime(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}
 
 /** Text without control characters, in the syntax that the patterns of ECMAScript, Python and Go share. */
 export const plainText = String.raw`^[^\x00-\x1f\x7f-\x9f]*$`;
@@ -32,13 +48,16 @@ export const Count = Type.Integer({ minimum: 0 });
 /** Number of stored responses, and their bytes with the input of each. */
 export const StoredTotal = Type.Object({ count: Count, bytes: Count });
 
-export const Tokens = Type.Object({
-  input: Count,
-  cache_read: Count,
-  cache_write_5m: Count,
-  cache_write_1h: Count,
-  output: Count,
-});
+export const Tokens = named(
+  'Tokens',
+  Type.Object({
+    input: Count,
+    cache_read: Count,
+    cache_write_5m: Count,
+    cache_write_1h: Count,
+    output: Count,
+  }),
+);
 
 /** Cost in USD, with at most nine decimals. */
 export const Cost = Type.Object({ billed_usd: Type.Number(), shown_usd: Type.Number() });
@@ -109,12 +128,15 @@ const requestFields = {
 export const RequestReport = Type.Object(requestFields);
 
 /** A row of the ledger as an export may have it. */
-export const ExportedRequest = Type.Object({
-  ...requestFields,
-  error_text: Type.Optional(
-    Nullable(Type.String({ description: 'With `error_texts`; null: none is kept.' })),
-  ),
-});
+export const ExportedRequest = named(
+  'Request',
+  Type.Object({
+    ...requestFields,
+    error_text: Type.Optional(
+      Nullable(Type.String({ description: 'With `error_texts`; null: none is kept.' })),
+    ),
+  }),
+);
 
 /** Error text of a failed request, with secrets masked. */
 export const ErrorText = Type.Object(
@@ -131,32 +153,35 @@ export const ErrorText = Type.Object(
   { description: 'For admins only; null for a request that has not failed.' },
 );
 
-export const RequestDetail = Type.Object({
-  ...requestFields,
-  answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
-  additions: Type.Array(
-    Type.Object(
-      { stage: Type.String(), tokens: Tokens, cost_usd: Nullable(Type.Number()) },
-      { description: 'Tokens that a stage has added to the request.' },
+export const RequestDetail = named(
+  'RequestDetail',
+  Type.Object({
+    ...requestFields,
+    answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
+    additions: Type.Array(
+      Type.Object(
+        { stage: Type.String(), tokens: Tokens, cost_usd: Nullable(Type.Number()) },
+        { description: 'Tokens that a stage has added to the request.' },
+      ),
     ),
-  ),
-  stages: Type.Array(
-    Type.Object({
-      stage: Type.String(),
-      ms: Type.Number(),
-      skipped: Type.Boolean({ description: 'It has failed, and the request went on without it.' }),
-    }),
-  ),
-  calls: Type.Array(
-    Type.Object({
-      slot: Type.String(),
-      model: Nullable(Type.String({ description: 'Where it is another one than the request asked for.' })),
-      ms: Type.Number(),
-      code: Nullable(Type.String()),
-    }),
-  ),
-  error_text: Type.Optional(Nullable(ErrorText)),
-});
+    stages: Type.Array(
+      Type.Object({
+        stage: Type.String(),
+        ms: Type.Number(),
+        skipped: Type.Boolean({ description: 'It has failed, and the request went on without it.' }),
+      }),
+    ),
+    calls: Type.Array(
+      Type.Object({
+        slot: Type.String(),
+        model: Nullable(Type.String({ description: 'Where it is another one than the request asked for.' })),
+        ms: Type.Number(),
+        code: Nullable(Type.String()),
+      }),
+    ),
+    error_text: Type.Optional(Nullable(ErrorText)),
+  }),
+);
 
 const PercentilesReport = Nullable(
   Type.Object({ p50: Type.Number(), p95: Type.Number(), p99: Type.Number() }),
@@ -170,30 +195,33 @@ export const Latency = Type.Object({
   total: PercentilesReport,
 });
 
-export const UsageBucket = Type.Object({
-  at: IsoTime,
-  group: Nullable(Type.String()),
-  name: Nullable(Type.String()),
-  requests: Count,
-  errors: Count,
-  billed: Tokens,
-  shown: Tokens,
-  cost: CostSum,
-  first_event_ms_avg: Nullable(Type.Number()),
-  duration_ms_avg: Nullable(Type.Number()),
-  cache_hit_ratio: Nullable(
-    Type.Number({ description: 'Part of the billed input that was read from the prompt cache, 0 to 1.' }),
-  ),
-  cache_lost_tokens: Count,
-  cache_lost_usd: Type.Number({ description: 'Of the losses whose cost is known.' }),
-  latency: Type.Union([Latency, Type.Null()], {
-    description:
-      'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
-      'of the whole request. All requests, slots, models and formats have them; keys and teams with steps that are ' +
-      'no whole hours, or with filters that count request by request; other groups, and all with `latency=false`, ' +
-      'are null.',
+export const UsageBucket = named(
+  'UsageBucket',
+  Type.Object({
+    at: IsoTime,
+    group: Nullable(Type.String()),
+    name: Nullable(Type.String()),
+    requests: Count,
+    errors: Count,
+    billed: Tokens,
+    shown: Tokens,
+    cost: CostSum,
+    first_event_ms_avg: Nullable(Type.Number()),
+    duration_ms_avg: Nullable(Type.Number()),
+    cache_hit_ratio: Nullable(
+      Type.Number({ description: 'Part of the billed input that was read from the prompt cache, 0 to 1.' }),
+    ),
+    cache_lost_tokens: Count,
+    cache_lost_usd: Type.Number({ description: 'Of the losses whose cost is known.' }),
+    latency: Type.Union([Latency, Type.Null()], {
+      description:
+        'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
+        'of the whole request. All requests, slots, models and formats have them; keys and teams with steps that are ' +
+        'no whole hours, or with filters that count request by request; other groups, and all with `latency=false`, ' +
+        'are null.',
+    }),
   }),
-});
+);
 
 /** Groups of a usage report. */
 export const UsageGroup = Type.Enum(

@@ -1,39 +1,46 @@
+import type { Static } from 'typebox';
 import { samplingOf } from '../plugin/format/index.js';
 import { Type, type CatalogModel } from '../plugin/index.js';
-import type { Panel, PanelStatus } from '../features/slots/panel-slots.js';
+import { uncountedBudgets } from '../gateway/budgets.js';
+import type { Gateway } from '../gateway/gateway.js';
+import { isUp } from '../gateway/services.js';
+import { responseTotal } from '../gateway/telemetry/response-total.js';
+import { name, version } from '../kit/version.js';
 import { basePathOf } from '../config/public-url.js';
-import { route, type PanelRoute } from './route.js';
+import { route, type Route } from './route.js';
 import { Count, IsoTime, ListOf, Nullable, StoredTotal } from './schemas.js';
 
 /** Routes about the process and the catalog. */
-export function overviewRoutes(panel: Panel): readonly PanelRoute[] {
+export function overviewRoutes(gateway: Gateway): readonly Route[] {
   return [
     route({
       method: 'GET',
-      path: '/status',
+      path: '/api/panel/status',
       summary: 'The gateway at a glance.',
       answers: { 200: StatusReport },
-      handle: async ({ ctx }) => {
-        const path = basePathOf(panel.people.publicUrl);
-        return statusReport(await panel.status(), `${ctx.protocol}://${ctx.host}${path}`);
+      handle: ({ ctx }) => {
+        const path = basePathOf(gateway.runtime.config.panel.publicUrl);
+        return statusReport(gateway, `${ctx.protocol}://${ctx.host}${path}`);
       },
     }),
     route({
       method: 'GET',
-      path: '/pages',
+      path: '/api/panel/pages',
       summary: 'Pages that plugins bring to the console.',
       answers: { 200: ListOf(PageReport, {}) },
       handle: () => ({
         object: 'list',
-        data: panel.pages.map(({ title, url, stage }) => ({ title, url, stage })),
+        data: gateway.runtime.pipeline.routes.flatMap(({ page, path, stage }) =>
+          page === undefined ? [] : { title: page, url: path, stage },
+        ),
       }),
     }),
     route({
       method: 'GET',
-      path: '/models',
+      path: '/api/panel/models',
       summary: 'The model catalog with what only operators need to know.',
       answers: { 200: ListOf(ModelReport, {}) },
-      handle: () => ({ object: 'list', data: modelReports(panel) }),
+      handle: () => ({ object: 'list', data: modelReports(gateway) }),
     }),
   ];
 }
@@ -69,21 +76,36 @@ export const StatusReport = Type.Object({
   notices: Type.Array(Type.String(), { description: 'What operators should know, from the stages.' }),
 });
 
-function statusReport({ name, version, slots, live, ...status }: PanelStatus, baseUrl: string): object {
-  const { kind, ok, ledgerRowsWaiting, responses } = status.store;
+async function statusReport(gateway: Gateway, baseUrl: string): Promise<Static<typeof StatusReport>> {
+  const { config } = gateway.runtime;
+  const { ledger, live, slots, now, store } = gateway.services;
+  const up = isUp(gateway.services);
+  const inFlight = await gateway.fleet.inFlight();
+  const { instances = inFlight.instances } = live;
   return {
     name,
     version,
-    uptime_seconds: Math.floor(status.uptimeSeconds),
-    requests_in_flight: status.inFlight.requests,
-    requests_in_flight_instances: status.inFlight.instances,
-    slots,
-    store: { kind, ok, ledger_rows_waiting: ledgerRowsWaiting, responses: responses ?? null },
-    live,
-    config_file: status.configFile,
+    uptime_seconds: Math.floor((now() - gateway.startedMs) / 1000),
+    requests_in_flight: inFlight.requests,
+    requests_in_flight_instances: inFlight.instances,
+    slots: { total: slots.list().length, schedulable: slots.schedulable },
+    store: {
+      kind: config.store.kind,
+      ok: up.store,
+      ledger_rows_waiting: ledger.waiting,
+      responses: await responseTotal(store.responses).catch(() => null), // reported by `ok`
+    },
+    live: { kind: config.live.kind, ok: up.live, instances },
+    config_file: config.file,
     base_url: baseUrl,
-    notices: status.notices,
+    notices: [...(await noticesOf(gateway))],
   };
+}
+
+/** Sentences of stages, and about budgets that nothing counts. */
+async function noticesOf({ runtime: { pipeline }, services }: Gateway): Promise<readonly string[]> {
+  const uncounted = await uncountedBudgets(pipeline, services.store).catch(() => undefined); // of a store that is away
+  return uncounted === undefined ? pipeline.notices : [...pipeline.notices, uncounted];
 }
 
 /** A model of the catalog, or of the list of an upstream, as sent by the panel API. */
@@ -103,8 +125,11 @@ export const ModelReport = Type.Object({
 });
 
 /** All models, those first that a slot serves. */
-function modelReports({ models, servesModel }: Pick<Panel, 'models' | 'servesModel'>): readonly object[] {
-  const reports = models.listed().map((model) => ({ ...modelReport(model), served: servesModel(model.id) }));
+function modelReports({ runtime, services }: Gateway): readonly object[] {
+  const { served: known } = services.knownModels;
+  const reports = runtime.models
+    .listed()
+    .map((model) => ({ ...modelReport(model), served: known.serves(model.id) }));
   return [...reports.filter(({ served }) => served), ...reports.filter(({ served }) => !served)];
 }
 

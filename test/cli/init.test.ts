@@ -3,6 +3,7 @@ import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { openGateway } from '#src/features/open.js';
 import { check } from '#src/cli/check.js';
 import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, simulator, variablesOf } from '#src/cli/init/providers.js';
@@ -191,7 +192,7 @@ describe('gw2api init', function () {
 /** Report on the tests of a config. */
 async function tested(config: string, env: Readonly<Record<string, string>>): Promise<string> {
   const flags = { isCi: true, isUpdate: false, isWatch: false, form: 'text', isColoured: false } as const;
-  const { text } = await test({ files: [], config, isNamed: true }, env, flags);
+  const { text } = await test({ files: [], config, isNamed: true }, env, flags, openGateway);
   return text;
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { expect } from 'chai';
 import type { Gateway } from '@gw2api/gateway';
-import { requests } from '#src/features/requests/index.js';
+import { liveRequests } from '#src/features/requests/extension.js';
 import { ownSqlite } from '../state/store/stores.js';
 import { aViewer, anAdmin, sessionOf, withOidc } from './console-login.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
@@ -357,7 +357,7 @@ describe('error texts of failed requests', () => {
   it('are not in the live feed, the metrics or the log', async () => {
     await start();
     const rows: unknown[] = [];
-    const feed = await under.gateway.use(requests);
+    const feed = await under.gateway.use(liveRequests);
     feed.subscribe((row) => rows.push(row));
     await textAfter(says(marker));
     const metrics = await (await under.get('/metrics')).text();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Recording } from '#plugins/shared/recordings.js';
 import { fakeHost } from '@gw2api/gateway/testing';
+import { openGateway } from '#src/features/open.js';
 import { check } from '#src/cli/check.js';
 import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
@@ -151,7 +152,7 @@ describe('record', () => {
     const pipeline = stages().toSpliced(2, 0, { use: 'record', with: { folder } });
     const text = JSON.stringify(configOf({ pipeline, slots: [slotAt('http://127.0.0.1:9')] }));
     const config = await loadGatewayConfig({ text, file: 'gateway.yaml', env: {} });
-    const dry = await DryGateway.open(config, { startsStages: true });
+    const dry = await DryGateway.open(config, openGateway, { startsStages: true });
     const { path, request } = dialects.messages;
     const [outcome] = await dry.send([{ path, body: request('Hello!') }]);
     await dry.close();

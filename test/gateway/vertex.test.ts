@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import { openGateway } from '#src/features/open.js';
 import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { Kit } from '../engine/transport/upstream-kit.js';
@@ -224,7 +225,10 @@ describe('the base URL of Vertex AI', () => {
     const { baseUrl: _, ...slot } = vertexSlot('a', '') as Record<string, unknown>;
     const account = { kind: 'google', applicationDefault: true };
     const text = JSON.stringify(configOf({ slots: [{ ...slot, account }] }));
-    const dry = await DryGateway.open(await loadGatewayConfig({ text, file: 'gateway.yaml', env: {} }), {});
+    const dry = await DryGateway.open(
+      await loadGatewayConfig({ text, file: 'gateway.yaml', env: {} }),
+      openGateway,
+    );
     const [outcome] = await dry.send([{ path: '/v1/messages', body: ask('Hello!') }]);
     await dry.close();
     expect(outcome).to.include({ status: 200 });

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { openGateway } from '#src/gateway/app.js';
+import { appOf } from '#src/gateway/app.js';
 import type { RequestWatch } from '#src/gateway/extension.js';
-import type { Extension, Gateway } from '#src/gateway/gateway.js';
+import { Gateway, type Extension } from '#src/gateway/gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
+import { openOperators } from '#src/operator/operators.js';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { ask, configOf, masterKey, slotAt } from './harness.js';
@@ -24,7 +25,9 @@ describe('a request and the watches of extensions', () => {
     const text = stringify(configOf({ slots: [slotAt(simulator.url)] }));
     const config = await loadGatewayConfig({ text, file: 'config', env: {} });
     const loadConfig = () => Promise.resolve(config);
-    gateway = await openGateway(config, { log: createLogger('silent'), masterKey, loadConfig, extensions });
+    const options = { log: createLogger('silent'), masterKey, loadConfig, extensions };
+    const app = appOf(config, (opened) => openOperators(opened, []));
+    gateway = await Gateway.create(config, options, app);
     url = await gateway.listen();
   }
 

@@ -2,10 +2,9 @@ import cluster from 'node:cluster';
 import { isStrict } from '../../config/environment.js';
 import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { openGateway } from '../../gateway/app.js';
+import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import { canary } from '../../features/canary/index.js';
-import { extensions } from '../../features/extensions.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
@@ -83,7 +82,7 @@ class Worker {
     const runTests = (signal: AbortSignal) => testConfig(init.file, process.env, signal);
     const configs = { loadConfig, readConfig, testConfig: runTests };
     const parts = { ...own, ...configs, workerGroup, startedMs, ...live };
-    const gateway = await openGateway(config, { ...parts, extensions });
+    const gateway = await openGateway(config, parts);
     this.#listenToPrimary(gateway, name);
     if (init.canary) await this.#joinCanary(gateway, init.canary);
     const url = await gateway.listen().catch((error: unknown) => {

@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
-import { isoTime } from '../slots/report.js';
 import { Type } from '../../plugin/index.js';
 import type { AuditEntry } from '../../state/store/contract/audit.js';
 import type { Column } from '../../operator/csv.js';
-import { IsoTime, Nullable } from '../../operator/schemas.js';
+import { IsoTime, isoTime, Nullable } from '../../operator/schemas.js';
 
 export const auditOutcomes = ['done', 'refused', 'failed'] as const;
 

@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Config } from '../../config/config.js';
-import { openGateway } from '../../gateway/app.js';
-import type { Gateway } from '../../gateway/gateway.js';
+import type { Gateway, OpenGateway } from '../../gateway/gateway.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { send, type Received } from './caller.js';
 import { DryKeys } from './keys.js';
@@ -63,7 +62,11 @@ export class DryGateway {
   }
 
   /** Builds the pipeline of a config. Throws ConfigError, and an Error for a slot or a scenario that there is not. */
-  static async open(config: Config, settings: DrySettings = {}): Promise<DryGateway> {
+  static async open(
+    config: Config,
+    openGateway: OpenGateway,
+    settings: DrySettings = {},
+  ): Promise<DryGateway> {
     const world = await openWorld(settings);
     const opening = openGateway(withinMemory(config), gatewayOptions(world, settings));
     opening.catch(() => world.guard.close());

@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { ConfigError, type Config } from '../../config/config.js';
 import type { Extension } from '../../gateway/gateway.js';
-import { extensions } from '../extensions.js';
 import type { RequestWatch } from '../../gateway/extension.js';
 import { createLogger } from '../../gateway/telemetry/logs.js';
 import type { Settled } from './outcome-of.js';
@@ -52,7 +51,7 @@ export function gatewayOptions({ clock, upstreams, settled, log }: World, settin
     clock,
     ...(state && { live: liveWith(state, clock.now) }),
     dry: { openClient: upstreams.openClient, watch, onChoice },
-    extensions: [...extensions, outcomes(settled)],
+    extensions: [outcomes(settled)],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { DryGateway } from '../dry-run/dry-gateway.js';
+import type { OpenGateway } from '../../gateway/gateway.js';
 import type { DryOutcome } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import { estimateTokens, type Additions } from '../../plugin/index.js';
@@ -31,9 +32,10 @@ const bodyLeftOut = `left out: the bodies of the first ${maxBodies} calls are sh
 export async function explain(
   config: Config,
   request: ExplainRequest,
+  openGateway: OpenGateway,
   settings: DrySettings = {},
 ): Promise<Explanation> {
-  const explainer = await Explainer.open(config, settings);
+  const explainer = await Explainer.open(config, openGateway, settings);
   try {
     return await explainer.explain(request);
   } finally {
@@ -61,13 +63,17 @@ export class Explainer {
   }
 
   /** Throws as `explain` does. */
-  static async open(config: Config, settings: DrySettings = {}): Promise<Explainer> {
+  static async open(
+    config: Config,
+    openGateway: OpenGateway,
+    settings: DrySettings = {},
+  ): Promise<Explainer> {
     const recorder = new PipelineRecorder();
     const choices: ObservedChoice[] = [];
     const onChoice = (choice: ObservedChoice): void => {
       if (choices.length < maxChoices) choices.push(choice);
     };
-    const dry = await DryGateway.open(config, { ...settings, watch: recorder, onChoice });
+    const dry = await DryGateway.open(config, openGateway, { ...settings, watch: recorder, onChoice });
     return new Explainer(dry, config, recorder, choices);
   }
 

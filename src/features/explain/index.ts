@@ -1,11 +1,9 @@
-import type { Extension } from '../../gateway/gateway.js';
-import type { Explanations } from './explanations.js';
+import type { Feature } from '../feature.js';
+import { explanations } from './extension.js';
 
-/** Explanations of requests, in threads of their own. */
-export const explain: Extension<Explanations> = {
-  name: 'explain',
-  async open(gateway) {
-    const { Explanations } = await import('./explanations.js');
-    return { api: new Explanations(gateway) };
-  },
+/** Explanations of requests, without sending them. */
+export const explain: Feature = {
+  ...explanations,
+  admin: async () => (await import('./admin.js')).adminRoutes,
+  panel: async () => (await import('./panel.js')).panelRoutes,
 };

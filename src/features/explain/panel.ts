@@ -1,14 +1,15 @@
 import { Type } from '../../plugin/index.js';
-import { ExplainBody, readExplainCall } from './explain-call.js';
-import { noteExplained } from '../pipeline/admin.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import { ExplainBody, noteExplained, readExplainCall } from './explain-call.js';
+import { explanations } from './extension.js';
+import { withoutTexts } from './without-texts.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route } from '../../operator/route.js';
 
 /** Route that explains a request. */
-export function explainRoute(panel: Panel): PanelRoute {
-  return route({
+export const panelRoutes: RoutesOf = (gateway) => [
+  route({
     method: 'POST',
-    path: '/explain',
+    path: '/api/panel/explain',
     summary:
       'Says how a request would be handled now: its stages, the slots considered, what would go out and what its ' +
       'caller would be told. Asks no upstream, and spends no limit. Viewers get the stages and slots without texts.',
@@ -19,9 +20,12 @@ export function explainRoute(panel: Panel): PanelRoute {
     audit: 'request.explain',
     noted: 'An operator has had a request explained.',
     answers: { 200: Type.Record(Type.String(), Type.Unknown()) },
-    handle: ({ readBody, actor, audit }) =>
-      panel.operations.explain(async () => noteExplained(readExplainCall(await readBody()), audit), {
-        withoutTexts: actor.role !== 'admin',
-      }),
-  });
-}
+    async handle({ readBody, actor, audit }) {
+      const explainer = await gateway.use(explanations);
+      const explanation = await explainer.explain(async () =>
+        noteExplained(readExplainCall(await readBody()), audit),
+      );
+      return actor.role === 'admin' ? explanation : withoutTexts(explanation);
+    },
+  }),
+];

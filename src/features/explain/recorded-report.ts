@@ -1,5 +1,5 @@
 import type { LedgerRow } from '../../state/ledger/contract.js';
-import { isoTime } from '../slots/report.js';
+import { isoTime } from '../../operator/schemas.js';
 
 /** Recorded facts of a real request: no texts, which the gateway does not keep. */
 export function recordedReport(row: LedgerRow): object {

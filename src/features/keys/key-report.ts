@@ -1,11 +1,10 @@
 import type { Static } from 'typebox';
-import { isoTime } from '../slots/report.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { Duration, Type, type ProtocolKey } from '../../plugin/index.js';
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { Time, timeMs } from '../../kit/schema/units.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
-import { IsoTime, Line, Note, Nullable, StoredTotal } from '../../operator/schemas.js';
+import { IsoTime, isoTime, Line, named, Note, Nullable, StoredTotal } from '../../operator/schemas.js';
 
 const settable = {
   expires_at: Type.Optional(Nullable(Time())),
@@ -45,7 +44,7 @@ const reported = {
 };
 
 /** A key as sent by the panel API. */
-export const KeyReport = Type.Object(reported);
+export const KeyReport = named('Key', Type.Object(reported));
 /** A key in the list of all keys. */
 export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
 const unknown = Type.Array(Type.String(), {
@@ -54,7 +53,10 @@ const unknown = Type.Array(Type.String(), {
 /** A key that was changed. */
 export const ChangedKeyReport = Type.Object({ ...reported, unknown_models: unknown });
 /** An issued key with its secret text, sent only once. */
-export const IssuedKey = Type.Object({ ...reported, unknown_models: unknown, key: Type.String() });
+export const IssuedKey = named(
+  'IssuedKey',
+  Type.Object({ ...reported, unknown_models: unknown, key: Type.String() }),
+);
 
 /** Time for which the secrets before a rotation work, where it names none. */
 export const defaultGrace = '24h';

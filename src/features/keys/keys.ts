@@ -1,14 +1,15 @@
 import type { Static } from 'typebox';
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { durationMs, GatewayError, Type, type ProtocolKey } from '../../plugin/index.js';
-import type { KeySecret } from '../../plugin/core.js';
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { reservedNames } from '../../engine/pipeline/order/caller-patterns.js';
 import { refuseUncountedBudget } from './budgets.js';
 import { invalid } from '../../operator/check.js';
 import { refusePast } from '../../operator/expiry.js';
 import type { Names } from '../../operator/names.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { issueKey, makeKeySecret } from '../../state/keys/keys.js';
 import {
   ChangedKey,
   ChangedKeyReport,
@@ -21,55 +22,46 @@ import {
   Rotation,
   toPatch,
 } from './key-report.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { route, type Route } from '../../operator/route.js';
 import { refuseRotation } from './rotation.js';
 import { ListOf } from '../../operator/schemas.js';
-import { teamIdOf } from './team-id.js';
+import { teamIdOf } from '../../operator/team-id.js';
 import { unknownModels } from './unknown-models.js';
 
-/** Makes keys and secrets: each returns the text, to be shown once, and what is stored of it. */
-export interface KeyMaker {
-  issueKey(
-    fields: KeyPatch & { readonly name: string },
-    nowMs: number,
-  ): { readonly text: string; readonly key: ProtocolKey };
-  makeKeySecret(): { readonly text: string; readonly secret: KeySecret };
-}
-
 /** Routes of `/api/panel/keys`. */
-export function keyRoutes(panel: Panel, names: Names, maker: KeyMaker): readonly PanelRoute[] {
-  const desk = new KeyEditor(panel, names);
+export const keyRoutes: RoutesOf = (gateway, { names }) => {
+  const desk = new KeyEditor(gateway, names);
   return [
     route({
       method: 'GET',
-      path: '/keys',
+      path: '/api/panel/keys',
       summary: 'All protocol keys, newest first; never the keys themselves.',
       answers: { 200: ListOf(ListedKey, {}) },
       handle: () => desk.list(),
     }),
     route({
       method: 'POST',
-      path: '/keys',
+      path: '/api/panel/keys',
       summary: 'Issues a key: `key` is shown here and never again.',
       body: NewKey,
       audit: 'key.create',
       answers: { 201: IssuedKey },
       handle: async ({ body, audit }) => {
         const fields = await desk.checked({ ...toPatch(body), name: body.name });
-        return desk.issue(maker.issueKey(fields, panel.now()), audit);
+        return desk.issue(issueKey(fields, gateway.services.now()), audit);
       },
     }),
     ...changeRoutes(desk),
-    rotateRoute(desk, maker),
+    rotateRoute(desk),
   ];
-}
+};
 
-function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
+function changeRoutes(desk: KeyEditor): readonly Route[] {
   return [
     route({
       method: 'PATCH',
-      path: '/keys/:id',
+      path: '/api/panel/keys/:id',
       summary:
         'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
       body: ChangedKey,
@@ -82,7 +74,7 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
     }),
     route({
       method: 'DELETE',
-      path: '/keys/:id',
+      path: '/api/panel/keys/:id',
       summary: 'Revokes a key; with `purge=true` it is removed for good.',
       query: Closed({ purge: Type.Optional(Type.Boolean()) }),
       audit: 'key.revoke',
@@ -92,21 +84,21 @@ function changeRoutes(desk: KeyEditor): readonly PanelRoute[] {
   ];
 }
 
-function rotateRoute(desk: KeyEditor, maker: KeyMaker): PanelRoute {
+function rotateRoute(desk: KeyEditor): Route {
   return route({
     method: 'POST',
-    path: '/keys/:id/rotate',
+    path: '/api/panel/keys/:id/rotate',
     summary: 'Gives a key a new secret: `key` is shown here and never again; the rest of it stays.',
     body: Rotation,
     audit: 'key.rotate',
     answers: { 200: IssuedKey },
     handle: ({ id, body: { grace = defaultGrace }, audit }) =>
-      desk.rotate(id, { ...maker.makeKeySecret(), grace }, audit),
+      desk.rotate(id, { ...makeKeySecret(), grace }, audit),
   });
 }
 
 /** A new secret of a key, and how long the one before is accepted. */
-interface NewSecret extends ReturnType<KeyMaker['makeKeySecret']> {
+interface NewSecret extends ReturnType<typeof makeKeySecret> {
   /** A duration, `24h`. */
   readonly grace: string;
 }
@@ -116,19 +108,19 @@ type Issued = Static<typeof IssuedKey>;
 
 /** Issues, changes and removes keys. */
 class KeyEditor {
-  readonly #panel: Panel;
+  readonly #gateway: Gateway;
   readonly #names: Names;
 
-  constructor(panel: Panel, names: Names) {
-    this.#panel = panel;
+  constructor(gateway: Gateway, names: Names) {
+    this.#gateway = gateway;
     this.#names = names;
   }
 
   async list(): Promise<object> {
-    const { keys, responses } = this.#panel.store;
+    const { keys, responses } = this.#gateway.services.store;
     const [listed, totals] = await Promise.all([keys.list(), responses.totals()]);
     const data = listed.slice(0, maxKeys).map((key) => ({
-      ...keyReport(key, this.#panel.now()),
+      ...keyReport(key, this.#gateway.services.now()),
       stored_responses: totals.get(key.id) ?? null,
     }));
     return { object: 'list', data };
@@ -139,23 +131,23 @@ class KeyEditor {
    * that other callers have, and `conflict` for a budget that nothing counts.
    */
   async checked<Fields extends KeyPatch>(fields: Fields): Promise<Fields> {
-    refuseUncountedBudget(this.#panel, fields);
+    refuseUncountedBudget(this.#gateway, fields);
     const { name, team } = fields;
     if (name !== undefined && reservedNames.has(name))
       throw invalid([`name: "${name}" stands for other callers in the config; give the key another name`]);
     if (typeof team !== 'string') return fields;
-    const id = await teamIdOf(this.#panel.store, team);
+    const id = await teamIdOf(this.#gateway.services.store, team);
     if (id === undefined) throw invalid([`team: unknown team ${JSON.stringify(team)}`]);
     return { ...fields, team: id };
   }
 
   unknownModels({ models }: Pick<Report, 'models'>): string[] {
-    return [...unknownModels(models ?? [], this.#panel)];
+    return [...unknownModels(models ?? [], this.#gateway)];
   }
 
-  async issue({ text, key }: ReturnType<KeyMaker['issueKey']>, audit: AuditedAction): Promise<Issued> {
-    const { keys } = this.#panel.store;
-    refusePast(key.expiresAtMs, this.#panel.now());
+  async issue({ text, key }: ReturnType<typeof issueKey>, audit: AuditedAction): Promise<Issued> {
+    const { keys } = this.#gateway.services.store;
+    refusePast(key.expiresAtMs, this.#gateway.services.now());
     if ((await keys.list()).length >= maxKeys)
       throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
     await keys.put(key);
@@ -166,9 +158,9 @@ class KeyEditor {
   }
 
   async change(id: string, patch: KeyPatch, audit: AuditedAction): Promise<Report> {
-    const { keys } = this.#panel.store;
+    const { keys } = this.#gateway.services.store;
     const before = await keys.get(id);
-    refusePast(patch.expiresAtMs, this.#panel.now(), before?.expiresAtMs);
+    refusePast(patch.expiresAtMs, this.#gateway.services.now(), before?.expiresAtMs);
     const key = before && (await keys.update(id, patch));
     if (!key) throw noSuchKey(id);
     this.#changed(key.revokedAtMs === undefined ? [] : hashesOf(key));
@@ -178,7 +170,7 @@ class KeyEditor {
 
   /** Gives a key a new secret. Throws as `refuseRotation`. */
   async rotate(id: string, { text, secret, grace }: NewSecret, audit: AuditedAction): Promise<Issued> {
-    const { store, now } = this.#panel;
+    const { store, now } = this.#gateway.services;
     const [nowMs, graceMs] = [now(), durationMs(grace)];
     const before = await store.keys.get(id);
     if (!before) throw noSuchKey(id);
@@ -193,14 +185,14 @@ class KeyEditor {
 
   /** Revokes a key; one that is revoked already keeps its time. */
   async revoke(id: string, audit: AuditedAction): Promise<Report> {
-    const { store, now } = this.#panel;
+    const { store, now } = this.#gateway.services;
     const key = await store.keys.get(id);
     if (!key) throw noSuchKey(id);
     return this.change(id, { revokedAtMs: key.revokedAtMs ?? now() }, audit);
   }
 
   async purge(id: string, audit: AuditedAction): Promise<undefined> {
-    const { keys } = this.#panel.store;
+    const { keys } = this.#gateway.services.store;
     const key = await keys.get(id);
     if (!key || !(await keys.delete(id))) throw noSuchKey(id);
     this.#changed(hashesOf(key));
@@ -215,12 +207,12 @@ class KeyEditor {
   }
 
   #report(key: ProtocolKey): Report {
-    return keyReport(key, this.#panel.now());
+    return keyReport(key, this.#gateway.services.now());
   }
 
   #changed(ended: readonly string[] = []): void {
     this.#names.forget();
-    this.#panel.keysChanged(...ended);
+    this.#gateway.services.keysChanged(...ended);
   }
 }
 

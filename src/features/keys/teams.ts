@@ -1,30 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError, windowLimits } from '../../plugin/index.js';
 import type { Team } from '../../plugin/core.js';
 import type { TeamPatch } from '../../state/store/contract/store.js';
 import { refuseUncountedBudget } from './budgets.js';
+import { usedLimits } from '../../gateway/used-limits.js';
 import type { Names } from '../../operator/names.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
 import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch } from './team-report.js';
 
 /** Routes of `/api/panel/teams`. */
-export function teamRoutes(panel: Panel, names: Names): readonly PanelRoute[] {
-  const desk = new TeamEditor(panel, names);
+export const teamRoutes: RoutesOf = (gateway, { names }) => {
+  const desk = new TeamEditor(gateway, names);
   return [
     route({
       method: 'GET',
-      path: '/teams',
+      path: '/api/panel/teams',
       summary: 'All teams, by name, with their limits and what their keys have used of them.',
       answers: { 200: ListOf(TeamReport, {}) },
       handle: () => desk.list(),
     }),
     route({
       method: 'POST',
-      path: '/teams',
+      path: '/api/panel/teams',
       summary: 'Makes a team: its keys share its limits and budgets, beside their own.',
       body: NewTeam,
       audit: 'team.create',
@@ -33,7 +35,7 @@ export function teamRoutes(panel: Panel, names: Names): readonly PanelRoute[] {
     }),
     route({
       method: 'PATCH',
-      path: '/teams/:id',
+      path: '/api/panel/teams/:id',
       summary: 'Changes a team by a merge patch: null takes a field away.',
       body: ChangedTeam,
       audit: 'team.update',
@@ -42,29 +44,29 @@ export function teamRoutes(panel: Panel, names: Names): readonly PanelRoute[] {
     }),
     route({
       method: 'DELETE',
-      path: '/teams/:id',
+      path: '/api/panel/teams/:id',
       summary: 'Deletes a team; refused (409) while keys belong to it.',
       audit: 'team.delete',
       answers: { 204: null },
       handle: ({ id, audit }) => desk.remove(id, audit),
     }),
   ];
-}
+};
 
 type Report = Static<typeof TeamReport>;
 
 /** Makes, changes and removes teams. */
 class TeamEditor {
-  readonly #panel: Panel;
+  readonly #gateway: Gateway;
   readonly #names: Names;
 
-  constructor(panel: Panel, names: Names) {
-    this.#panel = panel;
+  constructor(gateway: Gateway, names: Names) {
+    this.#gateway = gateway;
     this.#names = names;
   }
 
   async list(): Promise<object> {
-    const { teams } = this.#panel.store;
+    const { teams } = this.#gateway.services.store;
     const [listed, keys] = await Promise.all([teams.list(), this.#keysByTeam()]);
     const data: Report[] = [];
     for (let at = 0; at < listed.length; at += readAtOnce) {
@@ -75,8 +77,8 @@ class TeamEditor {
   }
 
   async make(name: string, fields: TeamPatch, audit: AuditedAction): Promise<Report> {
-    const { store, now } = this.#panel;
-    refuseUncountedBudget(this.#panel, fields);
+    const { store, now } = this.#gateway.services;
+    refuseUncountedBudget(this.#gateway, fields);
     if ((await store.teams.list()).length >= maxTeams)
       throw new GatewayError('conflict', `There are ${maxTeams} teams already; delete some first.`);
     const id = `team_${randomUUID()}`;
@@ -90,8 +92,8 @@ class TeamEditor {
   }
 
   async change(id: string, patch: TeamPatch, audit: AuditedAction): Promise<Report> {
-    const { teams } = this.#panel.store;
-    refuseUncountedBudget(this.#panel, patch);
+    const { teams } = this.#gateway.services.store;
+    refuseUncountedBudget(this.#gateway, patch);
     const before = await teams.get(id);
     const team = before && (await teams.update(id, patch));
     if (!team) throw noSuchTeam(id);
@@ -101,7 +103,7 @@ class TeamEditor {
   }
 
   async remove(id: string, audit: AuditedAction): Promise<undefined> {
-    const { teams } = this.#panel.store;
+    const { teams } = this.#gateway.services.store;
     const team = await teams.get(id);
     if (!team) throw noSuchTeam(id);
     if (!(await teams.delete(id))) throw hasKeys(team, (await this.#keysByTeam()).get(id) ?? []);
@@ -111,16 +113,16 @@ class TeamEditor {
   }
 
   async #report(team: Team, keys: readonly string[] = []): Promise<Report> {
-    const { usedLimits, now } = this.#panel;
+    const { services } = this.#gateway;
     const limits = windowLimits.filter((limit) => team[limit] !== undefined);
-    const used = limits.length > 0 ? await usedLimits({ kind: 'team', id: team.id }, limits) : {};
-    return teamReport(team, { keys: keys.length, used, nowMs: now() });
+    const used = limits.length > 0 ? await usedLimits({ kind: 'team', id: team.id }, services, limits) : {};
+    return teamReport(team, { keys: keys.length, used, nowMs: services.now() });
   }
 
   /** Names of the keys of each team. */
   async #keysByTeam(): Promise<ReadonlyMap<string, readonly string[]>> {
     const keys = new Map<string, string[]>();
-    for (const { team, name } of await this.#panel.store.keys.list()) {
+    for (const { team, name } of await this.#gateway.services.store.keys.list()) {
       if (team === undefined) continue;
       const names = keys.get(team);
       if (names) names.push(name);
@@ -131,7 +133,7 @@ class TeamEditor {
 
   #changed(): void {
     this.#names.forget();
-    this.#panel.keysChanged();
+    this.#gateway.services.keysChanged();
   }
 }
 

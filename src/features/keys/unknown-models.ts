@@ -1,5 +1,5 @@
 import { globMatcher } from '../../plugin/index.js';
-import type { Panel } from '../slots/panel-slots.js';
+import type { Gateway } from '../../gateway/gateway.js';
 
 /**
  * Models of a key, ids or globs, that neither the catalog nor the list of a slot has: misspelt, or served by a slot that
@@ -7,11 +7,11 @@ import type { Panel } from '../slots/panel-slots.js';
  */
 export function unknownModels(
   patterns: readonly string[],
-  { models, slots }: Pick<Panel, 'models' | 'slots'>,
+  { runtime, services }: Gateway,
 ): readonly string[] {
-  const served = slots.list().flatMap(({ status }) => status?.serves ?? []);
+  const served = services.slots.list().flatMap(({ serves }) => serves);
   const listed = served.filter((glob) => glob !== '*');
-  const names = models.list().flatMap(({ id, aliases }) => [id, ...aliases]);
+  const names = runtime.models.list().flatMap(({ id, aliases }) => [id, ...aliases]);
   const isListed = globMatcher(listed);
   return patterns.filter((pattern) => {
     const fits = globMatcher([pattern]);

@@ -1,7 +1,8 @@
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError } from '../../plugin/index.js';
-import type { Panel, PanelPeople } from '../slots/panel-slots.js';
-import type { PanelContext } from '../../operator/route.js';
+import type { Config } from '../../config/config.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import type { OperatorContext } from '../../operator/route.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 import { readCookie, setPrivateCookie } from '../../operator/access/cookies.js';
 import { flowSeconds, FlowSeal, type Flow } from './flow.js';
@@ -12,7 +13,7 @@ import { LoginRefused, refusalOf } from './refusal.js';
 import { returnPath } from './return-path.js';
 import { basePathOf } from '../../config/public-url.js';
 
-type Oidc = NonNullable<PanelPeople['oidc']>;
+type Oidc = NonNullable<Config['panel']['oidc']>;
 
 /** Provider of the config in force, with what belongs to it. */
 interface Configured {
@@ -27,18 +28,18 @@ interface Configured {
 
 /** Logins with an OpenID provider: code flow with PKCE, state and nonce. */
 export class OidcLogin {
-  readonly #panel: Panel;
+  readonly #gateway: Gateway;
   readonly #sessions: Sessions;
   #configured: Configured | undefined;
   #underWay = 0;
 
-  constructor(panel: Panel, sessions: Sessions) {
-    this.#panel = panel;
+  constructor(gateway: Gateway, sessions: Sessions) {
+    this.#gateway = gateway;
     this.#sessions = sessions;
   }
 
   /** Runs a step of a login; what it throws becomes a page and a line of the log. */
-  async guarded(ctx: PanelContext, step: () => Promise<void>, audit?: AuditedAction): Promise<void> {
+  async guarded(ctx: OperatorContext, step: () => Promise<void>, audit?: AuditedAction): Promise<void> {
     if (this.#underWay >= maxUnderWay) {
       audit?.refuse('overloaded');
       return this.#refuse(ctx, 503, 'Many are signing in; try again in a moment.');
@@ -63,12 +64,12 @@ export class OidcLogin {
     }
   }
 
-  #refuse(ctx: PanelContext, status: number, message: string): void {
-    sendRefusal(ctx, status, message, `${basePathOf(this.#panel.people.publicUrl)}/panel`);
+  #refuse(ctx: OperatorContext, status: number, message: string): void {
+    sendRefusal(ctx, status, message, `${basePathOf(this.#gateway.runtime.config.panel.publicUrl)}/panel`);
   }
 
   /** Sends the browser to the provider. */
-  async begin(ctx: PanelContext, returnTo: string | undefined): Promise<void> {
+  async begin(ctx: OperatorContext, returnTo: string | undefined): Promise<void> {
     const configured = this.#configure();
     const { provider, seal, publicUrl } = configured;
     const { url, secrets } = await provider.begin();
@@ -78,7 +79,7 @@ export class OidcLogin {
   }
 
   /** Opens the session of the person that the provider has sent back. */
-  async finish(ctx: PanelContext, audit: AuditedAction): Promise<void> {
+  async finish(ctx: OperatorContext, audit: AuditedAction): Promise<void> {
     const configured = this.#configure();
     const { oidc, provider, isSecure } = configured;
     setFlowCookie(ctx, '', configured);
@@ -107,8 +108,8 @@ export class OidcLogin {
    * Address where the provider ends its session too, for the person who signs out; undefined where it has none, or
    * does not answer.
    */
-  async endSessionUrl(ctx: PanelContext): Promise<string | undefined> {
-    if (!this.#panel.people.oidc) return undefined;
+  async endSessionUrl(ctx: OperatorContext): Promise<string | undefined> {
+    if (!this.#gateway.runtime.config.panel.oidc) return undefined;
     const configured = this.#configure();
     const { provider, publicUrl } = configured;
     const cookie = tokenCookie(configured);
@@ -123,14 +124,15 @@ export class OidcLogin {
 
   /** Throws `not_found` where no provider is configured. */
   #configure(): Configured {
-    const { oidc, publicUrl } = this.#panel.people;
+    const { oidc, publicUrl } = this.#gateway.runtime.config.panel;
     if (!oidc || publicUrl === undefined)
       throw new GatewayError(
         'not_found',
         'This console has no OpenID provider: panel.oidc is not configured.',
       );
     if (this.#configured?.oidc === oidc && this.#configured.publicUrl === publicUrl) return this.#configured;
-    const { now, password } = this.#panel;
+    const { panelPassword: password, services } = this.#gateway;
+    const { now } = services;
     const redirectUri = `${publicUrl}/api/panel/oidc/callback`;
     const context = JSON.stringify([oidc.issuer, oidc.clientId, redirectUri]);
     return (this.#configured = {
@@ -148,7 +150,7 @@ export class OidcLogin {
 const maxUnderWay = 50;
 
 /** Throws where the browser has begun no login, or not within ten minutes. */
-async function openFlow(ctx: PanelContext, configured: Configured): Promise<Flow> {
+async function openFlow(ctx: OperatorContext, configured: Configured): Promise<Flow> {
   const cookie = flowCookie(configured);
   const flow = await configured.seal.open(readCookie(ctx, cookie.name, cookie) ?? '');
   if (flow) return flow;
@@ -168,7 +170,7 @@ function flowCookie({ basePath, isSecure }: Configured) {
   return { name: 'gw_oidc', path: `${basePath}/api/panel/oidc`, sameSite: 'Lax', isSecure } as const;
 }
 
-function setFlowCookie(ctx: PanelContext, value: string, configured: Configured): void {
+function setFlowCookie(ctx: OperatorContext, value: string, configured: Configured): void {
   setPrivateCookie(ctx, { ...flowCookie(configured), value, maxAgeSeconds: flowSeconds });
 }
 
@@ -178,7 +180,7 @@ function tokenCookie({ basePath, isSecure }: Configured) {
 }
 
 /** Keeps the ID token in the browser, for its logout at the provider; no browser keeps one that is too long. */
-function setTokenCookie(ctx: PanelContext, idToken: string | undefined, configured: Configured): void {
+function setTokenCookie(ctx: OperatorContext, idToken: string | undefined, configured: Configured): void {
   if (idToken === undefined || idToken.length > maxTokenLength) return;
   const maxAgeSeconds = Math.ceil(configured.oidc.sessionMs / 1000);
   setPrivateCookie(ctx, { ...tokenCookie(configured), value: idToken, maxAgeSeconds });

@@ -1,28 +1,28 @@
 import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { route, type Route } from '../../operator/route.js';
 import { Nullable } from '../../operator/schemas.js';
 import type { OidcLogin } from './oidc-login.js';
 
 /** Routes of a login with an OpenID provider, for browsers: they answer with redirects and pages. */
-export function oidcRoutes(panel: Panel, login: OidcLogin): readonly PanelRoute[] {
+export function oidcRoutes(gateway: Gateway, login: OidcLogin): readonly Route[] {
   return [
     route({
       method: 'GET',
-      path: '/login',
+      path: '/api/panel/login',
       summary: 'How people sign in to this console.',
       isOpen: true,
       answers: { 200: LoginWays },
       handle() {
-        const { oidc, publicUrl = '' } = panel.people;
+        const { oidc, publicUrl = '' } = gateway.runtime.config.panel;
         const url = `${publicUrl}/api/panel/oidc/login`;
         return { password: oidc?.only !== true, oidc: oidc ? { label: oidc.label, url } : null };
       },
     }),
     route({
       method: 'GET',
-      path: '/oidc/login',
+      path: '/api/panel/oidc/login',
       summary: 'Sends a browser to the OpenID provider, to sign in there.',
       isOpen: true,
       query: Closed({
@@ -36,7 +36,7 @@ export function oidcRoutes(panel: Panel, login: OidcLogin): readonly PanelRoute[
     }),
     route({
       method: 'GET',
-      path: '/oidc/callback',
+      path: '/api/panel/oidc/callback',
       summary: 'Where the provider sends the browser back: opens a session, and goes on to the console.',
       isOpen: true,
       query: Type.Object({}),

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { PanelContext } from '../../operator/route.js';
+import type { OperatorContext } from '../../operator/route.js';
 
 /**
  * Page that goes on to `to`, a path of this console. The session's cookie is sent only from a page of the same
  * site, which this one is and the provider's is not.
  */
-export function sendHop(ctx: PanelContext, to: string): void {
+export function sendHop(ctx: OperatorContext, to: string): void {
   const target = escaped(to);
   send(ctx, 200, {
     title: 'Signed in',
@@ -15,7 +15,7 @@ export function sendHop(ctx: PanelContext, to: string): void {
 }
 
 /** Page of a login that has failed, with a link to the login at `home`. */
-export function sendRefusal(ctx: PanelContext, status: number, message: string, home: string): void {
+export function sendRefusal(ctx: OperatorContext, status: number, message: string, home: string): void {
   send(ctx, status, {
     title: 'You are not signed in',
     head: '',
@@ -29,7 +29,7 @@ interface Parts {
   readonly body: string;
 }
 
-function send(ctx: PanelContext, status: number, { title, head, body }: Parts): void {
+function send(ctx: OperatorContext, status: number, { title, head, body }: Parts): void {
   ctx.status = status;
   ctx.set(
     'content-security-policy',

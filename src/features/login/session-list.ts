@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import { isoTime } from '../slots/report.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { isSamePerson } from '../../state/store/contract/same-person.js';
-import type { ConsoleSession } from '../../state/store/contract/store.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type Call, type PanelRoute } from '../../operator/route.js';
-import { Count, IsoTime, ListOf, Nullable } from '../../operator/schemas.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import type { ConsoleSession, WholeStore } from '../../state/store/contract/store.js';
+import { route, type Call, type Route } from '../../operator/route.js';
+import { Count, IsoTime, isoTime, ListOf, Nullable } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes of `/api/panel/sessions`. Admins see and end all sessions, viewers their own. */
-export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly PanelRoute[] {
-  const list = new SessionList(panel, sessions);
+export function sessionListRoutes({ services }: Gateway, sessions: Sessions): readonly Route[] {
+  const list = new SessionList(services.store, sessions);
   return [
     route({
       method: 'GET',
-      path: '/sessions',
+      path: '/api/panel/sessions',
       summary: 'Who is signed in, newest first; viewers see their own sessions.',
       answers: { 200: ListOf(SessionItem, {}) },
       async handle(call) {
@@ -24,7 +23,7 @@ export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly Pa
     }),
     route({
       method: 'DELETE',
-      path: '/sessions/:id',
+      path: '/api/panel/sessions/:id',
       summary: 'Ends a session at once, on all instances.',
       role: 'viewer',
       audit: 'session.end',
@@ -33,7 +32,7 @@ export function sessionListRoutes(panel: Panel, sessions: Sessions): readonly Pa
     }),
     route({
       method: 'DELETE',
-      path: '/sessions',
+      path: '/api/panel/sessions',
       summary: 'Ends all other sessions at once; those of a viewer, only their own.',
       role: 'viewer',
       audit: 'session.end_others',
@@ -67,16 +66,16 @@ const maxListed = 1000;
 type Asking = Pick<Call<unknown, unknown>, 'actor' | 'session' | 'audit'>;
 
 class SessionList {
-  readonly #panel: Panel;
+  readonly #store: WholeStore['sessions'];
   readonly #sessions: Sessions;
 
-  constructor(panel: Panel, sessions: Sessions) {
-    this.#panel = panel;
+  constructor(store: WholeStore, sessions: Sessions) {
+    this.#store = store.sessions;
     this.#sessions = sessions;
   }
 
   async visible({ actor, session }: Asking): Promise<readonly ConsoleSession[]> {
-    const all = await this.#panel.store.sessions.list();
+    const all = await this.#store.list();
     return all.filter(
       (each) => this.#sessions.isGood(each) && (actor.role === 'admin' || isOf(session, each)),
     );

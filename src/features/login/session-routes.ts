@@ -1,17 +1,16 @@
 import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
-import { route, type PanelRoute } from '../../operator/route.js';
-import { isoTime } from '../slots/report.js';
+import { route, type Route } from '../../operator/route.js';
 import type { OidcLogin } from './oidc-login.js';
-import { IsoTime, SessionReport } from '../../operator/schemas.js';
+import { IsoTime, isoTime, SessionReport } from '../../operator/schemas.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 
 /** Routes for login, logout and the current session. */
-export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly PanelRoute[] {
+export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Route[] {
   return [
     route({
       method: 'POST',
-      path: '/login',
+      path: '/api/panel/login',
       summary: 'Opens a console session of 12 hours, in the cookies gw_session and gw_csrf.',
       isOpen: true,
       audit: 'session.login',
@@ -26,7 +25,7 @@ export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Pan
     }),
     route({
       method: 'POST',
-      path: '/logout',
+      path: '/api/panel/logout',
       summary: 'Ends the session; where the OpenID provider has a logout too, says where.',
       role: 'viewer',
       audit: 'session.logout',
@@ -40,7 +39,7 @@ export function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Pan
     }),
     route({
       method: 'GET',
-      path: '/session',
+      path: '/api/panel/session',
       summary: 'Who is asking.',
       answers: { 200: SessionReport },
       handle: ({ actor, session }) => ({

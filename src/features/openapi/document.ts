@@ -1,15 +1,10 @@
-import { panelPrefix, type PanelRoute } from '../../operator/panel-routes.js';
+import type { Route } from '../../operator/route.js';
 import type { Format } from '../../plugin/index.js';
 import type { ServedRoute } from '../../plugin/core.js';
 import { name, version } from '../../kit/version.js';
-import {
-  type DescribedRoute,
-  namedSchemas,
-  schemaNames,
-  requestSchema,
-  schemaOrName,
-  withNames,
-} from './schema.js';
+import { requestSchema, schemaOrName } from '../../kit/schema/json-schema.js';
+import { schemaNames } from '../../operator/schemas.js';
+import { namedSchemas, withNames, type DescribedRoute } from './schema.js';
 import { operationRoutes } from './operations.js';
 import { errorAnswers } from './error-answers.js';
 import { describeStageRoutes, v1Routes } from './v1.js';
@@ -27,16 +22,11 @@ export interface ServedPlace {
 export function openApiDocument(
   formats: readonly Format[],
   stageRoutes: readonly ServedRoute[],
-  panelRoutes: readonly PanelRoute[],
+  operatorRoutes: readonly Route[],
   place: ServedPlace,
 ): Json {
   const served = describeStageRoutes(stageRoutes, formats);
-  const routes = [
-    ...v1Routes(formats),
-    ...served,
-    ...operationRoutes,
-    ...panelRoutes.map(describePanelRoute),
-  ];
+  const routes = [...v1Routes(formats), ...served, ...operationRoutes, ...operatorRoutes.map(describeRoute)];
   const names = { formats: formats.map(({ name: format }) => format) };
   return {
     openapi: '3.1.0',
@@ -110,16 +100,18 @@ function securityOf({ access, method }: DescribedRoute): readonly Json[] {
   return [...key, method === 'GET' ? { session: [] } : { session: [], csrf: [] }];
 }
 
-function describePanelRoute(route: PanelRoute): DescribedRoute {
-  const { method, path, summary, isOpen, query, body, bodySchema = body, answers, answerType } = route;
-  const { otherAnswerType, answersItself } = route;
+/** A route for operators: scripts call those of `/admin`, the console the others. */
+function describeRoute(route: Route): DescribedRoute {
+  const { method, path, summary, scope, isOpen, query, body, bodySchema = body, answers } = route;
+  const { answerType, otherAnswerType, answersItself } = route;
   return {
     method,
-    path: `${panelPrefix}${path}`,
-    tag: 'panel',
+    path,
+    tag: scope === undefined ? 'panel' : 'admin',
     summary,
-    access: isOpen ? 'open' : 'panel',
+    access: scope !== undefined ? 'admin' : isOpen ? 'open' : 'panel',
     answers,
+    ...(scope !== undefined && { scope }),
     ...(query && { query }),
     ...(bodySchema && { body: bodySchema }),
     ...(answerType !== undefined && { answerTypes: [answerType] }),

@@ -1,4 +1,3 @@
-import { adminRoutes } from '../pipeline/admin.js';
 import { Type } from '../../plugin/index.js';
 import type { DescribedRoute } from './schema.js';
 
@@ -30,7 +29,7 @@ const health = ['/', '/health', '/v1/meta'].map((path): DescribedRoute => ({
   answers: { 200: Health, 503: Health },
 }));
 
-/** Routes of health, metrics and `/admin/*`. */
+/** Routes of health, metrics and this document. */
 export const operationRoutes: readonly DescribedRoute[] = [
   ...health,
   {
@@ -51,15 +50,4 @@ export const operationRoutes: readonly DescribedRoute[] = [
     summary: 'This document.',
     answers: { 200: Type.Record(Text, Type.Unknown()) },
   },
-  ...adminRoutes.map(({ method, path, summary, scope, query, body, answer }): DescribedRoute => ({
-    method,
-    path: `/admin${path}`,
-    tag: 'admin',
-    access: 'admin',
-    scope,
-    summary,
-    answers: { 200: answer },
-    ...(query && { query }),
-    ...(body && { body }),
-  })),
 ];

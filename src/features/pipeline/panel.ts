@@ -1,18 +1,23 @@
 import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import { Type } from '../../plugin/index.js';
-import type { Panel, PanelField, PanelStage, PanelStageTimes } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route, type Route } from '../../operator/route.js';
 import { Count, ListOf, Nullable } from '../../operator/schemas.js';
+import { reloadRoutes } from './reload-panel.js';
+import { panelPipeline, type PanelField, type PanelStage, type PanelStageTimes } from './stages.js';
 
-/** Route of the pipeline. */
-export function pipelineRoute(panel: Panel): PanelRoute {
+/** Routes of the pipeline and of reloads. */
+export const panelRoutes: RoutesOf = (gateway) => [pipelineRoute(gateway), ...reloadRoutes(gateway)];
+
+function pipelineRoute(gateway: Gateway): Route {
   return route({
     method: 'GET',
-    path: '/pipeline',
+    path: '/api/panel/pipeline',
     summary: 'The stages as they run with their options and their times, secrets blanked.',
     answers: { 200: ListOf(StageReport, { file: Type.String() }) },
     async handle() {
-      const { file, stages } = await panel.pipeline();
+      const { file, stages } = await panelPipeline(gateway);
       return { object: 'list', file, data: stages.map(stageReport) };
     },
   });

@@ -1,5 +1,5 @@
-import { reloadReport } from '../slots/report.js';
-import type { Audit } from '../../operator/audit/audit.js';
+import { reloadReport } from './reload-report.js';
+import type { Audit } from '../../state/audit/audit.js';
 import { ConfigError } from '../../config/config.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Taken } from '../../gateway/options.js';
@@ -22,7 +22,7 @@ export async function reloadBySystem(
   const terms = { action: 'config.reload', actor, noted: noted[cause] };
   const run = audit.run(terms, async (action) => {
     const taken = await reload().catch(asRefusal);
-    action.change(undefined, reloadReport({ problems: [], ...taken }));
+    action.change(undefined, reloadReport(taken));
   });
   await run.catch((error: unknown) => {
     throw error instanceof GatewayError && error.cause instanceof ConfigError ? error.cause : error;

@@ -1,89 +1,81 @@
 import { CanaryStatus, readPercent } from '../canary/canary-report.js';
-import { CanaryStarted, canaryStarted, ReloadReport, reloadReport } from '../slots/report.js';
-import { ConfigDiff } from '../../config/diff/config-diff.js';
+import { problemsOf } from '../../config/config.js';
+import { ConfigDiff, noChanges } from '../../config/diff/config-diff.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { Type } from '../../plugin/index.js';
-import type { Panel } from '../slots/panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { route, type Route } from '../../operator/route.js';
+import { cancelCanary, canaryStatus, commitCanary, reload, startCanary } from './reload.js';
+import { CanaryStarted, ReloadReport } from './reload-report.js';
 
 /** Routes about a reload of the config. */
-export function reloadRoutes(panel: Panel): readonly PanelRoute[] {
+export function reloadRoutes(gateway: Gateway): readonly Route[] {
   return [
     route({
       method: 'GET',
-      path: '/reload',
+      path: '/api/panel/reload',
       summary:
         'What a reload would change now, or why it would be refused. The stages of the new config are set up for ' +
         'that, not started, and disposed.',
       answers: { 200: PreviewReport },
       async handle() {
-        const { problems, changes } = await panel.operations.previewReload();
-        return { object: 'reload_preview', file: panel.configFile, problems, changes };
+        const preview = await gateway.previewReload().then(
+          (changes) => ({ problems: [], changes }),
+          (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
+        );
+        return { object: 'reload_preview', file: gateway.runtime.config.file, ...preview };
       },
     }),
     route({
       method: 'POST',
-      path: '/reload',
+      path: '/api/panel/reload',
       summary: 'Reads the config again; the answer says what that has changed.',
       audit: 'config.reload',
       answers: { 200: ReloadReport },
-      async handle({ audit }) {
-        const report = reloadReport(await panel.operations.reload());
-        audit.change(undefined, report);
-        return report;
-      },
+      handle: ({ audit }) => reload(gateway, audit),
     }),
-    ...canaryRoutes(panel),
+    ...canaryRoutes(gateway),
   ];
 }
 
 /** Routes about a reload for a share of new sessions at first. */
-function canaryRoutes({ operations }: Panel): readonly PanelRoute[] {
-  const status = async () => ({ object: 'reload', canary: (await operations.canary()) ?? null });
+function canaryRoutes(gateway: Gateway): readonly Route[] {
   return [
     route({
       method: 'GET',
-      path: '/canary',
+      path: '/api/panel/canary',
       summary: 'The canary that runs, or else the last one, with the figures of both sides.',
       answers: { 200: CanaryStatus },
-      handle: status,
+      handle: () => canaryStatus(gateway),
     }),
     route({
       method: 'POST',
-      path: '/canary',
+      path: '/api/panel/canary',
       summary: 'Gives the config as it stands now to a share of the new sessions.',
       body: Closed({ percent: Type.Number({ minimum: 0.1, maximum: 50 }) }),
       audit: 'canary.start',
       answers: { 200: CanaryStarted },
       async handle({ body: { percent }, audit }) {
-        const preview = await operations.startCanary(readPercent(percent));
-        const report = canaryStarted(preview, await operations.canary());
+        const report = await startCanary(gateway, readPercent(percent));
         audit.change(undefined, { percent, ...report });
         return report;
       },
     }),
     route({
       method: 'POST',
-      path: '/canary/commit',
+      path: '/api/panel/canary/commit',
       summary: "Takes the canary's config for all requests.",
       audit: 'canary.commit',
       answers: { 200: ReloadReport },
-      async handle({ audit }) {
-        const report = reloadReport(await operations.commitCanary());
-        audit.change(undefined, report);
-        return report;
-      },
+      handle: ({ audit }) => commitCanary(gateway, audit),
     }),
     route({
       method: 'POST',
-      path: '/canary/cancel',
+      path: '/api/panel/canary/cancel',
       summary: 'Ends the canary; the config in force stays.',
       audit: 'canary.cancel',
       answers: { 200: CanaryStatus },
-      async handle() {
-        await operations.cancelCanary();
-        return status();
-      },
+      handle: () => cancelCanary(gateway),
     }),
   ];
 }

@@ -1,12 +1,63 @@
 import type { StageConfig } from '../../config/config.js';
 import { referenceComments } from '../../config/reference.js';
 import { showOptions } from '../../config/diff/options.js';
-import type { PanelField, PanelPipeline } from '../../operator/panel-routes.js';
 import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../../kit/schema/record.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { ofPlugin } from '../../gateway/reload/loaded-config.js';
+
+export interface PanelPipeline {
+  readonly file: string;
+  readonly stages: readonly PanelStage[];
+}
+
+/** An option of a stage in the words of its schema; secrets are redacted. */
+export interface PanelField {
+  /** `limits.requestsPerMinute` */
+  readonly path: string;
+  readonly type: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Default of the schema; null: it has none. */
+  readonly initial: unknown;
+  /** Variables are shown as the file has them; null: not set, or not shown. */
+  readonly value: unknown;
+  readonly isRequired: boolean;
+  readonly isSecret: boolean;
+  /** True for a value that is not the default. */
+  readonly isChanged: boolean;
+}
+
+/** Times of a stage since the start, in all workers. */
+export interface PanelStageTimes {
+  readonly count: number;
+  /** Null without requests. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly faults: number;
+  readonly skips: number;
+}
+
+/** A stage with its options, whose secrets are redacted. */
+export interface PanelStage {
+  readonly fields: readonly PanelField[];
+  /** Undefined where no request has come to it. */
+  readonly times: PanelStageTimes | undefined;
+  readonly name: string;
+  readonly use: string;
+  readonly enabled: boolean;
+  readonly group: string | null;
+  readonly when: object | undefined;
+  readonly conditions: readonly string[];
+  readonly path: string;
+  readonly at: { readonly file: string; readonly line: number; readonly column: number };
+  readonly options: object;
+  readonly requires: readonly string[];
+  readonly provides: readonly string[];
+  readonly seals: readonly string[];
+  readonly operations: readonly string[];
+}
 
 /** The pipeline in force for the console: stages with their options and their times. */
 export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {

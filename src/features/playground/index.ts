@@ -1,8 +1,8 @@
-import type { Extension } from '../../gateway/gateway.js';
-import type { RunPlayground } from './playground-run.js';
+import type { Feature } from '../feature.js';
+import { playgroundRuns } from './extension.js';
 
 /** Requests that an operator runs as a key. */
-export const playground: Extension<RunPlayground> = {
-  name: 'playground',
-  open: async (gateway) => (await import('./playground.js')).openPlayground(gateway),
+export const playground: Feature = {
+  ...playgroundRuns,
+  panel: async () => (await import('./panel.js')).panelRoutes,
 };

@@ -3,16 +3,21 @@ import { GatewayError, sseBody, Type } from '../../plugin/index.js';
 import { sseEvent } from '../../plugin/format/index.js';
 import { invalid } from '../../operator/check.js';
 import type { Names } from '../../operator/names.js';
-import type { Panel } from '../slots/panel-slots.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { playgroundRuns } from './extension.js';
+import type { RunPlayground } from './playground-run.js';
 import { requestDetail } from '../../operator/ledger-report.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import { route, type Route } from '../../operator/route.js';
 
 /** Route that runs a request as a key. */
-export function playgroundRoute(panel: Panel, names: Names): PanelRoute {
+export const panelRoutes: RoutesOf = (gateway, { names }) => [playgroundRoute(gateway, names)];
+
+function playgroundRoute(gateway: Gateway, names: Names): Route {
   let running = 0;
   return route({
     method: 'POST',
-    path: '/playground',
+    path: '/api/panel/playground',
     summary:
       'Runs a request as a key, with its limits and its row in the ledger, and streams what happens: `start`, ' +
       '`progress` (stages and upstream calls so far), `head` (status and headers of the answer), `data` (a piece of ' +
@@ -32,12 +37,14 @@ export function playgroundRoute(panel: Panel, names: Names): PanelRoute {
       if (call.as === null) throw invalid(['as: must be the id of a key, or master']);
       audit.target = call.as;
       audit.note({ path: call.path, model: modelOf(call) });
-      const run = await panel.playground({ ...call, as: call.as }, ctx.req.socket, ctx.state.signal);
+      const playground = await gateway.use(playgroundRuns);
+      const run = await playground({ ...call, as: call.as }, ctx.req.socket, ctx.state.signal);
       ctx.type = 'text/event-stream';
       ctx.body = sseBody(texts(run, names), {
         keepAlive: ': keep-alive\n\n',
         keepAliveMs,
-        onFailure: (error) => panel.log.warn({ err: error }, 'A request of the playground has failed.'),
+        onFailure: (error) =>
+          gateway.services.log.warn({ err: error }, 'A request of the playground has failed.'),
       });
       return undefined;
     },
@@ -54,7 +61,7 @@ function modelOf({ body }: ExplainCall): string | null {
   return typeof model === 'string' ? model.slice(0, 200) : null;
 }
 
-async function* texts(run: Awaited<ReturnType<Panel['playground']>>, names: Names): AsyncGenerator<string> {
+async function* texts(run: Awaited<ReturnType<RunPlayground>>, names: Names): AsyncGenerator<string> {
   for await (const event of run) {
     if (event.type !== 'done') {
       yield sseEvent(event.type, JSON.stringify(event.data));

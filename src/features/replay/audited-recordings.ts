@@ -1,5 +1,5 @@
-import { Audit } from '../../operator/audit/audit.js';
-import { AuditedAction } from '../../operator/audit/audited-action.js';
+import { Audit } from '../../state/audit/audit.js';
+import { AuditedAction } from '../../state/audit/audited-action.js';
 import type { Config } from '../../config/config.js';
 import { systemClock } from '../../plugin/index.js';
 import type { AuditLog } from '../../state/store/contract/audit.js';

@@ -3,6 +3,7 @@ import { ConfigError, type Config } from '../../config/config.js';
 import type { Environment } from '../../config/environment.js';
 import { readConfigFile } from '../../config/load.js';
 import { SecretPlaceholders } from '../dry-run/placeholders.js';
+import type { OpenGateway } from '../../gateway/gateway.js';
 import { loadGatewayConfig } from '../../gateway/load-config.js';
 import { UsageError } from '../../gateway/start-failure.js';
 import { durationMs } from '../../plugin/index.js';
@@ -38,14 +39,18 @@ interface ReplayResult {
  * Replays recorded requests through two configs, or deletes them; both are audited. Throws a UsageError (exit code 2)
  * with what is wrong.
  */
-export async function replayRecorded(given: ReplayArguments, env: Environment): Promise<ReplayResult> {
+export async function replayRecorded(
+  given: ReplayArguments,
+  env: Environment,
+  openGateway: OpenGateway,
+): Promise<ReplayResult> {
   if (given.recorded === undefined && given.last === undefined)
     throw new UsageError('replay takes --recorded FOLDER, or --last 24h; see --help.');
   const sinceMs = sinceOf(given);
   const recorded = await RecordedFiles.open(given.recorded ?? folderOf(await load(given.old, env)));
   try {
     if (given.delete) return await deleteRecorded(recorded, sinceMs, () => load(given.old, env));
-    return await compare(recorded, given, { env, sinceMs });
+    return await compare(recorded, given, { env, openGateway, sinceMs });
   } catch (error) {
     throw asUsageError(error);
   }
@@ -67,13 +72,14 @@ async function deleteRecorded(
 
 interface Start {
   readonly env: Environment;
+  readonly openGateway: OpenGateway;
   readonly sinceMs: number;
 }
 
 async function compare(
   recorded: RecordedFiles,
   given: ReplayArguments,
-  { env, sinceMs }: Start,
+  { env, openGateway, sinceMs }: Start,
 ): Promise<ReplayResult> {
   const secretKey = env['GW_SECRET_KEY'];
   if (!secretKey) throw new UsageError('GW_SECRET_KEY is not set: recordings are encrypted with it.');
@@ -92,7 +98,16 @@ async function compare(
     config: () => Promise.resolve(old),
   } as const;
   const { result: report, ...audited } = await auditedUse(use, () =>
-    replay({ ...bounds, old, new: next, recorded, secrets, withTexts, onProgress: showProgress }),
+    replay({
+      ...bounds,
+      old,
+      new: next,
+      openGateway,
+      recorded,
+      secrets,
+      withTexts,
+      onProgress: showProgress,
+    }),
   );
   const text = given.json ? `${JSON.stringify(report, null, 2)}\n` : replayText(report);
   return { text, exitCode: exitCodeOf(report), ...audited };

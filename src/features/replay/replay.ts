@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { DrySettings } from '../dry-run/settings.js';
+import type { OpenGateway } from '../../gateway/gateway.js';
 import type { Host } from '../../plugin/index.js';
 import { DifferenceGroups } from './groups.js';
 import type { RecordedFile, RecordedFiles } from './recorded-files.js';
@@ -9,6 +10,7 @@ import { Side } from './side.js';
 export interface ReplayOptions {
   readonly old: Config;
   readonly new: Config;
+  readonly openGateway: OpenGateway;
   readonly recorded: RecordedFiles;
   /** Opens the recordings. */
   readonly secrets: Pick<Host['secrets'], 'open'>;
@@ -59,7 +61,7 @@ export async function replay(options: ReplayOptions): Promise<ReplayReport> {
 type Sides = readonly [old: Side, now: Side];
 
 async function openSides(
-  { old, new: next, slots }: ReplayOptions,
+  { old, new: next, openGateway, slots }: ReplayOptions,
   startMs: number | undefined,
 ): Promise<Sides> {
   const settings = (config: Config): DrySettings => ({
@@ -68,9 +70,9 @@ async function openSides(
     ),
     ...(startMs !== undefined && { startMs }),
   });
-  const first = await Side.open(old, settings(old));
+  const first = await Side.open(old, openGateway, settings(old));
   try {
-    return [first, await Side.open(next, settings(next))];
+    return [first, await Side.open(next, openGateway, settings(next))];
   } catch (error) {
     await first.close();
     throw error;

@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { DryGateway } from '../dry-run/dry-gateway.js';
 import type { DryOutcome } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';
+import type { OpenGateway } from '../../gateway/gateway.js';
 import { loadPlugins } from '../../gateway/reload/loaded-config.js';
 import { withAllExtras, type MessagesRequest } from '../../plugin/index.js';
 import { withEntering } from './entering.js';
@@ -16,17 +17,19 @@ const maxPauseMs = 3_600_000;
 /** One of the two configs, as dry gateways: one for each place at which recorded requests enter. */
 export class Side {
   readonly #loaded: LoadedConfig;
+  readonly #openGateway: OpenGateway;
   readonly #settings: DrySettings;
   readonly #gateways = new Map<number, Promise<DryGateway>>();
 
-  private constructor(loaded: LoadedConfig, settings: DrySettings) {
+  private constructor(loaded: LoadedConfig, openGateway: OpenGateway, settings: DrySettings) {
     this.#loaded = loaded;
+    this.#openGateway = openGateway;
     this.#settings = settings;
   }
 
   /** Throws a ConfigError, and an Error for a scenario that there is not. */
-  static async open(config: Config, settings: DrySettings): Promise<Side> {
-    const side = new Side(await loadPlugins(config), settings);
+  static async open(config: Config, openGateway: OpenGateway, settings: DrySettings): Promise<Side> {
+    const side = new Side(await loadPlugins(config), openGateway, settings);
     await side.#gateway(whole);
     return side;
   }
@@ -57,7 +60,8 @@ export class Side {
     const known = this.#gateways.get(place);
     if (known) return known;
     const { config } = this.#loaded;
-    const opened = DryGateway.open(place === whole ? config : withEntry(config, place), this.#settings);
+    const placed = place === whole ? config : withEntry(config, place);
+    const opened = DryGateway.open(placed, this.#openGateway, this.#settings);
     this.#gateways.set(place, opened);
     return opened;
   }

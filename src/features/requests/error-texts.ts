@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
 import type { ErrorTexts } from '../../state/ledger/error-texts.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
-import type { Panel } from '../slots/panel-slots.js';
+import type { Services } from '../../gateway/services.js';
 import type { ErrorText } from '../../operator/schemas.js';
 
-type Parts = Pick<Panel, 'store' | 'errorTexts' | 'now'>;
+type Parts = Pick<Services, 'store' | 'errorTexts' | 'now'>;
 
 /** Error texts of rows by their ids, without those whose time is over. */
 export async function findErrorTexts(

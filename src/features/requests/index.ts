@@ -1,15 +1,8 @@
-import type { Extension } from '../../gateway/gateway.js';
-import type { RequestFeed } from './request-feed.js';
+import type { Feature } from '../feature.js';
+import { liveRequests } from './extension.js';
 
-/** Live feed of finished requests, and the error texts of those that have failed. */
-export const requests: Extension<RequestFeed> = {
-  name: 'requests',
-  starts: (_, { dry, isCheck = false }) => !dry && !isCheck,
-  async open(gateway) {
-    const { SharedFeed } = await import('./request-feed.js');
-    const feed = new SharedFeed(gateway.services.live);
-    const { isOn } = gateway.services.errorTexts;
-    const complete = isOn ? (await import('./kept-error-texts.js')).errorTextKeeper(gateway) : undefined;
-    return { api: feed, watch: { complete, settled: ({ row }) => row && feed.publish(row) } };
-  },
+/** Requests of the ledger, and those that end now. */
+export const requests: Feature = {
+  ...liveRequests,
+  panel: async () => (await import('./panel.js')).panelRoutes,
 };

@@ -1,15 +1,27 @@
 import type { Readable } from 'node:stream';
-import { GatewayError, sseBody } from '../../plugin/index.js';
+import { GatewayError, sseBody, type Logger } from '../../plugin/index.js';
 import { sseEvent } from '../../plugin/format/index.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
+import type { Sessions } from '../../operator/access/sessions.js';
 import type { Names } from '../../operator/names.js';
-import type { Panel } from '../slots/panel-slots.js';
 import { requestReport } from '../../operator/ledger-report.js';
-import type { PanelContext } from '../../operator/route.js';
+import type { OperatorContext } from '../../operator/route.js';
+import type { RequestFeed } from './request-feed.js';
+
+interface LiveParts {
+  readonly feed: RequestFeed;
+  readonly log: Logger;
+  /** Aborts when the gateway begins to close. */
+  readonly closing: AbortSignal;
+  readonly sessions: Pick<Sessions, 'onEnded'>;
+  readonly names: Names;
+  /** Default: 15 s. */
+  readonly checkEveryMs?: number;
+}
 
 /** Options of a subscription to the live requests. */
 interface LiveOptions {
-  readonly ctx: PanelContext;
+  readonly ctx: OperatorContext;
   readonly filter: (row: LedgerRow) => boolean;
   /** Session check, repeated at an interval; the stream ends once it gives false. */
   readonly isAllowed: () => Promise<boolean>;
@@ -17,19 +29,15 @@ interface LiveOptions {
 
 /** Readers of the live stream of finished requests. */
 export class LiveReaders {
-  readonly #panel: Panel;
-  readonly #names: Names;
+  readonly #parts: LiveParts;
   readonly #tails = new Set<Tail>();
-  readonly #checkEveryMs: number;
 
-  constructor(panel: Panel, names: Names, checkEveryMs = keepAliveMs) {
-    this.#checkEveryMs = checkEveryMs;
-    this.#panel = panel;
-    this.#names = names;
-    panel.onSessionsChanged(() => {
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    parts.sessions.onEnded(() => {
       for (const tail of this.#tails) tail.review();
     });
-    panel.closing.addEventListener('abort', () => {
+    parts.closing.addEventListener('abort', () => {
       for (const tail of this.#tails) tail.end('the gateway is shutting down');
     });
   }
@@ -39,7 +47,7 @@ export class LiveReaders {
    * `shutting_down`.
    */
   open({ ctx, filter, isAllowed }: LiveOptions): Readable {
-    const { feed, closing, log } = this.#panel;
+    const { feed, closing, log, checkEveryMs = keepAliveMs } = this.#parts;
     if (closing.aborted) throw new GatewayError('shutting_down', 'This gateway is shutting down.');
     if (this.#tails.size >= maxReaders)
       throw new GatewayError('rate_limited', `${maxReaders} readers are here already; close one of them.`, {
@@ -50,7 +58,7 @@ export class LiveReaders {
     const unsubscribe = feed.subscribe((row) => {
       if (filter(row)) tail.add(row);
     });
-    const watch = setInterval(tail.review, this.#checkEveryMs).unref();
+    const watch = setInterval(tail.review, checkEveryMs).unref();
     ctx.res.once('close', () => {
       this.#tails.delete(tail);
       clearInterval(watch);
@@ -68,7 +76,7 @@ export class LiveReaders {
     isAllowed().then(
       (is) => is || tail.end('your session is over'),
       (error: unknown) =>
-        this.#panel.log.debug(
+        this.#parts.log.debug(
           { err: error },
           'A session could not be looked up; its event stream stays open.',
         ),
@@ -78,7 +86,7 @@ export class LiveReaders {
   async *#events(tail: Tail): AsyncGenerator<string> {
     yield ': live\n\n';
     for await (const row of tail.rows()) {
-      const nameOf = await this.#names.ofKeys();
+      const nameOf = await this.#parts.names.ofKeys();
       yield sseEvent('request', JSON.stringify(requestReport(row, nameOf)));
     }
     yield `: ${tail.reason}\n\n`;

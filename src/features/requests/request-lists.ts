@@ -6,9 +6,9 @@ import { invalid } from '../../operator/check.js';
 import { columnsOf, csvAnswer } from '../../operator/csv.js';
 import { findErrorTexts } from './error-texts.js';
 import type { Names } from '../../operator/names.js';
-import type { Panel } from '../slots/panel-slots.js';
+import type { Services } from '../../gateway/services.js';
 import { requestReport } from '../../operator/ledger-report.js';
-import type { PanelContext } from '../../operator/route.js';
+import type { OperatorContext } from '../../operator/route.js';
 import { ExportedRequest, RequestReport } from '../../operator/schemas.js';
 
 /** List of requests that somebody asks for. */
@@ -21,22 +21,22 @@ interface RequestList {
 }
 
 /** One page of requests, newest first. */
-export async function requestsJson(panel: Panel, names: Names, list: RequestList) {
-  const { rows, cursor } = await pageOf(panel.store.ledger, list);
-  const data = await reporter(panel, names, list)(rows);
+export async function requestsJson(services: Services, names: Names, list: RequestList) {
+  const { rows, cursor } = await pageOf(services.store.ledger, list);
+  const data = await reporter(services, names, list)(rows);
   return { object: 'list', data, has_more: cursor !== undefined, next_cursor: cursor ?? null };
 }
 
 /** Requests as CSV, newest first: a page at a time, so that neither the ledger nor the memory is taken up. */
 export async function requestsCsv(
-  ctx: PanelContext,
-  panel: Panel,
+  ctx: OperatorContext,
+  services: Services,
   names: Names,
   list: RequestList,
 ): Promise<Readable> {
-  const report = reporter(panel, names, list);
+  const report = reporter(services, names, list);
   const pageAt = (cursor: string | undefined, left: number) =>
-    pageOf(panel.store.ledger, { ...list, cursor, limit: Math.min(left, csvPageRows) });
+    pageOf(services.store.ledger, { ...list, cursor, limit: Math.min(left, csvPageRows) });
   const first = await pageAt(list.cursor, list.limit);
   const batches = (async function* () {
     let left = list.limit;
@@ -55,7 +55,7 @@ type Reports = readonly Static<typeof ExportedRequest>[];
 
 /** Makes reports of rows, with names as they are at its first use. */
 function reporter(
-  panel: Panel,
+  services: Services,
   names: Names,
   { withTexts }: RequestList,
 ): (rows: readonly LedgerRow[]) => Promise<Reports> {
@@ -64,7 +64,7 @@ function reporter(
     const nameOf = await (finder ??= names.ofKeys());
     const reports = rows.map((row) => requestReport(row, nameOf));
     if (!withTexts) return reports;
-    const texts = await findErrorTexts(rows, panel);
+    const texts = await findErrorTexts(rows, services);
     return reports.map((report, at) => ({
       ...report,
       error_text: texts.get(rows[at]?.id ?? '')?.text ?? null,
@@ -73,7 +73,7 @@ function reporter(
 }
 
 async function pageOf(
-  ledger: Panel['store']['ledger'],
+  ledger: Services['store']['ledger'],
   { filter, limit, cursor }: Pick<RequestList, 'filter' | 'limit' | 'cursor'>,
 ): Promise<LedgerPage> {
   try {

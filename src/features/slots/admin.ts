@@ -1,53 +1,63 @@
 import { GatewayError } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
-import type { Operations } from '../pipeline/operations.js';
+import type { Services } from '../../gateway/services.js';
 import { DiagnosisReport, diagnosisReport, SlotReport, slotReport } from './report.js';
-import type { AdminRoute } from '../../operator/admin-route.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route } from '../../operator/route.js';
+import { ListOf } from '../../operator/schemas.js';
 
 /** Time limit of a diagnosis (contract §7 rule 1). */
 export const diagnosisTimeoutMs = 10_000;
 
-/** Routes of `/admin/slots` that act on a slot. */
-export const slotChangeRoutes: readonly AdminRoute[] = [
-  ...(['pause', 'resume', 'drain'] as const).map((verb): AdminRoute => ({
+/** Routes of `/admin/slots`. */
+export const adminRoutes: RoutesOf = ({ services: { slots } }) => [
+  route({
+    method: 'GET',
+    path: '/admin/slots',
+    summary: 'All slots.',
+    scope: 'slots:read',
+    answers: { 200: ListOf(SlotReport, {}) },
+    handle: () => ({ object: 'list', data: slots.list().map(slotReport) }),
+  }),
+  ...(['pause', 'resume', 'drain'] as const).map((verb) =>
+    route({
+      method: 'POST',
+      path: `/admin/slots/:id/${verb}`,
+      summary: `Has a slot ${verb}.`,
+      scope: 'slots:write',
+      audit: `slot.${verb}`,
+      answers: { 200: SlotReport },
+      handle({ id, audit }) {
+        const before = findSlot(slots, id);
+        slots[verb](id);
+        const after = findSlot(slots, id);
+        audit.change({ state: before.state }, { state: after.state });
+        return slotReport(after);
+      },
+    }),
+  ),
+  route({
     method: 'POST',
-    path: `/slots/:id/${verb}`,
-    summary: `Has a slot ${verb}.`,
-    scope: 'slots:write',
-    audit: `slot.${verb}`,
-    answer: SlotReport,
-    handle({ id, operations, audit }) {
-      const before = findSlot(operations, id);
-      operations[verb](id);
-      const after = findSlot(operations, id);
-      audit.change({ state: before.state }, { state: after.state });
-      return slotReport(after);
-    },
-  })),
-  {
-    method: 'POST',
-    path: '/slots/:id/diagnose',
+    path: '/admin/slots/:id/diagnose',
     summary:
       "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked.",
     scope: 'slots:diagnose',
     audit: 'slot.diagnose',
     noted: 'An operator has had a slot diagnosed.',
-    answer: DiagnosisReport,
-    async handle({ id, operations, audit }) {
-      findSlot(operations, id);
-      const report = diagnosisReport(
-        id,
-        await operations.diagnose(id, AbortSignal.timeout(diagnosisTimeoutMs)),
-      );
+    answers: { 200: DiagnosisReport },
+    async handle({ id, audit }) {
+      findSlot(slots, id);
+      const report = diagnosisReport(id, await slots.diagnose(id, AbortSignal.timeout(diagnosisTimeoutMs)));
       audit.note({ ok: report.ok });
       return report;
     },
-  },
+  }),
 ];
 
-function findSlot(operations: Operations, id: string): SlotStatus {
-  const slot = operations.listSlots().find((status) => status.id === id);
+function findSlot(slots: Services['slots'], id: string): SlotStatus {
+  const listed = slots.list();
+  const slot = listed.find((status) => status.id === id);
   if (slot) return slot;
-  const known = operations.listSlots().map((status) => `"${status.id}"`);
+  const known = listed.map((status) => `"${status.id}"`);
   throw new GatewayError('not_found', `There is no slot "${id}"; there are ${known.join(', ') || 'none'}.`);
 }

@@ -1,6 +1,5 @@
 import { SlotSchema } from '../../config/schema.js';
 import { referenceComments } from '../../config/reference.js';
-import type { PanelSlotField, PanelSlotKind, PanelSlotKinds } from '../../operator/panel-routes.js';
 import { loadPlugin, type Loading } from '../../engine/pipeline/load/load-plugin.js';
 import { builtinKinds } from '../../engine/pipeline/load/load-slots.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
@@ -8,6 +7,47 @@ import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
 import { accountKind, upstreamKind } from '../../engine/pipeline/load/slot-kinds.js';
 import type { AccountKind, UpstreamKind } from '../../plugin/core.js';
 import type { ConsoleTerms } from '../../gateway/slots/console-slots.js';
+
+export interface PanelSlotKinds {
+  readonly upstreams: readonly PanelSlotKind[];
+  readonly accounts: readonly PanelSlotKind[];
+  /** Fields of every slot, whatever its kinds. */
+  readonly fields: readonly PanelSlotField[];
+}
+
+/** A kind of upstream or account. */
+export interface PanelSlotKind {
+  /** Name in an entry. */
+  readonly use: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Keys of a slot that an upstream of this kind cannot do without. */
+  readonly needs: readonly string[];
+  /** Kinds of account that fit an upstream; null: any. */
+  readonly accounts: readonly string[] | null;
+  readonly fields: readonly PanelSlotField[];
+  /** The reason why no slot can have it. */
+  readonly problem: string | null;
+}
+
+/** Controls of a form; `texts`: a map of texts, `map`: one of other values, `json`: any value. */
+export const slotControls = ['text', 'number', 'boolean', 'choice', 'list', 'texts', 'map', 'json'] as const;
+
+/** An option as a field of a form. */
+export interface PanelSlotField {
+  readonly keys: readonly string[];
+  readonly control: (typeof slotControls)[number];
+  /** The only values that it may have; empty: any. */
+  readonly choices: readonly unknown[];
+  readonly title: string | null;
+  readonly description: string | null;
+  /** Default of the schema; null: it has none. */
+  readonly initial: unknown;
+  readonly isRequired: boolean;
+  readonly isSecret: boolean;
+  /** True for an option that only the config file may set. */
+  readonly isLocal: boolean;
+}
 
 type Comments = ReadonlyMap<string, string>;
 

@@ -1,10 +1,8 @@
 import type { Static, TSchema } from 'typebox';
-import { ConfigDiff } from '../../config/diff/config-diff.js';
-import { CanaryReport } from '../canary/canary-report.js';
-import { GatewayError, Type } from '../../plugin/index.js';
+import { Type } from '../../plugin/index.js';
 import type { SlotFailure, SlotStatus, Window } from '../../plugin/core.js';
 import type { DiagnosisStep } from '../../plugin/upstream/index.js';
-import type { Preview, Reload } from '../pipeline/operations.js';
+import { isoTime, named } from '../../operator/schemas.js';
 
 const Time = Type.String({ format: 'date-time' });
 const Count = Type.Integer({ minimum: 0 });
@@ -22,42 +20,45 @@ const FailureReport = Type.Object({
 const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
 
 /** Schema of `slotReport`. */
-export const SlotReport = Type.Object({
-  id: Type.String(),
-  upstream: Type.String(),
-  account: Type.String(),
-  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
-  reason: orNull(Reason),
-  until: orNull(Time),
-  check_at: orNull(
-    Type.String({
-      format: 'date-time',
-      description: 'From then on one request at a time asks it all the same.',
+export const SlotReport = named(
+  'Slot',
+  Type.Object({
+    id: Type.String(),
+    upstream: Type.String(),
+    account: Type.String(),
+    state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
+    reason: orNull(Reason),
+    until: orNull(Time),
+    check_at: orNull(
+      Type.String({
+        format: 'date-time',
+        description: 'From then on one request at a time asks it all the same.',
+      }),
+    ),
+    cause: orNull(FailureReport),
+    cooling_models: Type.Array(
+      Type.Object({
+        model: Type.String(),
+        reason: Reason,
+        until: Time,
+        check_at: Time,
+        cause: orNull(FailureReport),
+      }),
+    ),
+    in_flight: Count,
+    queued: Count,
+    max_concurrent: Count,
+    weight: Type.Number(),
+    models: Type.Array(Type.String()),
+    upstream_models: Type.Record(Type.String(), Type.String(), {
+      description: "The upstream's own names of those models that have one.",
     }),
-  ),
-  cause: orNull(FailureReport),
-  cooling_models: Type.Array(
-    Type.Object({
-      model: Type.String(),
-      reason: Reason,
-      until: Time,
-      check_at: Time,
-      cause: orNull(FailureReport),
-    }),
-  ),
-  in_flight: Count,
-  queued: Count,
-  max_concurrent: Count,
-  weight: Type.Number(),
-  models: Type.Array(Type.String()),
-  upstream_models: Type.Record(Type.String(), Type.String(), {
-    description: "The upstream's own names of those models that have one.",
+    bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
+    windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
+    last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
+    last_error_at: orNull(Time),
   }),
-  bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
-  windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),
-  last_error: orNull(Type.String({ description: 'The last failure since the slot last worked.' })),
-  last_error_at: orNull(Time),
-});
+);
 
 function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
@@ -104,11 +105,6 @@ function windowReport(window: Window | null): Static<typeof WindowReport> {
   return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
 }
 
-/** ISO 8601 of unix milliseconds; null for null and undefined. */
-export function isoTime(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
-}
-
 /** Diagnosis of a slot as sent by `/admin` and the panel API. */
 export const DiagnosisReport = Type.Object({
   slot: Type.String(),
@@ -129,41 +125,4 @@ export const DiagnosisReport = Type.Object({
 /** Builds the report on slot `id` from its diagnosis steps. */
 export function diagnosisReport(id: string, steps: readonly DiagnosisStep[]): Static<typeof DiagnosisReport> {
   return { slot: id, ok: steps.every(({ ok }) => ok), steps: [...steps] };
-}
-
-/** Answer to a reload, as sent by `/admin` and the panel API. */
-export const ReloadReport = Type.Object({
-  status: Type.Literal('reloaded'),
-  needs_restart: Type.Array(Type.String(), {
-    description: 'Sections with settings that have changed since the start and take effect at the next one.',
-  }),
-  changes: ConfigDiff,
-});
-
-/** Builds the answer to a reload. Throws `invalid_request` with the problems of a refused config. */
-export function reloadReport({ problems, needsRestart, changes }: Reload): Static<typeof ReloadReport> {
-  refuseProblems(problems);
-  return { status: 'reloaded', needs_restart: [...needsRestart], changes };
-}
-
-/** Answer to the start of a canary, as sent by `/admin` and the panel API. */
-export const CanaryStarted = Type.Object({
-  status: Type.Literal('canary'),
-  shared: CanaryReport.properties.shared,
-  changes: ConfigDiff,
-});
-
-/** Builds the answer to the start of a canary. Throws `invalid_request` with the problems of a refused config. */
-export function canaryStarted(
-  { problems, changes }: Preview,
-  canary: Pick<CanaryReport, 'shared'> | undefined,
-): Static<typeof CanaryStarted> {
-  refuseProblems(problems);
-  return { status: 'canary', shared: canary?.shared ?? true, changes };
-}
-
-function refuseProblems(problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  const refusal = 'The new config was refused; the old one stays in force.';
-  throw new GatewayError('invalid_request', [refusal, ...problems].join('\n'));
 }

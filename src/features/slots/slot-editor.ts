@@ -1,13 +1,18 @@
-import type { AuditedAction } from '../../operator/audit/audited-action.js';
+import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError } from '../../plugin/index.js';
+import type { SlotStatus } from '../../plugin/core.js';
 import { SerialQueue } from '../../kit/serial-queue.js';
 import type { StoredSlot } from '../../state/store/contract/store.js';
+import { slotHistory } from './history/index.js';
+import type { SlotForecast } from './history/forecasts.js';
 import { invalid } from '../../operator/check.js';
 import { guardSecretRedirect } from './secret-redirect.js';
 import { mergePatch } from '../../operator/json.js';
-import type { Panel, PanelSlot } from './panel-slots.js';
+import { readConsoleSlot } from '../../gateway/slots/console-slots.js';
+import type { Gateway } from '../../gateway/gateway.js';
 import { CachedFor } from '../../operator/cached-for.js';
 import { withChangedSecrets } from './slot-audit.js';
+import { shownSlots, type PanelSlot } from './shown-slots.js';
 import { panelSlotReport, shownSettings } from './slot-report.js';
 
 /** A slot as written under `slots:`. */
@@ -18,28 +23,33 @@ export const maxEntryBytes = 64 * 1024;
 
 /** Creates, changes and removes the slots of the console. */
 export class SlotEditor {
-  readonly #panel: Panel;
+  readonly #gateway: Gateway;
   readonly #sessions: CachedFor<ReadonlyMap<string, number>>;
   /** Each starts from the result of the one before. */
   readonly #changes = new SerialQueue();
 
-  constructor(panel: Panel) {
-    const { store, now } = panel;
-    this.#panel = panel;
+  constructor(gateway: Gateway) {
+    const { store, now } = gateway.services;
+    this.#gateway = gateway;
     this.#sessions = new CachedFor(() => store.bindings.countBySlot(), { ms: countEveryMs, now });
   }
 
   readonly report = async (slot: PanelSlot): Promise<object> => {
     const [sessions, forecast] = await Promise.all([
       this.#sessions.get(),
-      slot.status && this.#panel.forecasts.of(slot.status),
+      slot.status && this.#forecast(slot.status),
     ]);
     return panelSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
   };
 
+  async #forecast(status: SlotStatus): Promise<SlotForecast> {
+    const { forecasts } = await this.#gateway.use(slotHistory);
+    return forecasts.of(status);
+  }
+
   /** The slot of an id. Throws `not_found`. */
   find(id: string): PanelSlot {
-    const all = this.#panel.slots.list();
+    const all = shownSlots(this.#gateway);
     const slot = all.find((each) => each.id === id);
     if (slot) return slot;
     const known = all.map((each) => `"${each.id}"`).join(', ');
@@ -69,12 +79,13 @@ export class SlotEditor {
   }
 
   async #create(entry: Entry, audit: AuditedAction): Promise<object> {
-    const { slots, now } = this.#panel;
+    const { now } = this.#gateway.services;
     await this.#check(entry);
     const id = String(entry['id']); // it has been checked
-    const taken = slots.list().find((slot) => slot.id === id);
+    const slots = shownSlots(this.#gateway);
+    const taken = slots.find((slot) => slot.id === id);
     if (taken) throw new GatewayError('conflict', `There is a slot "${id}" already${at(taken)}.`);
-    if (slots.list().length >= maxSlots)
+    if (slots.length >= maxSlots)
       throw new GatewayError(
         'conflict',
         `There are ${maxSlots} slots already, the most that the console takes.`,
@@ -98,7 +109,7 @@ export class SlotEditor {
     const entry = patched(old, patch, shown);
     await this.#check(entry);
     guardSecretRedirect({ before: old, after: entry, patch, shown });
-    await this.#put({ ...before, ...split(entry), updatedAtMs: this.#panel.now() }, before);
+    await this.#put({ ...before, ...split(entry), updatedAtMs: this.#gateway.services.now() }, before);
     const slot = this.find(id);
     const after = { raw: entry, shown: shownSettings(slot) };
     audit.change(shown, withChangedSecrets({ raw: old, shown }, after));
@@ -106,19 +117,19 @@ export class SlotEditor {
   }
 
   async #remove(id: string, audit: AuditedAction): Promise<undefined> {
-    const { store, slots } = this.#panel;
+    const { store } = this.#gateway.services;
     await this.#stored(id);
     audit.change(shownSettings(this.find(id)), undefined);
     await store.slots.delete(id);
     await store.credentials.delete(id); // a new slot with this id must not inherit them
-    await slots.changed();
+    await this.#gateway.slotsChanged();
     return undefined;
   }
 
   async #check(entry: Entry): Promise<void> {
     if (Buffer.byteLength(JSON.stringify(entry)) > maxEntryBytes)
       throw invalid([`body: a slot has at most ${maxEntryBytes} bytes of settings`]);
-    const problems = await this.#panel.slots.check(entry);
+    const { problems } = await readConsoleSlot(entry, this.#gateway.runtime.config);
     if (problems.length > 0) throw invalid(problems);
   }
 
@@ -127,9 +138,9 @@ export class SlotEditor {
     const slot = this.find(id);
     if (slot.source === 'config')
       throw new GatewayError('conflict', `Slot "${id}" is the config file's${at(slot)}; change it there.`);
-    const stored = await this.#panel.store.slots.get(id);
+    const stored = await this.#gateway.services.store.slots.get(id);
     if (stored) return stored;
-    await this.#panel.slots.changed(); // another instance has removed it
+    await this.#gateway.slotsChanged(); // another instance has removed it
     throw new GatewayError('not_found', `There is no slot "${id}" any more.`);
   }
 
@@ -138,13 +149,13 @@ export class SlotEditor {
    * `invalid_request`.
    */
   async #put(slot: StoredSlot, before: StoredSlot | undefined): Promise<void> {
-    const { store, slots } = this.#panel;
+    const { store } = this.#gateway.services;
     await store.slots.put(slot);
-    await slots.changed();
+    await this.#gateway.slotsChanged();
     const { problem } = this.find(slot.id);
     if (problem === null) return;
     await (before ? store.slots.put(before) : store.slots.delete(slot.id));
-    await slots.changed();
+    await this.#gateway.slotsChanged();
     throw invalid([problem]);
   }
 }

@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
-import { isoTime } from './report.js';
 import { Type } from '../../plugin/index.js';
 import type { SlotChange } from '../../state/store/contract/slot-history.js';
 import type { Forecast } from './history/forecast.js';
-import { IsoTime, Nullable } from '../../operator/schemas.js';
+import { IsoTime, isoTime, Nullable } from '../../operator/schemas.js';
 
 /** Forecast of a usage window. */
 export const WindowForecast = Type.Object({

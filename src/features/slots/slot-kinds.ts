@@ -1,18 +1,19 @@
 import { Type } from '../../plugin/index.js';
-import { slotControls, type Panel, type PanelSlotField, type PanelSlotKind } from './panel-slots.js';
-import { route, type PanelRoute } from '../../operator/route.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { slotControls, slotKinds, type PanelSlotField, type PanelSlotKind } from './kinds.js';
+import { route, type Route } from '../../operator/route.js';
 import { Nullable } from '../../operator/schemas.js';
 
 /** Route of the kinds that a slot of the console may have. */
-export function slotKindsRoute(panel: Panel): PanelRoute {
+export function slotKindsRoute(gateway: Gateway): Route {
   return route({
     method: 'GET',
-    path: '/slot-kinds',
+    path: '/api/panel/slot-kinds',
     summary:
       'Kinds of upstreams and accounts with their options: the built-in ones, and those that slots of the config file name.',
     answers: { 200: SlotKindsReport },
     async handle() {
-      const { upstreams, accounts, fields } = await panel.slots.kinds();
+      const { upstreams, accounts, fields } = await slotKinds(gateway.runtime.config);
       return {
         object: 'slot_kinds',
         upstreams: upstreams.map(kindReport),

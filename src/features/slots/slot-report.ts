@@ -1,28 +1,31 @@
-import { isoTime, SlotReport, slotReport } from './report.js';
+import { SlotReport, slotReport } from './report.js';
 import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import { Type } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotForecast } from './history/forecasts.js';
-import type { PanelSlot } from './panel-slots.js';
-import { IsoTime, Nullable } from '../../operator/schemas.js';
+import type { PanelSlot } from './shown-slots.js';
+import { IsoTime, isoTime, named, Nullable } from '../../operator/schemas.js';
 import { forecastReport, WindowForecast } from './slot-history-report.js';
 
 /** A slot as sent by the panel API: the fields of `/admin/slots`, and its source and settings. */
-export const PanelSlotReport = Type.Object({
-  ...SlotReport.properties,
-  state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining', 'unusable']),
-  source: Type.Enum(['config', 'console']),
-  place: Nullable(Type.String({ description: 'Where it stands in the config file.' })),
-  settings: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'As under `slots:` in the config file; what is or may be a secret reads `***`.',
+export const PanelSlotReport = named(
+  'PanelSlot',
+  Type.Object({
+    ...SlotReport.properties,
+    state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining', 'unusable']),
+    source: Type.Enum(['config', 'console']),
+    place: Nullable(Type.String({ description: 'Where it stands in the config file.' })),
+    settings: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'As under `slots:` in the config file; what is or may be a secret reads `***`.',
+    }),
+    updated_at: Nullable(IsoTime),
+    forecast: Type.Object(
+      { '5h': Nullable(WindowForecast), '7d': Nullable(WindowForecast) },
+      { description: 'Of the usage windows; null where the slot has none, or it has just been reset.' },
+    ),
+    problem: Nullable(Type.String({ description: 'Why it does not serve.' })),
   }),
-  updated_at: Nullable(IsoTime),
-  forecast: Type.Object(
-    { '5h': Nullable(WindowForecast), '7d': Nullable(WindowForecast) },
-    { description: 'Of the usage windows; null where the slot has none, or it has just been reset.' },
-  ),
-  problem: Nullable(Type.String({ description: 'Why it does not serve.' })),
-});
+);
 
 /** Builds the report on a slot; `sessions` is the number of its bindings in the store. */
 export function panelSlotReport(slot: PanelSlot, sessions: number, forecast?: SlotForecast): object {

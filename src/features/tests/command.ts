@@ -7,6 +7,7 @@ import type { Environment } from '../../config/environment.js';
 import type { TestSelection } from './find-tests.js';
 import { jsonProblems, jsonReport, junitReport } from './machine-reports.js';
 import { countOf, type TestReport } from './report.js';
+import type { OpenGateway } from '../../gateway/gateway.js';
 import type { OpenEngine } from './run-test.js';
 import { runTests } from './run-tests.js';
 import { testFileSchema } from './test-editor-schema.js';
@@ -32,8 +33,6 @@ export interface TestOutput {
   readonly exitCode: 0 | 1 | 2;
 }
 
-const open: OpenEngine = (config, settings) => DryGateway.open(config, settings);
-
 /** JSON Schema of test files, for editors. */
 export function testSchema(): string {
   return `${JSON.stringify(testFileSchema(), null, 2)}\n`;
@@ -44,7 +43,9 @@ export async function test(
   selection: TestSelection,
   env: Environment,
   flags: TestFlags,
+  openGateway: OpenGateway,
 ): Promise<TestOutput> {
+  const open: OpenEngine = (config, settings) => DryGateway.open(config, openGateway, settings);
   if (flags.isWatch) return watchTests(selection, env);
   if (flags.form !== 'text') globalThis.console = new Console(process.stderr); // plugins may write, and the report stays whole
   try {

@@ -1,4 +1,4 @@
-import type { PanelContext } from '../route.js';
+import type { OperatorContext } from '../route.js';
 
 /** Names of the cookies of a session; a browser that comes by https has them with a prefix. */
 export const sessionCookie = 'gw_session';
@@ -19,7 +19,7 @@ export function cookieName(name: string, { path, isSecure }: CookiePlace): strin
 }
 
 /** Value of a cookie; undefined without one. A name without its prefix is taken only where https is not known of. */
-export function readCookie(ctx: PanelContext, name: string, place: CookiePlace): string | undefined {
+export function readCookie(ctx: OperatorContext, name: string, place: CookiePlace): string | undefined {
   const secured = ctx.cookies.get(cookieName(name, { ...place, isSecure: true }));
   return secured || (place.isSecure ? undefined : ctx.cookies.get(name)) || undefined;
 }
@@ -31,7 +31,7 @@ interface SessionCookies extends CookiePlace {
 }
 
 /** Sets the cookies of a session in place of those that the browser has; empty values take them away. */
-export function setSessionCookies(ctx: PanelContext, cookies: SessionCookies): void {
+export function setSessionCookies(ctx: OperatorContext, cookies: SessionCookies): void {
   const { token, csrfToken, ...terms } = cookies;
   const other = { ...cookies, isSecure: !cookies.isSecure };
   for (const [name, value] of [
@@ -54,12 +54,12 @@ interface PrivateCookie extends CookiePlace {
 }
 
 /** Sets a cookie that no script reads; an empty value takes it away. */
-export function setPrivateCookie(ctx: PanelContext, cookie: PrivateCookie): void {
+export function setPrivateCookie(ctx: OperatorContext, cookie: PrivateCookie): void {
   setCookie(ctx, { ...cookie, isHidden: true });
 }
 
 /** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
-function setCookie(ctx: PanelContext, cookie: PrivateCookie & { readonly isHidden: boolean }): void {
+function setCookie(ctx: OperatorContext, cookie: PrivateCookie & { readonly isHidden: boolean }): void {
   const { value, path, sameSite, isSecure, isHidden } = cookie;
   const maxAge = value === '' ? 0 : cookie.maxAgeSeconds;
   const terms = `${isHidden ? 'HttpOnly; ' : ''}Path=${path}; Max-Age=${maxAge}; SameSite=${sameSite}`;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { openGateway } from '#src/features/open.js';
 import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import type { DryOutcome, DryRequest } from '#src/features/dry-run/outcome.js';
 import type { DrySettings } from '#src/features/dry-run/settings.js';
@@ -40,7 +41,11 @@ describe('dry gateway', () => {
 
   async function dryGateway(settings: DrySettings = {}, text = config): Promise<DryGateway> {
     const file = path.resolve('config/gateway.yaml'); // for the models beside it
-    const dry = await DryGateway.open(await loadGatewayConfig({ text, file, env: {} }), settings);
+    const dry = await DryGateway.open(
+      await loadGatewayConfig({ text, file, env: {} }),
+      openGateway,
+      settings,
+    );
     open.push(dry);
     return dry;
   }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { expect } from 'chai';
+import { openGateway } from '#src/features/open.js';
 import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import type { DryOutcome } from '#src/features/dry-run/outcome.js';
 import type { DrySettings } from '#src/features/dry-run/settings.js';
@@ -42,7 +43,11 @@ describe('the stand-in of a kind of upstream in a dry run', () => {
     const pipeline = stages.split(' ').map((use) => `  - use: ${use}\n`);
     const text = `pipeline:\n${pipeline.join('')}slots:\n${slots}\nmodels: ./models.yaml\n`;
     const file = path.resolve('config/gateway.yaml'); // for the models beside it
-    const dry = await DryGateway.open(await loadGatewayConfig({ text, file, env: {} }), settings);
+    const dry = await DryGateway.open(
+      await loadGatewayConfig({ text, file, env: {} }),
+      openGateway,
+      settings,
+    );
     open.push(dry);
     return dry;
   }

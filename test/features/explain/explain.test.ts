@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { expect } from 'chai';
+import { openGateway } from '#src/features/open.js';
 import type { DrySettings } from '#src/features/dry-run/settings.js';
 import { explain, Explainer } from '#src/features/explain/explain.js';
 import type { ExplainedStage, Explanation, ExplainRequest } from '#src/features/explain/explanation.js';
@@ -48,7 +49,7 @@ describe('an explanation', () => {
     settings: DrySettings = {},
     text?: string,
   ): Promise<Explanation> {
-    return explain(await load(text), { path: '/v1/messages', body: hi, ...request }, settings);
+    return explain(await load(text), { path: '/v1/messages', body: hi, ...request }, openGateway, settings);
   }
 
   it('shows a request that failed over: both choices, and why the first slot is not taken again', async () => {
@@ -80,7 +81,9 @@ describe('an explanation', () => {
   });
 
   it('shows a request that a limit of its key refuses, and the stages that it did not reach', async () => {
-    const explainer = await Explainer.open(await load(), { keys: { small: { requestsPerMinute: 1 } } });
+    const explainer = await Explainer.open(await load(), openGateway, {
+      keys: { small: { requestsPerMinute: 1 } },
+    });
     const request = { path: '/v1/messages', body: hi, key: 'small' };
     expect((await explainer.explain(request)).answer.status).to.equal(200);
     const { answer, stages, outgoing } = await explainer.explain(request);

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
+import { openGateway } from '#src/features/open.js';
 import { openStore } from '#src/state/store/index.js';
 import type { ReplayReport } from '#src/features/replay/index.js';
 import { replayRecorded, type ReplayArguments } from '#src/features/replay/command.js';
@@ -63,7 +64,11 @@ describe('replay', () => {
     options: Partial<ReplayArguments> = {},
   ): Promise<{ readonly report: ReplayReport; readonly exitCode: number }> {
     const files = { old: await configFile({ ...old }), new: await configFile({ ...now }) };
-    const { text, exitCode } = await replayRecorded({ ...files, recorded, json: true, ...options }, env);
+    const { text, exitCode } = await replayRecorded(
+      { ...files, recorded, json: true, ...options },
+      env,
+      openGateway,
+    );
     return { report: JSON.parse(text) as ReplayReport, exitCode };
   }
 
@@ -116,7 +121,7 @@ describe('replay', () => {
       ['200', '404 model_not_found', 8],
     ]);
     const files = { old: await configFile(), new: await configFile(without) };
-    const { text } = await replayRecorded({ ...files, recorded }, env);
+    const { text } = await replayRecorded({ ...files, recorded }, env, openGateway);
     expect(text)
       .to.match(/8 × 200 → 404 model_not_found {2}\(\S+\)/)
       .and.to.include('8 of 8 differ, 0 are alike.');
@@ -181,7 +186,11 @@ describe('replay', () => {
       .to.match(/damaged/)
       .and.to.match(/GW_SECRET_KEY is not the one/);
     const files = { old: await configFile(), new: await configFile() };
-    const foreign = await replayRecorded({ ...files, recorded: folder }, { GW_SECRET_KEY: 'another key' });
+    const foreign = await replayRecorded(
+      { ...files, recorded: folder },
+      { GW_SECRET_KEY: 'another key' },
+      openGateway,
+    );
     expect(foreign.exitCode).to.equal(2);
     expect(foreign.text).to.match(/8 recordings skipped .*: GW_SECRET_KEY is not the one/);
   });
@@ -194,14 +203,21 @@ describe('replay', () => {
     expect([late.report.requests, late.exitCode]).to.deep.equal([0, 2]);
     const wrong = async (options: Partial<ReplayArguments>): Promise<string> => {
       const files = { old: await configFile(), new: await configFile() };
-      return replayRecorded({ ...files, recorded: folder, ...options }, env).then(() => '', String);
+      return replayRecorded({ ...files, recorded: folder, ...options }, env, openGateway).then(
+        () => '',
+        String,
+      );
     };
     expect(await wrong({ limit: '0' })).to.match(/--limit takes a number/);
     expect(await wrong({ last: 'ever' })).to.match(/--last "ever" is not a duration/);
     expect(await wrong({ slot: ['x=text'] })).to.match(/--slot takes SLOT=SCENARIO/);
     expect(await wrong({ slot: ['a=txet'] })).to.match(/there is no scenario "txet"/);
     expect(await wrong({ recorded: path.join(folder, 'none') })).to.match(/ENOENT/);
-    const noKey = replayRecorded({ old: await configFile(), new: await configFile(), recorded: folder }, {});
+    const noKey = replayRecorded(
+      { old: await configFile(), new: await configFile(), recorded: folder },
+      {},
+      openGateway,
+    );
     expect(await noKey.catch(String)).to.match(/GW_SECRET_KEY is not set/);
   });
 
@@ -210,8 +226,12 @@ describe('replay', () => {
     async function used(file: string): Promise<readonly (string | undefined)[]> {
       const recorded = await recordedBy('above');
       const config = await configFile({ store: `sqlite:${file}` });
-      const both = await replayRecorded({ old: config, new: config, recorded, last: '7d' }, env);
-      const deleted = await replayRecorded({ old: config, new: config, recorded, delete: true }, env);
+      const both = await replayRecorded({ old: config, new: config, recorded, last: '7d' }, env, openGateway);
+      const deleted = await replayRecorded(
+        { old: config, new: config, recorded, delete: true },
+        env,
+        openGateway,
+      );
       return [both.note, deleted.note];
     }
 
@@ -254,7 +274,7 @@ describe('replay', () => {
     const folder = await recordedBy('above');
     await replayed(folder, [{}, {}], { texts: true });
     const old = await configFile();
-    const { text } = await replayRecorded({ old, new: old, recorded: folder, delete: true }, {});
+    const { text } = await replayRecorded({ old, new: old, recorded: folder, delete: true }, {}, openGateway);
     expect(text).to.equal(`Deleted 8 recordings of ${folder}.\n`);
     expect(await readdir(folder)).to.deep.equal(['audit.log']);
     const lines = (await readFile(path.join(folder, 'audit.log'), 'utf8')).trimEnd().split('\n');

@@ -5,29 +5,22 @@ import { fakeHost } from '@gw2api/gateway/testing';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { Names } from '#src/operator/names.js';
 import { LiveReaders } from '#src/features/requests/live.js';
-import type { Panel } from '#src/features/slots/panel-slots.js';
 import { SharedFeed } from '#src/features/requests/request-feed.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
-import type { PanelContext } from '#src/operator/route.js';
+import type { OperatorContext } from '#src/operator/route.js';
 import { row } from '../../state/store/ledger-conformance.js';
 
 describe('the live requests', () => {
   const feed = new SharedFeed(new MemoryHub().connect());
   const { log, store } = fakeHost();
-  const panel = {
-    feed,
-    log,
-    store,
-    now: () => 0,
-    closing: new AbortController().signal,
-    onSessionsChanged: () => undefined,
-  } as unknown as Panel; // all that is used
   const names = new Names(store, () => 0);
-  const readers = new LiveReaders(panel, names);
+  const closing = new AbortController().signal;
+  const parts = { feed, log, names, closing, sessions: { onEnded: () => undefined } };
+  const readers = new LiveReaders(parts);
 
   const open = (filter: (row: LedgerRow) => boolean = () => true) => {
     const res = new EventEmitter();
-    const ctx = { res } as unknown as PanelContext; // all that is used
+    const ctx = { res } as unknown as OperatorContext; // all that is used
     return { res, body: readers.open({ ctx, filter, isAllowed: async () => true }) };
   };
 
@@ -42,9 +35,9 @@ describe('the live requests', () => {
   });
 
   it('end for a reader whose session is over', async () => {
-    const impatient = new LiveReaders(panel, names, 1);
+    const impatient = new LiveReaders({ ...parts, checkEveryMs: 1 });
     const answers = [true, true, false];
-    const ctx = { res: new EventEmitter() } as unknown as PanelContext; // all that is used
+    const ctx = { res: new EventEmitter() } as unknown as OperatorContext; // all that is used
     const body = impatient.open({ ctx, filter: () => true, isAllowed: async () => answers.shift() ?? false });
     const pieces: string[] = [];
     for await (const piece of body as AsyncIterable<string>) pieces.push(piece);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openCallerKeys } from '#src/gateway/caller-keys.js';
-import { issueAdminToken } from '#src/operator/access/admin-tokens.js';
+import { issueAdminToken } from '#src/state/keys/admin-tokens.js';
 import { issueKey, makeKeySecret } from '#src/state/keys/keys.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';

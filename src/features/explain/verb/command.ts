@@ -3,6 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Environment } from '../../../config/environment.js';
 import { explain } from '../explain.js';
 import type { ExplainRequest } from '../explanation.js';
+import type { OpenGateway } from '../../../gateway/gateway.js';
 import { loadGatewayConfigFile, otherFile } from '../../../gateway/load-config.js';
 import { UsageError } from '../../../gateway/start-failure.js';
 import { keysOf } from './key.js';
@@ -36,6 +37,7 @@ export async function explainCommand(
   file: string,
   env: Environment,
   options: ExplainOptions,
+  openGateway: OpenGateway,
 ): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }> {
   if (options.body === undefined)
     throw new UsageError('explain takes the request: --body FILE, or --body - to read it.');
@@ -50,7 +52,7 @@ export async function explainCommand(
     options.slots,
     config.slots.map(({ id }) => id),
   );
-  const explanation = await explain(config, request, { slots, ...keysOf(options) });
+  const explanation = await explain(config, request, openGateway, { slots, ...keysOf(options) });
   const text = options.isJson
     ? `${JSON.stringify(explanation, null, 2)}\n`
     : explainText(explanation, options);

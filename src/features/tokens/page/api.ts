@@ -4,7 +4,7 @@ import type {
   AdminScopeReport,
   AdminTokenReport,
   IssuedAdminToken as IssuedAdminTokenReport,
-} from '../admin-tokens.js';
+} from '../panel.js';
 
 export type AdminToken = Static<typeof AdminTokenReport>;
 export type AdminScope = Static<typeof AdminScopeReport>;

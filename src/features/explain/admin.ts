@@ -1,0 +1,49 @@
+import { GatewayError, parseJson, Type } from '../../plugin/index.js';
+import { readText } from '../../plugin/core.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route } from '../../operator/route.js';
+import { ExplainBody, noteExplained, readExplainCall } from './explain-call.js';
+import { explanations } from './extension.js';
+import { recordedReport } from './recorded-report.js';
+import { recordedRequest } from './recorded-request.js';
+
+/** Max bytes of a request to explain. */
+const maxExplainBytes = 16 * 1024 * 1024;
+
+const AnyObject = Type.Record(Type.String(), Type.Unknown());
+
+/** Routes that explain a request, and what was recorded of one. */
+export const adminRoutes: RoutesOf = (gateway) => [
+  route({
+    method: 'GET',
+    path: '/admin/explain/:id',
+    summary:
+      'What was recorded of a request, by its request id or its ledger id: stages, times, slots, codes.',
+    scope: 'explain',
+    answers: { 200: AnyObject },
+    async handle({ id }) {
+      const row = await recordedRequest(gateway, id);
+      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      return recordedReport(row);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/admin/explain',
+    summary:
+      'Says how a request would be handled now: its stages, the slots considered, what would go out and what its caller would be told. Asks no upstream, and spends no limit.',
+    scope: 'explain',
+    audit: 'request.explain',
+    noted: 'An operator has had a request explained.',
+    body: ExplainBody,
+    readsBody: true, // of any content type
+    answers: { 200: AnyObject },
+    async handle({ ctx, audit }) {
+      const explainer = await gateway.use(explanations);
+      return explainer.explain(async () => {
+        const text = await readText(ctx.req, maxExplainBytes, ctx.state.signal);
+        return noteExplained(readExplainCall(parseJson(text)), audit);
+      });
+    },
+  }),
+];

@@ -1,0 +1,15 @@
+import type { Extension } from '../../gateway/gateway.js';
+import type { RequestFeed } from './request-feed.js';
+
+/** Live feed of finished requests, and the error texts of those that have failed. */
+export const liveRequests: Extension<RequestFeed> = {
+  name: 'requests',
+  starts: (_, { dry, isCheck = false }) => !dry && !isCheck,
+  async open(gateway) {
+    const { SharedFeed } = await import('./request-feed.js');
+    const feed = new SharedFeed(gateway.services.live);
+    const { isOn } = gateway.services.errorTexts;
+    const complete = isOn ? (await import('./kept-error-texts.js')).errorTextKeeper(gateway) : undefined;
+    return { api: feed, watch: { complete, settled: ({ row }) => row && feed.publish(row) } };
+  },
+};

@@ -1,0 +1,130 @@
+import { DiagnosisReport, diagnosisReport } from './report.js';
+import { diagnosisTimeoutMs } from './admin.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { maxSlotChanges } from '../../state/store/contract/slot-history.js';
+import { Type } from '../../plugin/index.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { SlotSchema } from '../../config/schema.js';
+import { patchSchema } from '../../kit/schema/json-schema.js';
+import type { RoutesOf } from '../../operator/route-source.js';
+import { route, type Route } from '../../operator/route.js';
+import { ListOf } from '../../operator/schemas.js';
+import { maxEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
+import { slotKindsRoute } from './slot-kinds.js';
+import { slotHistory } from './history/index.js';
+import { SlotChangeReport, slotChangeReport } from './slot-history-report.js';
+import { shownSlots } from './shown-slots.js';
+import { PanelSlotReport } from './slot-report.js';
+
+/** Routes of slots and their kinds. */
+export const panelRoutes: RoutesOf = (gateway) => [...slotRoutes(gateway), slotKindsRoute(gateway)];
+
+function slotRoutes(gateway: Gateway): readonly Route[] {
+  const desk = new SlotEditor(gateway);
+  return [
+    route({
+      method: 'GET',
+      path: '/api/panel/slots',
+      summary: 'All slots, those of the config file and those of the console.',
+      answers: { 200: ListOf(PanelSlotReport, {}) },
+      handle: async () => ({
+        object: 'list',
+        data: await Promise.all(shownSlots(gateway).map(desk.report)),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/panel/slots',
+      summary: 'Enters a slot, as it would stand under `slots:` in the config file.',
+      body: AnyObject,
+      maxBodyBytes: maxEntryBytes,
+      bodySchema: SlotSchema,
+      audit: 'slot.create',
+      answers: { 201: PanelSlotReport },
+      handle: ({ body, audit }) => desk.create(body, audit),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/api/panel/slots/:id',
+      summary:
+        'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is. ' +
+        'Where its secrets are to go elsewhere, they must be sent again.',
+      body: AnyObject,
+      maxBodyBytes: maxEntryBytes,
+      bodySchema: patchSchema(SlotSchema),
+      audit: 'slot.update',
+      answers: { 200: PanelSlotReport },
+      handle: ({ id, body, audit }) => desk.change(id, body, audit),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/panel/slots/:id',
+      summary: 'Takes a slot of the console away; requests that are in it finish.',
+      audit: 'slot.delete',
+      answers: { 204: null },
+      handle: ({ id, audit }) => desk.remove(id, audit),
+    }),
+    historyRoute(gateway, desk),
+    ...operationRoutes(gateway, desk),
+  ];
+}
+
+function historyRoute(gateway: Gateway, desk: SlotEditor): Route {
+  return route({
+    method: 'GET',
+    path: '/api/panel/slots/:id/history',
+    summary: 'Changes of the state of a slot, newest first: the latest 500 of the last 30 days.',
+    query: Closed({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSlotChanges })) }),
+    answers: { 200: ListOf(SlotChangeReport, {}) },
+    async handle({ id, query: { limit = 100 } }) {
+      desk.find(id);
+      const { slotWatch } = await gateway.use(slotHistory);
+      const changes = await slotWatch.changes(id, limit);
+      return { object: 'list', data: changes.map(slotChangeReport) };
+    },
+  });
+}
+
+/** Any object; its fields are checked later by the rules of the config's slots. */
+const AnyObject = Type.Unsafe<Entry>({ type: 'object' });
+
+function operationRoutes({ services: { slots } }: Gateway, desk: SlotEditor): readonly Route[] {
+  const verbs = (['pause', 'resume', 'drain'] as const).map((verb) =>
+    route({
+      method: 'POST',
+      path: `/api/panel/slots/:id/${verb}`,
+      summary: summaries[verb],
+      audit: `slot.${verb}`,
+      answers: { 200: PanelSlotReport },
+      handle({ id, audit }) {
+        const { status: before } = desk.find(id);
+        slots[verb](desk.serving(id));
+        const slot = desk.find(id);
+        audit.change({ state: before?.state }, { state: slot.status?.state });
+        return desk.report(slot);
+      },
+    }),
+  );
+  const diagnose = route({
+    method: 'POST',
+    path: '/api/panel/slots/:id/diagnose',
+    summary:
+      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked, in 10 s.",
+    audit: 'slot.diagnose',
+    noted: 'An operator has had a slot diagnosed.',
+    answers: { 200: DiagnosisReport },
+    async handle({ id, ctx, audit }) {
+      const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
+      const report = diagnosisReport(id, await slots.diagnose(desk.serving(id), signal));
+      audit.note({ ok: report.ok });
+      return report;
+    },
+  });
+  return [...verbs, diagnose];
+}
+
+const summaries = {
+  pause: 'The slot takes no new requests until it is resumed; those it has go on.',
+  resume: 'Ready again, whatever was the matter with it.',
+  drain: 'As pause, said where the slot is to be taken away.',
+};
