@@ -5,13 +5,37 @@ export { holdsContractKey, sentKey } from './caller/caller-key.js';
 export type { AccountKind } from './contract/account.js';
 export type { PluginStore, Team } from './contract/store.js';
 export type { Price } from './contract/models.js';
-export type { ClaimOptions, Claims, Live, Messages, MeterReading, Meters, Permits, SharedMap } from './contract/live.js';
+export type {
+  ClaimOptions,
+  Claims,
+  Live,
+  Messages,
+  MeterReading,
+  Meters,
+  Permits,
+  SharedMap,
+} from './contract/live.js';
 export type { CacheStats, Caches, Counter, Histogram, Metrics } from './contract/metrics.js';
 export type { Keys, KnownKey, Limits } from './contract/host.js';
-export type { CoolReason, SessionMove, SlotFailure, SlotState, SlotStatus, Window, Windows } from './contract/slot.js';
+export type {
+  CoolReason,
+  SessionMove,
+  SlotFailure,
+  SlotState,
+  SlotStatus,
+  Window,
+  Windows,
+} from './contract/slot.js';
 export { coreKeys } from './contract/state.js';
 export type { CoreKey, Interceptor, StateKey } from './contract/state.js';
-export type { AddedByStages, StageMeter, StagePlace, TimedStage, TraceCost, UsageTally } from './contract/trace.js';
+export type {
+  AddedByStages,
+  StageMeter,
+  StagePlace,
+  TimedStage,
+  TraceCost,
+  UsageTally,
+} from './contract/trace.js';
 export { checkReply } from './stage/check-reply.js';
 export { joining, noInterceptors } from './stage/interceptors.js';
 export type { FailoverTerms, LeaseRequest, PickTerms, PickedCall, Slots } from './contract/slots.js';
@@ -40,7 +64,15 @@ export { tlsParts } from './http/tls-files.js';
 export type { PluginStorage } from './contract/storage.js';
 export { StrictEvents } from './events/strict-events.js';
 export { OutputMeter } from './events/output-meter.js';
-export type { CacheCause, LedgerFilter, LedgerSums, LedgerTokens, UsageGroup, UsageQuery, UsageSum } from './contract/ledger.js';
+export type {
+  CacheCause,
+  LedgerFilter,
+  LedgerSums,
+  LedgerTokens,
+  UsageGroup,
+  UsageQuery,
+  UsageSum,
+} from './contract/ledger.js';
 export { accountForm } from './contract/account.js';
 export { stageForm } from './contract/define.js';
 export { defined, definitionFault } from './contract/definition.js';

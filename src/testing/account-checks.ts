@@ -1,7 +1,14 @@
 import path from 'node:path';
 import { systemClock } from '../plugin/index.js';
 import { compileCheck } from '../plugin/format/index.js';
-import { isHeaderValue, type Account, type AccountHost, type OAuthTokens, type OutgoingRequest, type TokenStore } from '../plugin/upstream/index.js';
+import {
+  isHeaderValue,
+  type Account,
+  type AccountHost,
+  type OAuthTokens,
+  type OutgoingRequest,
+  type TokenStore,
+} from '../plugin/upstream/index.js';
 import type { AccountKind } from '../plugin/core.js';
 import { openHttpClient } from '../engine/transport/http-client.js';
 import { toAccount, type AccountLike } from './definitions.js';

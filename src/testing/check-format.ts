@@ -1,5 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EventStream, formatContext, GatewayError, isGatewayError, ModelEvent, toGatewayError, type Format, type MessagesStreamEvent, type ReplyEncoder } from '../plugin/index.js';
+import {
+  EventStream,
+  formatContext,
+  GatewayError,
+  isGatewayError,
+  ModelEvent,
+  toGatewayError,
+  type Format,
+  type MessagesStreamEvent,
+  type ReplyEncoder,
+} from '../plugin/index.js';
 import type { FormatContext } from '../plugin/format/index.js';
 import { messageEvents, replyOf } from './events.js';
 import { toFormat, type FormatLike } from './definitions.js';

@@ -1,4 +1,12 @@
-import { accountForm, defined, formatForm, stageForm, upstreamForm, type AccountKind, type UpstreamKind } from '../plugin/core.js';
+import {
+  accountForm,
+  defined,
+  formatForm,
+  stageForm,
+  upstreamForm,
+  type AccountKind,
+  type UpstreamKind,
+} from '../plugin/core.js';
 import type { Format, Plugin } from '../plugin/index.js';
 
 /** A stage as a module exports it: from `definePlugin`, or a plain object, which the loader takes too. */

@@ -1,5 +1,15 @@
 import { createParser } from 'eventsource-parser';
-import { EventStream, ModelEvent, type ContentBlock, type MessagesStreamEvent, type ModelEventBatch, type ModelEvents, type ModelReply, type StopReason, type Usage } from '../plugin/index.js';
+import {
+  EventStream,
+  ModelEvent,
+  type ContentBlock,
+  type MessagesStreamEvent,
+  type ModelEventBatch,
+  type ModelEvents,
+  type ModelReply,
+  type StopReason,
+  type Usage,
+} from '../plugin/index.js';
 
 /** Content of one read: an event, several at once, or a failure. */
 export type Batch = MessagesStreamEvent | readonly MessagesStreamEvent[] | Error;

@@ -1,5 +1,11 @@
 import { defineFormat, sseEvent, type Decoded } from '../plugin/format/index.js';
-import { foldMessage, toGatewayError, type Format, type MessagesRequest, type ModelReply } from '../plugin/index.js';
+import {
+  foldMessage,
+  toGatewayError,
+  type Format,
+  type MessagesRequest,
+  type ModelReply,
+} from '../plugin/index.js';
 
 /** Fake format: Messages without validation. `decoded` overrides the result of `decode`. */
 export function fakeFormat(name: string, decoded: Partial<Decoded> = {}): Format {

@@ -1,7 +1,15 @@
 import path from 'node:path';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { pluginStorage } from '../engine/pipeline/stage/plugin-storage.js';
-import { systemClock, type CatalogModel, type Clock, type Host, type Logger, type Models, type PickPolicy } from '../plugin/index.js';
+import {
+  systemClock,
+  type CatalogModel,
+  type Clock,
+  type Host,
+  type Logger,
+  type Models,
+  type PickPolicy,
+} from '../plugin/index.js';
 import type { Keys, Limits, StageRoute } from '../plugin/core.js';
 import { CatalogModels } from '../engine/models/models.js';
 import { fakeFormat } from './fake-format.js';

@@ -1,4 +1,13 @@
-import { EventStream, type GatewayError, type ModelEvents, type Slot, type SlotCall, type SlotLease, type SlotPicker, type TokenCount } from '../plugin/index.js';
+import {
+  EventStream,
+  type GatewayError,
+  type ModelEvents,
+  type Slot,
+  type SlotCall,
+  type SlotLease,
+  type SlotPicker,
+  type TokenCount,
+} from '../plugin/index.js';
 import type { LeaseRequest, Slots } from '../plugin/core.js';
 import type { UpstreamReply } from '../plugin/upstream/index.js';
 import { eventsOf, messageEvents } from './events.js';

@@ -3,7 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { compileCheck, formatPath } from '../plugin/format/index.js';
-import { isGatewayError, wrapCall, type GatewayState, type Host, type ModelCall, type Outcome, type Plugin } from '../plugin/index.js';
+import {
+  isGatewayError,
+  wrapCall,
+  type GatewayState,
+  type Host,
+  type ModelCall,
+  type Outcome,
+  type Plugin,
+} from '../plugin/index.js';
 import { joining } from '../plugin/core.js';
 import { stageParts } from '../engine/pipeline/stage/stage-parts.js';
 import { strictParts } from '../engine/pipeline/stage/strict-stage.js';

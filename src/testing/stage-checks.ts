@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { coreKeys } from '../plugin/core.js';
-import { foldMessage, GatewayError, type GatewayState, type Host, type MessagesRequest, type MessagesResponse, type ModelReply, type Plugin } from '../plugin/index.js';
+import {
+  foldMessage,
+  GatewayError,
+  type GatewayState,
+  type Host,
+  type MessagesRequest,
+  type MessagesResponse,
+  type ModelReply,
+  type Plugin,
+} from '../plugin/index.js';
 import { messageEvents, recordedEvents } from './events.js';
 import { toStage, type StageLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';

@@ -2,7 +2,17 @@ import { once } from 'node:events';
 import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type Koa from 'koa';
-import { EventStream, ModelEvent, type GatewayError, type GatewayState, type MessagesStreamEvent, type ModelEventBatch, type ModelReply, type Plugin, type SlotPicker } from '../plugin/index.js';
+import {
+  EventStream,
+  ModelEvent,
+  type GatewayError,
+  type GatewayState,
+  type MessagesStreamEvent,
+  type ModelEventBatch,
+  type ModelReply,
+  type Plugin,
+  type SlotPicker,
+} from '../plugin/index.js';
 import { within } from '../kit/within.js';
 import { eventsOf, replyOf } from './events.js';
 import { fakeFormat } from './fake-format.js';

@@ -1,4 +1,10 @@
-import { systemClock, foldMessage, isGatewayError, type GatewayError, type MessagesRequest } from '../plugin/index.js';
+import {
+  systemClock,
+  foldMessage,
+  isGatewayError,
+  type GatewayError,
+  type MessagesRequest,
+} from '../plugin/index.js';
 import type { Upstream, UpstreamCall, UpstreamHost } from '../plugin/upstream/index.js';
 import { openHttpClient } from '../engine/transport/http-client.js';
 import { toUpstream, type UpstreamLike } from './definitions.js';

@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import { GatewayError, type GatewayState, type Intercept, type MessagesRequest, type ModelEvents, type Plugin, type Slot, type SlotCall } from '#src/plugin/index.js';
+import {
+  GatewayError,
+  type GatewayState,
+  type Intercept,
+  type MessagesRequest,
+  type ModelEvents,
+  type Plugin,
+  type Slot,
+  type SlotCall,
+} from '#src/plugin/index.js';
 import type { RefusedPart } from '@gw2api/gateway/plugin/upstream';
 import {
   collectEvents,

@@ -2,7 +2,17 @@ import { EventEmitter, once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
 import { Deadline } from '#src/kit/deadline.js';
-import { GatewayError, ModelEvent, type GatewayState, type Intercept, type MessagesRequest, type MessagesStreamEvent, type ModelEvents, type Slot, type SlotCall } from '#src/plugin/index.js';
+import {
+  GatewayError,
+  ModelEvent,
+  type GatewayState,
+  type Intercept,
+  type MessagesRequest,
+  type MessagesStreamEvent,
+  type ModelEvents,
+  type Slot,
+  type SlotCall,
+} from '#src/plugin/index.js';
 import type { Interceptor } from '#src/plugin/contract/state.js';
 import {
   collectEvents,

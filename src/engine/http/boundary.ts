@@ -1,4 +1,11 @@
-import { GatewayError, changedError, forCaller, isGatewayError, toGatewayError, type ErrorCode } from '../../plugin/index.js';
+import {
+  GatewayError,
+  changedError,
+  forCaller,
+  isGatewayError,
+  toGatewayError,
+  type ErrorCode,
+} from '../../plugin/index.js';
 import { errorCodes } from '../../plugin/core.js';
 import { isHeaderValue } from '../../plugin/upstream/index.js';
 import { pluginPlace } from '../trace/plugin-place.js';

@@ -1,6 +1,14 @@
 import type Koa from 'koa';
 import { CallController, noInterceptors, type CoreKey, type TraceCost } from '../../plugin/core.js';
-import type { Additions, Format, GatewayError, GatewayState, Logger, Operation, Outcome } from '../../plugin/index.js';
+import type {
+  Additions,
+  Format,
+  GatewayError,
+  GatewayState,
+  Logger,
+  Operation,
+  Outcome,
+} from '../../plugin/index.js';
 import { ownSignal } from '../../kit/call-signal.js';
 import { pluginPlace } from '../trace/plugin-place.js';
 import { RequestTrace } from '../trace/request-trace.js';

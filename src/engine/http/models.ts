@@ -1,4 +1,10 @@
-import { GatewayError, mayUseModel, type Caller, type CatalogModel, type Models } from '../../plugin/index.js';
+import {
+  GatewayError,
+  mayUseModel,
+  type Caller,
+  type CatalogModel,
+  type Models,
+} from '../../plugin/index.js';
 import { namesIn } from '../../plugin/core.js';
 
 /**

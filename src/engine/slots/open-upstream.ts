@@ -1,6 +1,21 @@
-import { estimateTokens, GatewayError, type Clock, type Logger, type TokenCount } from '../../plugin/index.js';
+import {
+  estimateTokens,
+  GatewayError,
+  type Clock,
+  type Logger,
+  type TokenCount,
+} from '../../plugin/index.js';
 import type { AccountKind, UpstreamKind } from '../../plugin/core.js';
-import type { DiagnosisStep, HttpClient, SlotSettings, Upstream, UpstreamCall, UpstreamHost, UpstreamQuery, UpstreamReply } from '../../plugin/upstream/index.js';
+import type {
+  DiagnosisStep,
+  HttpClient,
+  SlotSettings,
+  Upstream,
+  UpstreamCall,
+  UpstreamHost,
+  UpstreamQuery,
+  UpstreamReply,
+} from '../../plugin/upstream/index.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 
 /** A kind of plugin with the checked options of a slot. */

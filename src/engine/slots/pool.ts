@@ -1,4 +1,13 @@
-import { systemClock, type Caller, type Clock, type Json, type Models, type Slot, type SlotLease, type SlotPicker } from '../../plugin/index.js';
+import {
+  systemClock,
+  type Caller,
+  type Clock,
+  type Json,
+  type Models,
+  type Slot,
+  type SlotLease,
+  type SlotPicker,
+} from '../../plugin/index.js';
 import type { Caches, LeaseRequest, PickTerms, Slots, SlotStatus } from '../../plugin/core.js';
 import type { DiagnosisStep } from '../../plugin/upstream/index.js';
 import type { SlotConfig } from '../../config/config.js';

@@ -1,6 +1,25 @@
-import { changedError, EventStream, isGatewayError, toGatewayError, withFields, type Logger, type Slot, type SlotCall, type TokenCount } from '../../plugin/index.js';
+import {
+  changedError,
+  EventStream,
+  isGatewayError,
+  toGatewayError,
+  withFields,
+  type Logger,
+  type Slot,
+  type SlotCall,
+  type TokenCount,
+} from '../../plugin/index.js';
 import { errorWithout, type Windows } from '../../plugin/core.js';
-import { isHeaderValue, type Credential, type DiagnosisStep, type ListedModel, type OutgoingRequest, type UpstreamQuery, type UpstreamCall, type UpstreamReply } from '../../plugin/upstream/index.js';
+import {
+  isHeaderValue,
+  type Credential,
+  type DiagnosisStep,
+  type ListedModel,
+  type OutgoingRequest,
+  type UpstreamQuery,
+  type UpstreamCall,
+  type UpstreamReply,
+} from '../../plugin/upstream/index.js';
 import { within } from '../../kit/within.js';
 import type { SlotAccount } from './accounts/slot-account.js';
 import type { SlotConfig } from '../../config/config.js';

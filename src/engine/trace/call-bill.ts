@@ -1,4 +1,11 @@
-import { type MessagesRequest, type Usage, type CallProgress, type GatewayError, estimateTokens, type ModelEvent } from '../../plugin/index.js';
+import {
+  type MessagesRequest,
+  type Usage,
+  type CallProgress,
+  type GatewayError,
+  estimateTokens,
+  type ModelEvent,
+} from '../../plugin/index.js';
 import { OutputMeter } from '../../plugin/core.js';
 
 /** Bill of one upstream call, which is estimated where the answer is cut off before its usage is told. */

@@ -1,4 +1,12 @@
-import { isGatewayError, type GatewayError, type Additions, type CallTimer, type MessagesRequest, type Trace, type Usage } from '../../plugin/index.js';
+import {
+  isGatewayError,
+  type GatewayError,
+  type Additions,
+  type CallTimer,
+  type MessagesRequest,
+  type Trace,
+  type Usage,
+} from '../../plugin/index.js';
 import type { StagePlace, TraceCost } from '../../plugin/core.js';
 import { CallBill } from './call-bill.js';
 import { FailedCalls } from './failed-calls.js';

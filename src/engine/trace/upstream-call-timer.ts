@@ -1,5 +1,13 @@
 import type { CallBill } from './call-bill.js';
-import { addUsage, type CallProgress, type CallTimer, type GatewayError, type ModelEvent, type Trace, type Usage } from '../../plugin/index.js';
+import {
+  addUsage,
+  type CallProgress,
+  type CallTimer,
+  type GatewayError,
+  type ModelEvent,
+  type Trace,
+  type Usage,
+} from '../../plugin/index.js';
 import type { TracedStage } from './traced-stage.js';
 import type { Writable } from '../../kit/writable.js';
 

@@ -1,5 +1,11 @@
 import type { Clock, Logger } from '../../plugin/index.js';
-import type { Credential, DiagnosisStep, HttpClient, OutgoingRequest, SlotSettings } from '../../plugin/upstream/index.js';
+import type {
+  Credential,
+  DiagnosisStep,
+  HttpClient,
+  OutgoingRequest,
+  SlotSettings,
+} from '../../plugin/upstream/index.js';
 import type { HttpRequest, RequestTerms, UpstreamKind } from '../../plugin/core.js';
 import { AddressGuard } from './address-guard.js';
 import type { ReceivedAnswer } from './answer.js';

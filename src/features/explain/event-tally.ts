@@ -1,5 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
-import { mergeUsage, type ModelEvent, type ModelEventBatch, type Transform, type Usage } from '../../plugin/index.js';
+import {
+  mergeUsage,
+  type ModelEvent,
+  type ModelEventBatch,
+  type Transform,
+  type Usage,
+} from '../../plugin/index.js';
 
 /** Events that have passed one place of an answer's way. */
 export interface EventSum {

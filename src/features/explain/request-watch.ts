@@ -1,5 +1,11 @@
 import type Koa from 'koa';
-import { withFields, type Intercept, type MessagesRequest, type ModelCall, type ModelReply } from '../../plugin/index.js';
+import {
+  withFields,
+  type Intercept,
+  type MessagesRequest,
+  type ModelCall,
+  type ModelReply,
+} from '../../plugin/index.js';
 import type { StagePlace } from '../../plugin/core.js';
 import { EventTally } from './event-tally.js';
 import { errorOf } from './explained-error.js';

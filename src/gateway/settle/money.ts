@@ -1,6 +1,12 @@
 import { costOf, exactCost, roundedCost } from '../../state/ledger/cost.js';
 import { additionsByStage, lessTokens } from '../../state/ledger/additions.js';
-import { ledgerTokens, totalTokens, type MessagesRequest, type Trace, type Usage } from '../../plugin/index.js';
+import {
+  ledgerTokens,
+  totalTokens,
+  type MessagesRequest,
+  type Trace,
+  type Usage,
+} from '../../plugin/index.js';
 import type { Price, TraceCost, LedgerTokens } from '../../plugin/core.js';
 import type { LedgerAddition, LedgerCost } from '../../state/ledger/contract.js';
 import type { RequestTrace } from '../../engine/trace/request-trace.js';

@@ -1,4 +1,12 @@
-import { EventStream, GatewayError, type Clock, type Logger, type Models, type SlotCall, type TokenCount } from '#src/plugin/index.js';
+import {
+  EventStream,
+  GatewayError,
+  type Clock,
+  type Logger,
+  type Models,
+  type SlotCall,
+  type TokenCount,
+} from '#src/plugin/index.js';
 import type { Credential, Upstream, UpstreamCall, UpstreamReply } from '#src/plugin/upstream/index.js';
 import type { LeaseRequest } from '#src/plugin/contract/slots.js';
 import type { AccountKind } from '#src/plugin/contract/account.js';

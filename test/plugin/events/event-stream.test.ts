@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { committed, continuePausedTurns, EventStream, mapEvents, ModelEvent, sseBody, type ModelEventBatch, type ModelEvents, type Transform } from '#src/plugin/index.js';
+import {
+  committed,
+  continuePausedTurns,
+  EventStream,
+  mapEvents,
+  ModelEvent,
+  sseBody,
+  type ModelEventBatch,
+  type ModelEvents,
+  type Transform,
+} from '#src/plugin/index.js';
 import { tapEvents } from '#src/plugin/events/map-events.js';
 import { StreamController, type Sink } from '@gw2api/gateway/plugin/raw';
 import { messageEvents, replyOf } from '@gw2api/gateway/testing';

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { EventStream, mapText, TextMapper, type MessagesStreamEvent, type ModelEvents, type TextMap } from '#src/plugin/index.js';
+import {
+  EventStream,
+  mapText,
+  TextMapper,
+  type MessagesStreamEvent,
+  type ModelEvents,
+  type TextMap,
+} from '#src/plugin/index.js';
 import { eventsOf, messageEvents } from '@gw2api/gateway/testing';
 
 const said = 'All is well here. A secret, and what follows it, which is long enough.';

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { EventStream, foldMessage, mapText, ModelEvent, TextMapper, type ContentBlock, type Delta, type MessagesStreamEvent, type TextMap } from '#src/plugin/index.js';
+import {
+  EventStream,
+  foldMessage,
+  mapText,
+  ModelEvent,
+  TextMapper,
+  type ContentBlock,
+  type Delta,
+  type MessagesStreamEvent,
+  type TextMap,
+} from '#src/plugin/index.js';
 import { collectEvents, eventsOf, messageEvents } from '@gw2api/gateway/testing';
 
 /** A map that replaces what an expression matches; the expression must be global. */

@@ -1,5 +1,10 @@
 import type { FormatContext } from '#src/plugin/format/index.js';
-import { mapCacheMarkers, type MessagesRequest, type MessagesStreamEvent, ModelEvent } from '#src/plugin/index.js';
+import {
+  mapCacheMarkers,
+  type MessagesRequest,
+  type MessagesStreamEvent,
+  ModelEvent,
+} from '#src/plugin/index.js';
 import { formats, type FormatName } from '../../support/formats.js';
 import { contextWith } from './contexts.js';
 import { end, made, messageStart } from './events.js';

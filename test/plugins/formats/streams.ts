@@ -1,7 +1,14 @@
 import { createParser } from 'eventsource-parser';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EventStream, type Format, isGatewayError, type Logger, ModelEvent, type ModelReply } from '#src/plugin/index.js';
+import {
+  EventStream,
+  type Format,
+  isGatewayError,
+  type Logger,
+  ModelEvent,
+  type ModelReply,
+} from '#src/plugin/index.js';
 import type { FormatContext, StoredResponse } from '#src/plugin/format/index.js';
 import { fakeModels, MemoryStore } from '@gw2api/gateway/testing';
 

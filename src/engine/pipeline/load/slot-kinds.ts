@@ -1,4 +1,10 @@
-import { accountForm, upstreamForm, type AccountKind, type DefinitionForm, type UpstreamKind } from '../../../plugin/core.js';
+import {
+  accountForm,
+  upstreamForm,
+  type AccountKind,
+  type DefinitionForm,
+  type UpstreamKind,
+} from '../../../plugin/core.js';
 import { checkFields, type Loadable, type PluginKind } from './load-plugin.js';
 
 type Definition = object & { readonly name: string; readonly open: unknown };

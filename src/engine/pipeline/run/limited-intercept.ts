@@ -1,5 +1,12 @@
 import { checkReply, type StagePlace } from '../../../plugin/core.js';
-import { GatewayError, type Clock, type Intercept, type MessagesRequest, type ModelCall, type ModelReply } from '../../../plugin/index.js';
+import {
+  GatewayError,
+  type Clock,
+  type Intercept,
+  type MessagesRequest,
+  type ModelCall,
+  type ModelReply,
+} from '../../../plugin/index.js';
 import { originalContext } from '../stage/context-view.js';
 import { isAnswer, reportSkip, type StageLimits } from './limited.js';
 

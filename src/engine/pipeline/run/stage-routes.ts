@@ -1,6 +1,13 @@
 import type Koa from 'koa';
 import type { ConfigProblem } from '../../../config/config.js';
-import { routeMethods, type HandledRoute, type RouteRequest, type ServedRoute, type StagePlace, type StageRoute } from '../../../plugin/core.js';
+import {
+  routeMethods,
+  type HandledRoute,
+  type RouteRequest,
+  type ServedRoute,
+  type StagePlace,
+  type StageRoute,
+} from '../../../plugin/core.js';
 import type { Caller, Host } from '../../../plugin/index.js';
 import type { LoadedStage } from '../load/load-stages.js';
 import { isPattern, routeOwner, routeProblems, type RouteOwner } from '../order/route-owners.js';

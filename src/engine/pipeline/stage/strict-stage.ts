@@ -1,4 +1,12 @@
-import { type Plugin, type MessagesRequest, type Intercept, type ModelCall, type ModelReply, type StageContext, EventStream } from '../../../plugin/index.js';
+import {
+  type Plugin,
+  type MessagesRequest,
+  type Intercept,
+  type ModelCall,
+  type ModelReply,
+  type StageContext,
+  EventStream,
+} from '../../../plugin/index.js';
 import { coreKeys, type StagePlace, StrictEvents } from '../../../plugin/core.js';
 import { contextView, originalContext, type AnyContext } from './context-view.js';
 import type { RequestTrace } from '../../trace/request-trace.js';

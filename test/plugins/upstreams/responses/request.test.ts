@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { withExtras } from '@gw2api/gateway/plugin';
-import { GatewayError, type ContentBlock, type Message, type MessagesRequest, type Tool } from '#src/plugin/index.js';
+import {
+  GatewayError,
+  type ContentBlock,
+  type Message,
+  type MessagesRequest,
+  type Tool,
+} from '#src/plugin/index.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
 import { reportTo } from '#plugins/upstreams/shared/dropped.js';

@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { asForcedTool, EventStream, ModelEvent, type MessagesRequest, type MessagesStreamEvent, type SlotCall, type Tool } from '#src/plugin/index.js';
+import {
+  asForcedTool,
+  EventStream,
+  ModelEvent,
+  type MessagesRequest,
+  type MessagesStreamEvent,
+  type SlotCall,
+  type Tool,
+} from '#src/plugin/index.js';
 import { withFittedSchemas } from '#plugins/upstreams/shared/anthropic-schemas.js';
 import { frozen } from '../../formats/contexts.js';
 

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { GatewayError, type MessagesRequest, type SlotCall, type TextBlock, type Tool } from '#src/plugin/index.js';
+import {
+  GatewayError,
+  type MessagesRequest,
+  type SlotCall,
+  type TextBlock,
+  type Tool,
+} from '#src/plugin/index.js';
 import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 import { asForcedTool } from '@gw2api/gateway/plugin';
 import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
