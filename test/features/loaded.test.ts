@@ -61,7 +61,7 @@ describe('a feature that is off', () => {
     const loaded = await loadedIn(coverage);
     expect(loaded).to.include.members(['server.js', 'features/metrics/request-metrics.js']);
     const ofFeatures = loaded
-      .filter((module) => module.startsWith('features/') && !module.endsWith('/index.js'))
+      .filter((module) => module.startsWith('features/') && !/\/(?:index|extension)\.js$/.test(module))
       .map((module) => module.slice('features/'.length));
     expect(ofFeatures.filter((module) => off.some((part) => module.startsWith(part)))).to.deep.equal([]);
   });
