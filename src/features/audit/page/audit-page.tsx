@@ -14,6 +14,7 @@ import { EntryDialog } from './entry-dialog.js';
 import { FilterBar } from './filter-bar.js';
 import { filtersOf, toQuery, type Filters } from './filters.js';
 import { useEntries } from './use-entries.js';
+import './audit.css';
 
 export const auditPage: ConsolePage = {
   path: '/audit',

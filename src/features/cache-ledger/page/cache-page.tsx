@@ -14,6 +14,7 @@ import { hitChart, hitPercent } from './hit-ratio.js';
 import { LossTable } from './loss-table.js';
 import { spanInWords, spanNameOf, spanOptions } from './span.js';
 import { useCache, type CauseSum } from './use-cache.js';
+import './cache-ledger.css';
 
 export const cachePage: ConsolePage = {
   path: '/cache',

@@ -7,6 +7,7 @@ import { Problem } from '../../../console/web/ui/problem.js';
 import { cancelCanary, commitCanary, type Canary } from './api.js';
 import { CanaryFigures } from './canary-figures.js';
 import { Changes } from '../../../console/web/ui/config-changes.js';
+import './canary.css';
 
 interface CanaryCardProps {
   readonly resource: Resource<Canary | null>;

@@ -15,6 +15,7 @@ import { Card, Page } from '../../../console/web/ui/page.js';
 import { Segmented } from '../../../console/web/ui/segmented.js';
 import { Select } from '../../../console/web/ui/select.js';
 import { curlGroup, snippetGroups } from './snippets.js';
+import './connect.css';
 
 export const connectPage: ConsolePage = {
   path: '/connect',

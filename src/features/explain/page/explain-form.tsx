@@ -8,6 +8,7 @@ import { Card } from '../../../console/web/ui/page.js';
 import { Select } from '../../../console/web/ui/select.js';
 import type { ExplainCall } from './api.js';
 import { exampleOf, formats, headersIn } from './examples.js';
+import './explain.css';
 
 interface ExplainFormProps {
   /** Text of the button; default: Explain. */

@@ -7,6 +7,7 @@ import { Card } from '../../../console/web/ui/page.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { Json } from './changes.js';
 import { ExplainedStage } from './explained-stage.js';
+import './explain.css';
 
 /** Explanation of one request. */
 export function Report({ explanation }: { readonly explanation: Explanation }) {

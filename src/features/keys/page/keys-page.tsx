@@ -14,6 +14,7 @@ import { RevokeDialog } from './revoke-dialog.js';
 import { RotateDialog } from './rotate-dialog.js';
 import { useTeams } from './use-teams.js';
 import { useKeyUsage } from './use-key-usage.js';
+import './keys.css';
 
 export const keysPage: ConsolePage = {
   path: '/keys',

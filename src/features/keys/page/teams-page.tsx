@@ -12,6 +12,7 @@ import { deleteTeam, type Team } from './api.js';
 import { teamColumns } from './team-columns.js';
 import { TeamForm } from './team-form.js';
 import { useTeams } from './use-teams.js';
+import './teams.css';
 
 export const teamsPage: ConsolePage = {
   path: '/teams',

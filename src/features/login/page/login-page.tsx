@@ -6,6 +6,7 @@ import { Skeleton } from '../../../console/web/ui/loaded.js';
 import { Logo } from '../../../console/web/ui/logo.js';
 import { fetchLoginWays, type LoginWays } from './api.js';
 import { PasswordForm } from './password-form.js';
+import './login.css';
 
 export function LoginPage() {
   const { query } = usePlace();

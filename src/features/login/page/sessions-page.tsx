@@ -12,6 +12,7 @@ import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { endOtherSessions, endSession, fetchSessions, type SessionItem } from './api.js';
 import { sessionColumns } from './session-columns.js';
+import './sessions.css';
 
 export const sessionsPage: ConsolePage = {
   path: '/sessions',

@@ -10,6 +10,8 @@ import { CanaryCard } from '../../canary/page/canary-card.js';
 import { fetchPipeline } from './api.js';
 import { ReloadDialog } from './reload-dialog.js';
 import { Step, stepsOf } from './step.js';
+import './pipeline.css';
+import './options.css';
 
 export const pipelinePage: ConsolePage = {
   path: '/pipeline',

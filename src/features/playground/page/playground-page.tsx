@@ -10,6 +10,7 @@ import { ExplainForm } from '../../explain/page/explain-form.js';
 import { curlOf } from './curl.js';
 import { RunView } from './run-view.js';
 import { usePlayground } from './use-playground.js';
+import './playground.css';
 
 export const playgroundPage: ConsolePage = {
   path: '/playground',

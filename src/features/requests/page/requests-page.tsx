@@ -19,6 +19,8 @@ import { RequestTable } from './request-table.js';
 import { TailControls } from './tail-controls.js';
 import { usePages } from './use-pages.js';
 import { useTail } from './use-tail.js';
+import './requests.css';
+import './error-text.css';
 
 export const requestsPage: ConsolePage = {
   path: '/requests',

@@ -15,6 +15,7 @@ import { SlotForm } from './slot-form.js';
 import { SlotTable } from './slot-table.js';
 import { stateWords } from './slot-words.js';
 import { StateChanges } from './state-changes.js';
+import './slots.css';
 
 export const slotsPage: ConsolePage = {
   path: '/slots',

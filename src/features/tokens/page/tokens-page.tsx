@@ -10,6 +10,7 @@ import { fetchAdminTokens, type AdminToken } from './api.js';
 import { IssueTokenDialog } from './issue-token-dialog.js';
 import { RevokeTokenDialog } from './revoke-token-dialog.js';
 import { tokenColumns } from './token-columns.js';
+import './tokens.css';
 
 export const tokensPage: ConsolePage = {
   path: '/tokens',

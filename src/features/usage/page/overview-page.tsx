@@ -18,6 +18,7 @@ import { groupingOf, groupingOptions } from './grouping.js';
 import { StoredResponses } from './stored-responses.js';
 import { Tiles } from './tiles.js';
 import { useOverview, useTags } from './use-overview.js';
+import './usage.css';
 
 export const overviewPage: ConsolePage = {
   path: '/',
