@@ -15,12 +15,8 @@ import { RequestUsage } from './request-usage.js';
 import { RequestVersions } from './request-versions.js';
 import { AddedParts } from './added-parts.js';
 import { TracedStage, type StageStep } from './traced-stage.js';
-import {
-  UpstreamCallTimer,
-  type CallIdSource,
-  type CallReport,
-  type TracedCall,
-} from './upstream-call-timer.js';
+import { UpstreamCallTimer } from './upstream-call-timer.js';
+import type { CallIdSource, CallReport, TracedCall } from './upstream-call-timer.js';
 import { withTag } from './usage-tags.js';
 import type { Writable } from '../../kit/writable.js';
 
