@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { eventually } from '../eventually.js';
+import { execWhenFree } from '../state/store/exec-when-free.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { slotAt } from './harness.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
@@ -69,8 +70,8 @@ describe('a budget of a gateway that is killed', function () {
   it('knows what waits in the spool over a kill -9: it is refused where it was used up', async () => {
     const killed = await start();
     await killed.url();
-    const other = new Database(path.join(cwd, 'data', 'gateway.db'), { timeout: 10_000 }); // the gateway may just write itself
-    other.exec('begin immediate'); // the store takes no rows
+    const other = new Database(path.join(cwd, 'data', 'gateway.db'));
+    await execWhenFree(other, 'begin immediate'); // the store takes no rows
     for (let at = 0; at < 2; at += 1) {
       const answer = await call(killed);
       expect(answer.status).to.equal(200);

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { main } from '#src/cli/command-line.js';
-import { commands } from '#src/cli/commands.js';
 
 export interface ProcessOptions {
   /** What comes after `node dist/server.js`. */
@@ -25,14 +24,10 @@ export function ownEnv(): Readonly<Record<string, string | undefined>> {
   return { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0' };
 }
 
-/** True for a command that ends; a server, and what runs until a signal, need a process of their own. */
-export function isCommand(args: readonly string[]): boolean {
-  return args.some((word) => Object.hasOwn(commands, word)) && !args.includes('--watch');
-}
-
 /**
- * Runs a command as `node dist/server.js` would, in a folder and an environment of its own, but in this process, which
- * has the modules loaded. Only one runs at a time, for the working directory is of the process.
+ * Runs a command, or a server that is refused before it opens anything, as `node dist/server.js` would, in a folder and
+ * an environment of its own, but in this process, which has the modules loaded. Only one runs at a time, for the working
+ * directory is of the process. Throws where it serves.
  */
 export function runCommand(options: Required<Omit<ProcessOptions, 'entry'>>): Promise<Ended> {
   const run = last.then(() => runAlone(options));
@@ -45,6 +40,7 @@ let last: Promise<unknown> = Promise.resolve();
 async function runAlone({ args, env, cwd }: Required<Omit<ProcessOptions, 'entry'>>): Promise<Ended> {
   const { env: outerEnv, cwd: outerCwd } = { env: process.env, cwd: process.cwd() };
   const { console } = globalThis;
+  const listeners = process.listeners('exit');
   const outer = (['stdin', 'stdout', 'stderr'] as const).map(
     (name) => [name, Object.getOwnPropertyDescriptor(process, name)!] as const,
   );
@@ -54,13 +50,16 @@ async function runAlone({ args, env, cwd }: Required<Omit<ProcessOptions, 'entry
     process.env = { ...ownEnv(), ...env };
     for (const [name, value] of Object.entries({ stdin: {}, stdout, stderr }))
       Object.defineProperty(process, name, { value, configurable: true });
-    const code = (await main(args, (exitCode) => Promise.resolve(exitCode))) ?? null;
+    const code = await main(args, (exitCode) => Promise.resolve(exitCode));
+    if (code === undefined) throw new Error(`It serves, in the process of the tests: ${args.join(' ')}`);
     return { code, signal: null, stdout: stdout.text, stderr: stderr.text };
   } finally {
     for (const [name, descriptor] of outer) Object.defineProperty(process, name, descriptor);
     process.env = outerEnv;
     process.chdir(outerCwd);
     globalThis.console = console;
+    for (const added of process.listeners('exit').filter((each) => !listeners.includes(each)))
+      process.off('exit', added);
     // Some commands delay optimization, which is for processes that end; the value is the default of Node 20.
     if (process.versions.v8.startsWith('11.')) setFlagsFromString(`--interrupt-budget=${132 * 1024}`);
   }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { isCommand, ownEnv, runCommand, type Ended, type ProcessOptions } from './command-run.js';
+import { ownEnv, runCommand, type Ended, type ProcessOptions } from './command-run.js';
 import { TempFolders, type Files } from './temp-folders.js';
 
 export type { Ended, ProcessOptions } from './command-run.js';
@@ -16,15 +16,20 @@ export class GatewayProcess {
   readonly exited: Promise<Pick<Ended, 'code' | 'signal'>>;
   readonly #child: ChildProcess;
   readonly #watchers = new Set<() => void>();
+  readonly #logged: LogLine[] = [];
   #stdout = '';
+  /** What has come of a line whose end has not. */
+  #begun = '';
   #stderr = '';
   #isOver = false;
 
   constructor({ args = [], env = {}, cwd = tmpdir(), entry = 'server.js' }: ProcessOptions) {
     const argv = [path.resolve('dist', entry), ...args]; // an absolute entry stays as it is
     this.#child = spawn(process.execPath, argv, { cwd, env: { ...ownEnv(), ...env } });
-    this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(() => (this.#stdout += chunk.toString())));
-    this.#child.stderr?.on('data', (chunk: Buffer) => this.#read(() => (this.#stderr += chunk.toString())));
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(() => this.#hear(text)));
+    this.#child.stderr
+      ?.setEncoding('utf8')
+      .on('data', (text: string) => this.#read(() => (this.#stderr += text)));
     this.exited = once(this.#child, 'exit').then(([code, signal]) => ({ code, signal }));
     this.ended = once(this.#child, 'close').then(([code, signal]) => {
       this.#read(() => (this.#isOver = true));
@@ -38,8 +43,7 @@ export class GatewayProcess {
 
   /** The log so far. */
   get logged(): readonly LogLine[] {
-    const whole = this.#stdout.split('\n').slice(0, -1);
-    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine); // pino writes them
+    return this.#logged;
   }
 
   /** The log line of this message, now or as soon as it comes. */
@@ -49,7 +53,7 @@ export class GatewayProcess {
 
   /** The first line of the log that `isMeant`, now or as soon as it comes. */
   async line(isMeant: (line: LogLine) => boolean, what = 'the log line'): Promise<LogLine> {
-    return this.#until(() => this.logged.find(isMeant), what);
+    return this.#until(() => this.#logged.find(isMeant), what);
   }
 
   get pid(): number {
@@ -87,6 +91,14 @@ export class GatewayProcess {
     this.#child.kill(name);
   }
 
+  /** Parses each line once: a log may have megabytes. */
+  #hear(text: string): void {
+    this.#stdout += text;
+    const lines = (this.#begun + text).split('\n');
+    this.#begun = lines.pop() ?? '';
+    for (const line of lines) if (line.startsWith('{')) this.#logged.push(JSON.parse(line) as LogLine); // pino writes them
+  }
+
   #read(take: () => unknown): void {
     take();
     for (const look of this.#watchers) look();
@@ -120,13 +132,12 @@ export class ProcessWorkshop {
     return started;
   }
 
-  /** Runs a command to its end in this process, and a server, which is refused, in its own. */
-  async run(options: ProcessOptions = {}): Promise<Ended> {
-    if (options.entry !== undefined || !isCommand(options.args ?? [])) return this.spawn(options);
+  /** Runs a command, or a server that is refused before it opens anything, to its end in this process. */
+  async run(options: Omit<ProcessOptions, 'entry'> = {}): Promise<Ended> {
     return runCommand({ env: {}, args: [], ...options, cwd: options.cwd ?? (await this.folder()) });
   }
 
-  /** Runs to the end in a process of its own, which takes seconds: once for each command. */
+  /** Runs to the end in a process of its own, which takes seconds: once for each command, and for a server that opens. */
   async spawn(options: ProcessOptions = {}): Promise<Ended> {
     return (await this.start(options)).ended;
   }

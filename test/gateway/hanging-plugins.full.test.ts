@@ -39,7 +39,7 @@ describe('a process whose plugin hangs', function () {
   it('is told by the primary of several workers', async () => {
     const files = { ...hanging, 'gateway.yaml': yaml('./setup.mjs', 'listen: { workers: 2 }\n') };
     const cwd = await workshop.folder(files);
-    const ended = await workshop.run({
+    const ended = await workshop.spawn({
       cwd,
       env: { GW2API_API_KEY: 'k' },
       args: ['--config', 'gateway.yaml'],

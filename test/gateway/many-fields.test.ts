@@ -19,7 +19,7 @@ describe('a body of very many fields', () => {
   for (const format of formatNames)
     it(`is refused before it costs others their time: ${format}`, async () => {
       const { path, request } = dialects[format];
-      const text = JSON.stringify({ ...request('Hi'), ...fields(900_000) });
+      const text = JSON.stringify({ ...request('Hi'), ...fields(300_000) });
       const before = process.cpuUsage();
       const response = await fetch(pair.url + path, {
         method: 'POST',
@@ -30,7 +30,7 @@ describe('a body of very many fields', () => {
       const { user } = process.cpuUsage(before);
       expect(error).to.include({ status: 400, code: 'invalid_request' });
       expect(error.message).to.equal('body: must not have more than 1000 fields.');
-      expect(user / 1000).to.be.below(1500);
+      expect(user / 1000).to.be.below(750);
     });
 
   it('is refused from 1,001 on, however it comes', async () => {

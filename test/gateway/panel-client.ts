@@ -67,28 +67,33 @@ export function checkAnswer(document: Json, { method, path, status, answer, isOp
   const schema =
     paths[known ?? '']?.[method.toLowerCase()]?.responses[String(status)]?.content['application/json'].schema;
   if (!schema) throw new Error(`the document has no ${method} ${path} with ${status}`);
-  const plain = withoutFormats(inlined(schema, document));
-  const errors = compileCheck(isOpen ? plain : closeSchema(plain))(answer);
+  const errors = checkOf(plainText(schema, document), isOpen)(answer);
   expect(errors, `${method} ${path}`).to.deep.equal([]);
 }
 
-/** Our own check follows no references. */
-function inlined(value: unknown, document: Json): Json {
-  const text = JSON.stringify(value, (_, inner: unknown) => {
-    const { $ref } = Object(inner) as { $ref?: unknown };
-    if (typeof $ref !== 'string') return inner;
-    const { schemas } = document['components'] as { schemas: Json };
-    return schemas[$ref.slice('#/components/schemas/'.length)];
-  });
-  return JSON.parse(text) as Json;
+type Check = ReturnType<typeof compileCheck>;
+
+/** Checks by the text of their schema: to compile one takes longer than the call that it is for. */
+const checks = new Map<string, Check>();
+
+function checkOf(text: string, isOpen = false): Check {
+  const key = `${isOpen} ${text}`;
+  const known = checks.get(key);
+  if (known) return known;
+  const schema = JSON.parse(text) as Json;
+  const made = compileCheck(isOpen ? schema : closeSchema(schema));
+  checks.set(key, made);
+  return made;
 }
 
-/** Our own check knows none. */
-function withoutFormats(schema: Json): Json {
-  const text = JSON.stringify(schema, (key, value: unknown) =>
-    key === 'format' && typeof value === 'string' ? undefined : value,
-  );
-  return JSON.parse(text) as Json;
+/** A schema without references and formats, as JSON: our own check follows no references and knows no formats. */
+function plainText(schema: Json, document: Json): string {
+  const { schemas } = document['components'] as { schemas: Json };
+  return JSON.stringify(schema, (key, value: unknown) => {
+    if (key === 'format' && typeof value === 'string') return undefined;
+    const { $ref } = Object(value) as { $ref?: unknown };
+    return typeof $ref === 'string' ? schemas[$ref.slice('#/components/schemas/'.length)] : value;
+  });
 }
 
 interface Operation {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import Database from 'libsql';
 import { expect } from 'chai';
 import { livedMs } from '../lived-ms.js';
+import { execWhenFree } from '../state/store/exec-when-free.js';
 import { ownFolder } from '../state/store/stores.js';
 import { startGateway, type GatewayUnderTest } from './harness.js';
 import { errorIn } from './kit.js';
@@ -26,8 +27,8 @@ describe('a panel whose store is in trouble', () => {
   });
 
   it('says within two seconds that another program has locked the file, and goes on when that is over', async () => {
-    const other = new Database(file, { timeout: 10_000 });
-    other.exec('begin immediate');
+    const other = new Database(file);
+    await execWhenFree(other, 'begin immediate');
     let response: Response | undefined;
     const issue = async () => void (response = await panel.fetch('POST', '/keys', { name: 'k' }));
     expect(await livedMs(issue)).to.be.lessThan(2000);
@@ -40,9 +41,9 @@ describe('a panel whose store is in trouble', () => {
   });
 
   it('answers every route that needs it with 503 and a time to come again', async () => {
-    const other = new Database(file, { timeout: 10_000 });
+    const other = new Database(file);
     for (const table of ['ledger', 'ledger_sums', 'keys', 'slots', 'sessions', 'responses'])
-      other.exec(`drop table ${table}`);
+      await execWhenFree(other, `drop table ${table}`);
     other.close();
     const asked = [
       await panel.fetch('GET', '/keys'),

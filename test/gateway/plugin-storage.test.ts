@@ -1,6 +1,7 @@
 import path from 'node:path';
 import Database from 'libsql';
 import { expect } from 'chai';
+import { execWhenFree } from '../state/store/exec-when-free.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';
 import { errorIn } from './kit.js';
 import { TempFolders } from './temp-folders.js';
@@ -65,7 +66,7 @@ describe("a plugin's storage in a gateway with a SQLite file", () => {
 
   it('is 503 while the store is in trouble', async () => {
     const other = new Database(file());
-    other.exec('drop table plugin_values');
+    await execWhenFree(other, 'drop table plugin_values');
     other.close();
     const response = await under.post('/v1/messages', ask('Hi'));
     expect(response.headers.get('retry-after')).to.equal('1');

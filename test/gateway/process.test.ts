@@ -1,12 +1,12 @@
-import { once } from 'node:events';
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { name, version } from '#src/kit/version.js';
 import { eventually } from '../eventually.js';
+import { freePort } from './free-port.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
+import { ask, env, faultOfEnv, key, post, takePort, yaml } from './process-kit.js';
 
 const workshop = new ProcessWorkshop();
 
@@ -15,228 +15,36 @@ function endProcesses(): void {
   afterEach(() => workshop.end());
 }
 
-const key = 'the-master-key';
-const env = { GW2API_API_KEY: key };
-
-/** What encrypts credentials, beside the master key in `.env`; a pattern. */
-const secretLine = 'GW_SECRET_KEY=[\\w+/]{43}=\n';
-
-/** A `gateway.yaml` with every stage that an answer needs. */
-function yaml(slots = '[{ id: a, upstream: simulator }]', listen = '{}'): string {
-  const uses = ['auth', 'body-limit', 'format-decode', 'slot-pick', 'upstream-call', 'format-encode'];
-  return `listen: ${listen}\npipeline:\n${uses.map((use) => `  - use: ${use}\n`).join('')}slots: ${slots}\n`;
-}
-
 function slotsAt(url: string): string {
   return `[{ id: a, upstream: messages, baseUrl: '${url}', account: { kind: none } }]`;
 }
-
-async function envOf(folder: string): Promise<string> {
-  return readFile(path.join(folder, '.env'), 'utf8');
-}
-
-function post(url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(`${url}/v1/messages`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key, ...headers },
-    body: JSON.stringify(body),
-  });
-}
-
-function ask(text: string, fields: object = {}): object {
-  return { model: 'sonnet-5', max_tokens: 100, messages: [{ role: 'user', content: text }], ...fields };
-}
-
-/** The curl lines of a text as arguments of fetch. */
-function curlsIn(text: string): readonly (readonly [url: string, init: RequestInit])[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('curl '));
-  return lines.map((line) => {
-    const [, url = '', options = ''] = /^curl (\S+) (.*)$/.exec(line) ?? [];
-    const pairs = [...options.matchAll(/-H '([^':]+): ([^']*)'/g)].map(([, field, value]) => [field, value]);
-    const body = /-d '([^']*)'$/.exec(options)?.[1] ?? null;
-    return [url, { method: 'POST', headers: Object.fromEntries(pairs), body }];
-  });
-}
-
-describe('the first start', () => {
-  endProcesses();
-
-  it('makes a master key, keeps it in .env, and prints it with four requests that work as they stand', async () => {
-    const cwd = await workshop.folder();
-    const gateway = await workshop.start({ cwd });
-    const printed = await gateway.output('/panel\n');
-    const masterKey = /^Master key: (gw-master-[\w-]{32})$/m.exec(printed)?.[1];
-    expect(await envOf(cwd)).to.match(new RegExp(`^${secretLine}GW2API_API_KEY=${masterKey}\n$`));
-    expect(((await stat(path.join(cwd, '.env'))).mode & 0o777).toString(8)).to.equal('600');
-    expect(printed).to.include(`(shown once; written to ${path.join(cwd, '.env')})`);
-    const [, address] = /^The console: (http:\S+)$/m.exec(printed) ?? [];
-    expect(await (await fetch(address ?? '')).text()).to.include('<title>gw2api console</title>');
-
-    const answers = await Promise.all(curlsIn(printed).map((curl) => fetch(...curl)));
-    expect(answers.map((answer) => [new URL(answer.url).pathname, answer.status])).to.deep.equal([
-      ['/v1/messages', 200],
-      ['/v1/chat/completions', 200],
-      ['/v1/responses', 200],
-      ['/v1/completions', 200],
-    ]);
-    for (const answer of answers) expect(await answer.text()).to.include('Hello!');
-  });
-
-  it('is the only one that shows the key', async () => {
-    const cwd = await workshop.folder();
-    const first = await workshop.start({ cwd });
-    const masterKey = /gw-master-[\w-]+/.exec(await first.output('/v1/completions'))![0];
-    first.signal('SIGTERM');
-    await first.ended;
-
-    const second = await workshop.start({ cwd });
-    const answer = await post(await second.url(), ask('Hi'), { 'x-api-key': masterKey });
-    expect(answer.status).to.equal(200);
-    second.signal('SIGTERM');
-    const { stdout } = await second.ended;
-    expect(stdout).not.to.include(masterKey);
-    expect(stdout).not.to.include('curl');
-    expect(await envOf(cwd)).to.match(new RegExp(`^${secretLine}GW2API_API_KEY=${masterKey}\n$`));
-  });
-
-  it('adds a line to a .env whose last one has no end, and gives it mode 0600', async () => {
-    const cwd = await workshop.folder({ '.env': 'GW_LOG_LEVEL=info\nOTHER=1' });
-    const gateway = await workshop.start({ cwd });
-    await gateway.output('/v1/completions');
-    expect(await envOf(cwd)).to.match(
-      new RegExp(`^GW_LOG_LEVEL=info\nOTHER=1\n${secretLine}GW2API_API_KEY=gw-master-[\\w-]+\n$`),
-    );
-    expect(((await stat(path.join(cwd, '.env'))).mode & 0o777).toString(8)).to.equal('600');
-  });
-
-  it('goes on where .env cannot be written, and says that the key is not kept', async () => {
-    const cwd = await workshop.folder();
-    await mkdir(path.join(cwd, '.env'));
-    const gateway = await workshop.start({ cwd });
-    const printed = await gateway.output('/v1/completions');
-    expect(printed).to.include('(shown once; NOT kept, for .env cannot be written here: set GW2API_API_KEY)');
-    const [curl] = curlsIn(printed);
-    expect((await fetch(...curl!)).status).to.equal(200);
-  });
-
-  it('makes no key where the environment has one', async () => {
-    const cwd = await workshop.folder();
-    const gateway = await workshop.start({ cwd, env: { ...env, GW_SECRET_KEY: 'the secret' } });
-    expect((await post(await gateway.url(), ask('Hi'))).status).to.equal(200);
-    gateway.signal('SIGTERM');
-    expect((await gateway.ended).stdout).not.to.include('curl');
-    expect(await envOf(cwd).catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOENT');
-  });
-
-  it('opens the console with GW_PANEL_PASSWORD where the environment has one', async () => {
-    const gateway = await workshop.start({ env: { ...env, GW_PANEL_PASSWORD: 'open sesame' } });
-    const url = await gateway.url();
-    const logIn = async (password: string) =>
-      fetch(`${url}/api/panel/login`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ password }),
-      });
-    expect((await logIn(key)).status).to.equal(401);
-    const login = await logIn('open sesame');
-    expect(login.status).to.equal(200);
-    const [cookie] = login.headers.getSetCookie();
-    const session = await fetch(`${url}/api/panel/session`, { headers: { cookie: cookie!.split(';')[0]! } });
-    expect(session.status).to.equal(200);
-  });
-
-  it('takes the line ends of files away from both, and the byte order mark of .env', async () => {
-    const cwd = await workshop.folder({ '.env': `\ufeffGW_PANEL_PASSWORD="open sesame\n"\n` });
-    const gateway = await workshop.start({ cwd, env: { GW2API_API_KEY: `${key}\r\n` } });
-    const url = await gateway.url();
-    expect((await post(url, ask('Hi'))).status).to.equal(200);
-    const login = await fetch(`${url}/api/panel/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ password: 'open sesame' }),
-    });
-    expect(login.status).to.equal(200);
-  });
-
-  it('refuses secrets that no header can hold, and does not show them', async () => {
-    const cwd = await workshop.folder();
-    const wrong = { GW2API_API_KEY: 'the\u200bmaster-key', GW_PANEL_PASSWORD: 'open\nsesame' };
-    const says =
-      'GW2API_API_KEY has a character that no header can hold (U+200B): nobody could send it; set another one.\n' +
-      'GW_PANEL_PASSWORD has a character that no header can hold (U+000A): nobody could send it; set another one.\n';
-    expect(await workshop.run({ cwd, env: wrong })).to.include({ code: 78, stdout: '', stderr: says });
-    const checked = await workshop.run({ cwd, env: wrong, args: ['check'] });
-    expect(checked).to.include({ code: 1, stdout: '', stderr: says });
-    const { code, stdout } = await workshop.run({ cwd, env: wrong, args: ['doctor', '--json'] });
-    expect([code, stdout.includes('(U+200B)')]).to.deep.equal([1, true]);
-    const spaced = await workshop.run({ cwd, env: { GW2API_API_KEY: 'the-master-key ' } });
-    expect(spaced.stderr).to.match(
-      /^GW2API_API_KEY begins or ends with white space, which no header can hold/,
-    );
-  });
-
-  it('makes a key where the environment has only the name of one', async () => {
-    const gateway = await workshop.start({ env: { GW2API_API_KEY: '' } });
-    expect(await gateway.output('/v1/completions')).to.include('Master key: gw-master-');
-  });
-
-  it('lets the environment win over .env', async () => {
-    const cwd = await workshop.folder({ '.env': 'GW2API_API_KEY=of-the-file\nGW_LOG_LEVEL=error\n' });
-    const gateway = await workshop.start({ cwd, env: { ...env, GW_LOG_LEVEL: 'info' } });
-    const url = await gateway.url();
-    expect((await post(url, ask('Hi'))).status).to.equal(200);
-    expect((await post(url, ask('Hi'), { 'x-api-key': 'of-the-file' })).status).to.equal(401);
-  });
-
-  it('stops at a .env that it cannot read, in one line', async () => {
-    const cwd = await workshop.folder();
-    await symlink('.env', path.join(cwd, '.env'));
-    const { code, stderr } = await workshop.run({ cwd });
-    expect(code).to.equal(2);
-    expect(stderr).to.equal('.env cannot be read (ELOOP); mend it or take it away.\n');
-  });
-
-  for (const [what, files] of [
-    ['its config is refused', { 'config/gateway.yaml': yaml().replace('body-limit', 'body-limits') }],
-    ['it cannot listen', { 'config/gateway.yaml': yaml() }],
-  ] as const)
-    it(`keeps no key that nobody has seen: ${what}`, async () => {
-      const taken = await takePort();
-      const cwd = await workshop.folder(files);
-      const { code, stdout } = await workshop.run({ cwd, env: { PORT: String(taken.port) } });
-      taken.free();
-      expect(code).to.be.greaterThan(0);
-      expect(stdout).to.equal('');
-      expect(await envOf(cwd).catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOENT');
-    });
-});
 
 describe('the config of a start', () => {
   endProcesses();
 
   const inAnotherPlace = { 'elsewhere/my.yaml': yaml('[{ id: mine, upstream: simulator }]') };
 
-  async function slotsOf(gateway: GatewayProcess): Promise<readonly string[]> {
-    const answer = await fetch(`${await gateway.url()}/admin/slots`, { headers: { 'x-api-key': key } });
-    const { data } = (await answer.json()) as { data: { id: string }[] };
-    return data.map(({ id }) => id);
+  /** The first line of `check`, which finds the config as a start does. */
+  async function checked(cwd: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { stdout } = await workshop.run({ cwd, env: { ...env, ...more }, args: ['check'] });
+    return stdout.split('\n')[0] ?? '';
   }
 
   it('is the one that ships where the working directory has none', async () => {
-    const gateway = await workshop.start({ env });
-    expect(await slotsOf(gateway)).to.deep.equal(['simulator']);
+    expect(await checked(await workshop.folder())).to.match(
+      /^\/.*\/config\/gateway\.yaml: 1\d stages, 1 slot, /,
+    );
   });
 
   it('is config/gateway.yaml of the working directory', async () => {
     const cwd = await workshop.folder({ 'config/gateway.yaml': yaml() });
-    expect(await slotsOf(await workshop.start({ cwd, env }))).to.deep.equal(['a']);
+    expect(await checked(cwd)).to.match(/^config\/gateway\.yaml: 6 stages, 1 slot, /);
   });
 
   it('is what GW_CONFIG names', async () => {
-    const cwd = await workshop.folder(inAnotherPlace);
-    const gateway = await workshop.start({ cwd, env: { ...env, GW_CONFIG: 'elsewhere/my.yaml' } });
-    expect(await slotsOf(gateway)).to.deep.equal(['mine']);
-    expect((await gateway.log('The gateway is listening.'))['config']).to.equal('elsewhere/my.yaml');
+    const cwd = await workshop.folder({ ...inAnotherPlace, 'config/gateway.yaml': yaml() });
+    const first = await checked(cwd, { GW_CONFIG: 'elsewhere/my.yaml' });
+    expect(first).to.match(/^elsewhere\/my\.yaml: 6 stages, 1 slot, /);
   });
 
   it('is what --config names, also beside GW_CONFIG', async () => {
@@ -246,7 +54,10 @@ describe('the config of a start', () => {
       env: { ...env, GW_CONFIG: 'nowhere.yaml' },
       args: ['--config', 'elsewhere/my.yaml'],
     });
-    expect(await slotsOf(gateway)).to.deep.equal(['mine']);
+    const answer = await fetch(`${await gateway.url()}/admin/slots`, { headers: { 'x-api-key': key } });
+    const { data } = (await answer.json()) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).to.deep.equal(['mine']);
+    expect((await gateway.log('The gateway is listening.'))['config']).to.equal('elsewhere/my.yaml');
   });
 
   it('is missed in one line where it is not there', async () => {
@@ -286,67 +97,6 @@ describe('the config of a start', () => {
     expect(problems).to.have.length(expected.length);
   });
 
-  it('warns of a master key that can be guessed, at the start and by check', async () => {
-    const told = 'GW2API_API_KEY is shorter than 16 characters and can be guessed; set a longer one.';
-    const short = { GW2API_API_KEY: 'fifteen-letters' };
-    const gateway = await workshop.start({ env: short });
-    expect(await gateway.log(told)).to.include({ level: 'warn' });
-    const { code, stdout } = await workshop.run({ args: ['check'], env: short });
-    expect(code).to.equal(0);
-    expect(stdout).to.match(new RegExp(`\nwarning: ${told}\n$`));
-    const { stdout: quiet } = await workshop.run({
-      args: ['check'],
-      env: { GW2API_API_KEY: 'sixteen-letters!' },
-    });
-    expect(quiet).not.to.include('warning');
-  });
-
-  it('warns of a GW_SECRET_KEY that can be guessed, at the start and by check, and takes it', async () => {
-    const weak = { GW2API_API_KEY: 'sixteen-letters!', GW_SECRET_KEY: 'abc' };
-    const gateway = await workshop.start({ env: weak });
-    const told = /^GW_SECRET_KEY is shorter than 32 characters: .*Make one with `openssl rand -base64 32`/;
-    const line = await gateway.line(({ msg }) => told.test(msg));
-    expect(line).to.include({ level: 'warn' });
-    const { code, stdout } = await workshop.run({ args: ['check'], env: weak });
-    expect(code).to.equal(0);
-    expect(stdout).to.match(/\nwarning: GW_SECRET_KEY is shorter than 32 characters: .*\n$/);
-  });
-
-  it('names the process that SIGHUP goes to', async () => {
-    const gateway = await workshop.start({ env });
-    const { pid } = await gateway.log('The gateway is listening.');
-    expect(pid).to.be.a('number');
-    process.kill(Number(pid), 'SIGTERM');
-    expect(await gateway.ended).to.include({ code: 0 });
-  });
-
-  it('warns of models that are not in the catalog, and goes on', async () => {
-    const slots = '[{ id: a, upstream: simulator, models: [sonet-5] }]';
-    const cwd = await workshop.folder({ 'config/gateway.yaml': yaml(slots) });
-    const told = 'slots[0].models[0]: "sonet-5" is not in the catalog; did you mean "sonnet-5"?';
-    const { code, stdout } = await workshop.run({ cwd, args: ['check'] });
-    expect(code).to.equal(0);
-    expect(stdout.trimEnd().split('\n').at(-1)).to.equal(`warning: config/gateway.yaml:9:9 ${told}`);
-    const gateway = await workshop.start({ cwd, env });
-    await gateway.url();
-    expect(gateway.logged.find(({ level }) => level === 'warn')?.msg).to.include(told);
-  });
-
-  it('puts the environment into it: GW_MAX_BODY', async () => {
-    const gateway = await workshop.start({ env: { ...env, GW_MAX_BODY: '1kb' } });
-    const url = await gateway.url();
-    expect((await post(url, ask('x'.repeat(500)))).status).to.equal(200);
-    const answer = await post(url, ask('x'.repeat(1024)));
-    expect(answer.status).to.equal(413);
-    expect(await answer.json()).to.deep.include({
-      error: {
-        type: 'request_too_large',
-        code: 'body_too_large',
-        message: 'The body is larger than 1024 bytes, the most that this gateway takes.',
-      },
-    });
-  });
-
   it('refuses an environment that does not fit', async () => {
     const cwd = await workshop.folder();
     const { code, stderr } = await workshop.run({ cwd, env: { GW_MAX_BODY: 'banana', PORT: '70000' } });
@@ -376,12 +126,58 @@ describe('the config of a start', () => {
   });
 });
 
+describe('a start with a config and secrets to warn of', () => {
+  const shop = new ProcessWorkshop();
+  let cwd: string;
+  let gateway: GatewayProcess;
+  before(async () => {
+    cwd = await shop.folder({
+      'config/gateway.yaml': yaml('[{ id: a, upstream: simulator, models: [sonet-5] }]'),
+    });
+    gateway = await shop.start({ cwd, env: { GW2API_API_KEY: 'fifteen-letters', GW_SECRET_KEY: 'abc' } });
+    await gateway.url();
+  });
+  after(() => shop.end());
+
+  /** What `check` prints of the config that ships. */
+  async function checked(own: Readonly<Record<string, string>>): Promise<string> {
+    const { code, stdout } = await shop.run({ args: ['check'], env: own });
+    expect(code).to.equal(0);
+    return stdout;
+  }
+
+  it('warns of a master key that can be guessed, as check does', async () => {
+    const told = 'GW2API_API_KEY is shorter than 16 characters and can be guessed; set a longer one.';
+    expect(await gateway.log(told)).to.include({ level: 'warn' });
+    expect(await checked({ GW2API_API_KEY: 'fifteen-letters' })).to.match(
+      new RegExp(`\nwarning: ${told}\n$`),
+    );
+    expect(await checked({ GW2API_API_KEY: 'sixteen-letters!' })).not.to.include('warning');
+  });
+
+  it('warns of a GW_SECRET_KEY that can be guessed, as check does, and takes it', async () => {
+    const told = /^GW_SECRET_KEY is shorter than 32 characters: .*Make one with `openssl rand -base64 32`/;
+    const line = await gateway.line(({ msg }) => told.test(msg));
+    expect(line).to.include({ level: 'warn' });
+    const weak = { GW2API_API_KEY: 'sixteen-letters!', GW_SECRET_KEY: 'abc' };
+    expect(await checked(weak)).to.match(/\nwarning: GW_SECRET_KEY is shorter than 32 characters: .*\n$/);
+  });
+
+  it('warns of models that are not in the catalog, and goes on', async () => {
+    const told = 'slots[0].models[0]: "sonet-5" is not in the catalog; did you mean "sonnet-5"?';
+    const { code, stdout } = await shop.run({ cwd, args: ['check'] });
+    expect(code).to.equal(0);
+    expect(stdout.trimEnd().split('\n').at(-1)).to.equal(`warning: config/gateway.yaml:9:9 ${told}`);
+    expect(gateway.logged.find(({ level }) => level === 'warn')?.msg).to.include(told);
+  });
+});
+
 describe('a port that cannot be had', () => {
   endProcesses();
 
   it('is said in one line, in exit code 2', async () => {
     const taken = await takePort();
-    const ended = await workshop.run({ env: { ...env, PORT: String(taken.port) } });
+    const ended = await workshop.spawn({ env: { ...env, PORT: String(taken.port) } });
     taken.free();
     expect(ended).to.deep.equal({
       code: 2,
@@ -392,7 +188,7 @@ describe('a port that cannot be had', () => {
   });
 
   it('is an address of another machine', async () => {
-    const { code, stderr } = await workshop.run({ env: { ...env, HOST: '192.0.2.1' } });
+    const { code, stderr } = await workshop.spawn({ env: { ...env, HOST: '192.0.2.1' } });
     expect(code).to.equal(2);
     expect(stderr).to.equal(
       'Cannot listen on 192.0.2.1:0: this machine has no such address; set HOST=0.0.0.0 for all of them.\n',
@@ -401,7 +197,7 @@ describe('a port that cannot be had', () => {
 
   it('is said by the simulator too', async () => {
     const taken = await takePort();
-    const { code, stderr } = await workshop.run({
+    const { code, stderr } = await workshop.spawn({
       entry: 'plugins/upstreams/simulator/main.js',
       args: ['--port', String(taken.port)],
     });
@@ -412,23 +208,20 @@ describe('a port that cannot be had', () => {
 });
 
 describe('SIGHUP', () => {
-  endProcesses();
-
-  it('takes the config as it stands now', async () => {
-    const cwd = await workshop.folder({ 'config/gateway.yaml': yaml() });
-    const gateway = await workshop.start({ cwd, env });
-    const url = await gateway.url();
-    await writeFile(path.join(cwd, 'config/gateway.yaml'), yaml('[{ id: b, upstream: simulator }]'));
-    gateway.signal('SIGHUP');
-    await gateway.log('The config was reloaded.');
-    expect((await post(url, ask('Hi'))).headers.get('x-gw-slot')).to.equal('b');
+  const shop = new ProcessWorkshop();
+  let file: string;
+  let gateway: GatewayProcess;
+  let url: string;
+  before(async () => {
+    const cwd = await shop.folder({ 'config/gateway.yaml': yaml() });
+    file = path.join(cwd, 'config/gateway.yaml');
+    gateway = await shop.start({ cwd, env });
+    url = await gateway.url();
   });
+  after(() => shop.end());
 
   it('keeps the old config where the new one is bad, and logs why with its place', async () => {
-    const cwd = await workshop.folder({ 'config/gateway.yaml': yaml() });
-    const gateway = await workshop.start({ cwd, env });
-    const url = await gateway.url();
-    await writeFile(path.join(cwd, 'config/gateway.yaml'), yaml().replace('use: auth', 'use: autth'));
+    await writeFile(file, yaml().replace('use: auth', 'use: autth'));
     gateway.signal('SIGHUP');
     const { level, problems } = await gateway.log('The new config was refused; the old one stays in force.');
     expect(level).to.equal('error');
@@ -438,6 +231,18 @@ describe('SIGHUP', () => {
     );
     const answer = await post(url, ask('Hi'));
     expect([answer.status, answer.headers.get('x-gw-slot')]).to.deep.equal([200, 'a']);
+  });
+
+  it('goes to the process that the log names', async () => {
+    const { pid } = await gateway.log('The gateway is listening.');
+    expect(pid).to.equal(gateway.pid);
+  });
+
+  it('takes the config as it stands now', async () => {
+    await writeFile(file, yaml('[{ id: b, upstream: simulator }]'));
+    gateway.signal('SIGHUP');
+    await gateway.log('The config was reloaded.');
+    expect((await post(url, ask('Hi'))).headers.get('x-gw-slot')).to.equal('b');
   });
 });
 
@@ -574,7 +379,7 @@ describe('check', () => {
     taken.free();
     expect(code).to.equal(0);
     expect(stdout).not.to.include('key');
-    expect(await envOf(cwd).catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOENT');
+    expect(await faultOfEnv(cwd)).to.equal('ENOENT');
   });
 
   it('tells what is wrong, in exit code 1', async () => {
@@ -584,19 +389,6 @@ describe('check', () => {
     expect(stderr).to.match(/^my\.yaml:6:5 pipeline\[3\] "upstream-call" needs "picker".*slot-pick.*\n$/);
   });
 });
-
-/** A port of the loopback address on which somebody else listens. */
-async function takePort(): Promise<{ readonly port: number; readonly free: () => void }> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, free: () => void server.close() }; // it listens on TCP
-}
-
-async function freePort(): Promise<number> {
-  const { port, free } = await takePort();
-  free();
-  return port;
-}
 
 /** Asks until somebody answers. */
 async function isServing(url: string): Promise<void> {

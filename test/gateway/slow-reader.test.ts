@@ -13,8 +13,11 @@ const megabyte = 1024 * 1024;
 /** What the two sockets of the kernel may take in before the upstream is held back. */
 const maxOnTheWay = 24 * megabyte;
 
+/** Size of an answer, in megabytes: more than is on the way. */
+const size = 32;
+
 /** What this process may hold of such an answer, beside the one text of it that the simulator has made. */
-const maxHeld = (64 + 16) * megabyte;
+const maxHeld = (size + 16) * megabyte;
 
 describe('a caller who reads slowly', () => {
   let pair: Pair;
@@ -57,7 +60,7 @@ describe('a caller who reads slowly', () => {
   for (const path of ['/v1/messages', '/v1/chat/completions']) {
     it(`stops the upstream, and gets everything once it reads (${path})`, async () => {
       const before = heldBytes();
-      const socket = await askWithoutReading(64, path);
+      const socket = await askWithoutReading(size, path);
       await untilStill();
       const call = callsTo(pair.simulator)[0]!;
       expect(call.isBlocked).to.equal(true);
@@ -74,7 +77,7 @@ describe('a caller who reads slowly', () => {
       socket.resume();
       await once(socket, 'close');
       expect(await call.closed).to.equal('finished');
-      expect(received).to.be.greaterThan(64 * megabyte);
+      expect(received).to.be.greaterThan(size * megabyte);
       expect(tail).to.match(path === '/v1/messages' ? /event: message_stop/ : /data: \[DONE\]/);
       const [line] = await requestLines(pair);
       expect(line).to.include({ status: 200, outcome: 'completed' });
@@ -84,7 +87,7 @@ describe('a caller who reads slowly', () => {
   it('stops the upstream over a WebSocket too, and gets everything once it reads', async () => {
     const client = await SocketClient.open(pair);
     client.socket.pause();
-    client.create({ input: `[[sim:size kb=${40 * 1024}]]`, store: false });
+    client.create({ input: `[[sim:size kb=${size * 1024}]]`, store: false });
     await untilStill();
     const call = callsTo(pair.simulator)[0]!;
     expect(call.isBlocked).to.equal(true);
@@ -92,12 +95,14 @@ describe('a caller who reads slowly', () => {
     client.socket.resume();
     const answer = await client.answer();
     expect(answer.at(-1)?.type).to.equal('response.completed');
-    expect(answer.reduce((length, { delta = '' }) => length + delta.length, 0)).to.be.at.least(40 * megabyte);
+    expect(answer.reduce((length, { delta = '' }) => length + delta.length, 0)).to.be.at.least(
+      size * megabyte,
+    );
     await client.close();
   }).timeout(30_000);
 
   it('keeps nobody else waiting', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => askWithoutReading(64)));
+    await Promise.all(Array.from({ length: 5 }, () => askWithoutReading(size)));
     await untilStill();
     const response = await pair.post('/v1/messages', ask('Hello!', { stream: true }));
     expect(await response.text()).to.include('message_stop');
@@ -107,7 +112,7 @@ describe('a caller who reads slowly', () => {
   });
 
   it('and then leaves ends the upstream call', async () => {
-    const socket = await askWithoutReading(64);
+    const socket = await askWithoutReading(size);
     await untilStill();
     const call = callsTo(pair.simulator)[0]!;
     const tookMs = await livedMs(async () => {

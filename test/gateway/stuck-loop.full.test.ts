@@ -1,12 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ask, configOf, file, stuckLine, stuckLines, StuckWorkshop } from './stuck-loop.js';
+import { ask, configOf, file, logsItsPlace, stuckLine, stuckLines, StuckWorkshop } from './stuck-loop.js';
 
 describe('an endless loop in a request', function () {
   this.timeout(60_000);
   const shop = new StuckWorkshop();
   afterEach(() => shop.end());
+
+  it('is logged with its place (memory)', () => logsItsPlace(shop, 'memory'));
+
+  it('in a native call is logged without a stack', async () => {
+    const { gateway, url } = await shop.start({ workers: 2 });
+    const hung = ask(url, 'native');
+    const line = await stuckLine(gateway);
+    expect(line['stack']).to.equal(undefined);
+    expect(line.msg).to.include('native call');
+    await gateway.log('A worker has died; a replacement starts.');
+    await hung;
+  });
 
   it('ends a process that serves alone after a minute, which SIGTERM cannot reach', async function () {
     this.timeout(100_000);

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { ProcessWorkshop, type Ended, type GatewayProcess } from './gateway-process.js';
 
 const key = 'the-master-key';
@@ -101,4 +102,16 @@ export function stuckLine(gateway: GatewayProcess) {
 
 export function stuckLines(gateway: GatewayProcess) {
   return gateway.logged.filter(({ msg }) => msg.startsWith('The event loop is stuck'));
+}
+
+/** A loop without an end is logged with its place. */
+export async function logsItsPlace(shop: StuckWorkshop, store: string): Promise<void> {
+  const { gateway, url } = await shop.start({ store });
+  const hung = ask(url, 'loop');
+  const line = await stuckLine(gateway);
+  expect(line).to.include({ level: 'error', stuckMs: 1000 });
+  expect(line['plugin']).to.match(/\/endless\.mjs:2:\d+$/);
+  expect((line['stack'] as string[])[0]).to.match(/at spin \(file:.*\/endless\.mjs[^:]*:2:\d+\)$/);
+  await shop.end();
+  await hung;
 }

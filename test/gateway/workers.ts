@@ -4,6 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import type { Suite } from 'mocha';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
+import type { HeldAnswer, HeldUpstream } from './held-upstream.js';
 
 export const workshop = new ProcessWorkshop();
 
@@ -77,8 +78,13 @@ export function ask(text: string, fields: object = {}): object {
   return { model: 'sonnet-5', max_tokens: 100, messages: [{ role: 'user', content: text }], ...fields };
 }
 
-export async function answered(url: string, text = 'Hi', headers: object = {}): Promise<Answer> {
-  const answer = await send(`${url}/v1/messages`, { body: ask(text), headers });
+export async function answered(
+  url: string,
+  text = 'Hi',
+  headers: object = {},
+  fields: object = {},
+): Promise<Answer> {
+  const answer = await send(`${url}/v1/messages`, { body: ask(text, fields), headers });
   await answer.text();
   return answer;
 }
@@ -95,4 +101,30 @@ export async function pidsOf(gateway: GatewayProcess, url: string): Promise<read
     pids.add(await pidOf(gateway, await answered(url)));
   expect(pids.size, 'workers that answer').to.equal(2);
   return [...pids];
+}
+
+/** The slots that answer on some connections in a row. */
+export async function slotsOf(url: string): Promise<readonly unknown[]> {
+  const answers = [];
+  for (let count = 0; count < 6; count += 1) answers.push(await answered(url));
+  return [...new Set(answers.map(({ response }) => response.headers['x-gw-slot']))];
+}
+
+interface HeldStream {
+  readonly stream: Answer;
+  readonly answer: HeldAnswer;
+}
+
+/** A stream in each of two workers, begun. */
+export async function startStreams(
+  upstream: HeldUpstream,
+  url: string,
+  fields: object = {},
+): Promise<readonly HeldStream[]> {
+  const streams: HeldStream[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    const stream = await send(`${url}/v1/messages`, { body: ask('Hi', { stream: true, ...fields }) });
+    streams.push({ stream, answer: await upstream.next() });
+  }
+  return streams;
 }

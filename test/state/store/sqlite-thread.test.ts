@@ -14,6 +14,7 @@ import type { Tables } from '#src/state/store/sql/tables/tables.js';
 import { createCipher } from '#src/state/store/credential-cipher.js';
 import { livedMs } from '../../lived-ms.js';
 import { key } from './conformance.js';
+import { execWhenFree } from './exec-when-free.js';
 import { row } from './ledger-conformance.js';
 import { ownSqlite, quiet, type Place } from './stores.js';
 import { clockAt } from '../../clock-at.js';
@@ -92,7 +93,7 @@ describe('the thread of a SQLite file', () => {
 
     it('keeps what is written after a statement that has waited for the lock in vain', async () => {
       const other = new Database(place.where.file);
-      other.exec('begin immediate');
+      await execWhenFree(other, 'begin immediate');
       expect(await put('in vain').catch((error: unknown) => error)).to.include({ code: 'SQLITE_BUSY' });
       other.exec('rollback');
       await put('kept');
@@ -199,7 +200,7 @@ describe('the thread of a SQLite file', () => {
       const store = await openStore(place.where, { log: quiet });
       await store.keys.put(key('k'));
       const other = new Database(place.where.file);
-      other.exec('begin immediate');
+      await execWhenFree(other, 'begin immediate');
       const writes = [
         () => store.keys.put(key('l')),
         () => store.keys.update('k', { name: 'other' }),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { expect } from 'chai';
+import { eventually } from '../eventually.js';
 import { ComposeNginx, readCompose } from './compose-nginx.js';
 import { freePort } from './free-port.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
@@ -85,7 +86,7 @@ class Load {
   /** Resolves when so many more have been answered. */
   async more(count: number): Promise<void> {
     const goal = this.#outcomes.length + count;
-    while (this.#outcomes.length < goal) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => this.#outcomes.length >= goal, 60_000);
   }
 
   async end(): Promise<readonly Outcome[]> {
@@ -98,7 +99,7 @@ class Load {
   async #call(url: string): Promise<void> {
     while (!this.#isOver) {
       const stream = this.#outcomes.length % 3 === 0;
-      this.#outcomes.push(await send(url, this.#agent, { text: '[[sim:slow ms=10]] Hi', stream }));
+      this.#outcomes.push(await send(url, this.#agent, { text: '[[sim:slow ms=40]] Hi', stream }));
     }
   }
 }
