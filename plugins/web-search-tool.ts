@@ -49,6 +49,6 @@ export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogM
 }
 
 function isWebSearch(tool: unknown): boolean {
-  const { name, type } = { ...(tool as Partial<Tool> | null) }; // not validated: its fields are only compared
+  const { name, type } = Object(tool) as Partial<Tool>; // not validated: its fields are only compared
   return name === toolName || (typeof type === 'string' && type.startsWith(`${toolName}_`));
 }

@@ -61,4 +61,13 @@ describe('a body of very many fields', () => {
     expect(response.status).to.equal(200);
     expect(response.headers.get('x-gw-dropped')).to.match(/messages\[0\]\.f0, .*\.\.\.$/);
   });
+
+  it('within a tool of Responses is answered with all of them, and few are named', async () => {
+    const tool = { type: 'function', name: 'f', ...fields(100_000) };
+    const body = { model: 'sonnet-5', input: 'Hi', tools: [tool] };
+    const response = await pair.post('/v1/responses', body);
+    expect(response.headers.get('x-gw-dropped')).to.match(/tools\[0\]\.f0, .*\.\.\.$/);
+    const { tools } = (await response.json()) as { readonly tools: readonly object[] };
+    expect(tools).to.deep.equal([{ description: null, parameters: null, strict: null, ...tool }]);
+  });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { GatewayState, MessagesRequest } from '@gw2api/gateway/plugin';
 import { fakeHost, fakeModels, runStage } from '@gw2api/gateway/testing';
 import webSearchTool, { hasRoom } from '#plugins/web-search-tool.js';
+import { countedPart } from './formats/counted-fields.js';
 
 describe('web-search-tool', () => {
   const tool = { type: 'web_search_20250305', name: 'web_search' };
@@ -51,6 +52,12 @@ describe('web-search-tool', () => {
   it('does not break on tools that nobody has checked', () => {
     for (const tools of [5, { a: 1 }]) expect(hasRoom(asking({ tools }), undefined)).to.equal(false);
     for (const tools of [null, [null, 5, 'a']]) expect(hasRoom(asking({ tools }), undefined)).to.equal(true);
+  });
+
+  it('looks at the name and the type of a tool alone', () => {
+    const { part, looks } = countedPart(own, 1000);
+    expect(hasRoom(asking({ tools: [part] }), undefined)).to.equal(true);
+    expect(looks()).to.equal(0);
   });
 
   it('adds nothing for a model that cannot search', async () => {

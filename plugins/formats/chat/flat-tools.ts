@@ -1,5 +1,5 @@
 import type { ChatBody, ChatMessage, ChatTool, ChatToolCall } from './body.js';
-import type { Toolbox } from '../shared/toolbox.js';
+import { customDefinition, functionDefinition, type Toolbox } from '../shared/toolbox.js';
 
 type FlatTool = ChatTool & { readonly name: string };
 
@@ -12,11 +12,12 @@ export function isFlat(tool: ChatTool): tool is FlatTool {
 export function addFlatTool(tool: FlatTool, path: string, toolbox: Toolbox): void {
   if (!isCustom(tool)) {
     const parameters = tool.input_schema ?? tool.parameters ?? null;
-    return toolbox.addFunction({ ...tool, parameters, strict: tool.strict ?? undefined }, path);
+    const definition = functionDefinition(tool, tool.name);
+    return toolbox.addFunction({ ...definition, parameters, strict: tool.strict ?? undefined }, path);
   }
   const { syntax, definition } = tool.format ?? {};
   const grammar = syntax && definition ? { syntax, definition } : undefined;
-  toolbox.addCustom({ ...tool, grammar }, path);
+  toolbox.addCustom({ ...customDefinition(tool, tool.name), grammar }, path);
 }
 
 /** A tool of Messages is also named `custom`: it has a schema. */

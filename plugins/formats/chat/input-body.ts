@@ -1,3 +1,4 @@
+import { withFields } from '@gw2api/gateway/plugin';
 import type { FormatContext } from '@gw2api/gateway/plugin/format';
 import type { ResponsesBody } from '../responses/body.js';
 import { inputItems } from '../responses/input.js';
@@ -71,11 +72,17 @@ function toResponses(body: Fields): InputBody {
 /** A tool as Responses has it, of one in the shape of Chat or Messages. */
 function flatTool(tool: unknown): unknown {
   if (!isRecord(tool)) return tool;
-  const { function: called, custom, input_schema: schema, ...fields } = tool;
-  if (isRecord(called)) return { ...fields, ...called, type: 'function' };
-  if (isRecord(custom)) return { ...fields, ...custom, ...grammarOf(custom['format']), type: 'custom' };
-  if (isRecord(schema)) return { ...fields, parameters: schema, type: 'function' };
+  const { function: called, custom, input_schema: schema } = tool;
+  if (isRecord(called)) return flattened(tool, called, { type: 'function' });
+  if (isRecord(custom)) return flattened(tool, custom, { ...grammarOf(custom['format']), type: 'custom' });
+  if (isRecord(schema)) return flattened(tool, {}, { parameters: schema, type: 'function' });
   return isNothing(tool['type']) ? { ...tool, type: 'function' } : tool;
+}
+
+/** Tool with the fields of its definition beside its own. */
+function flattened(tool: Fields, definition: Fields, own: Fields): Fields {
+  const { function: _, custom: _custom, input_schema: _schema, ...beside } = tool;
+  return withFields(withFields(beside, definition), own);
 }
 
 function grammarOf(format: unknown): Fields {

@@ -28,17 +28,21 @@ export function responsesItems(input: readonly unknown[], custom: ReadonlySet<un
 /** Items of a message: what it says, its thinking, calls and results, in their order. */
 function itemsOf(given: unknown): readonly unknown[] {
   if (!isRecord(given) || (given['type'] ?? 'message') !== 'message') return [given];
-  const { role, content, tool_calls: calls, tool_call_id: call_id, ...message } = given;
+  const { role, content, phase, tool_calls: calls, tool_call_id: call_id } = given;
   if (role === 'tool') return [{ type: 'function_call_output', call_id, output: plainContent(content) }];
   const made = Array.isArray(calls) ? calls.map(callItem) : [];
   if (!Array.isArray(content)) {
     const isSilent = made.length > 0 && (content === null || content === undefined || content === '');
-    return isSilent ? made : [{ ...message, role, content }, ...made];
+    return isSilent ? made : [messageOf(given, content), ...made];
   }
   const items: unknown[] = [];
   let said: unknown[] = [];
+  let isBegun = false;
   const end = () => {
-    if (said.length > 0) items.push({ ...message, role, content: said });
+    if (said.length === 0) return;
+    // The first message has all fields: a copy of very many for each of very many messages would take minutes.
+    items.push(isBegun ? { type: 'message', role, phase, content: said } : messageOf(given, said));
+    isBegun = true;
     said = [];
   };
   for (const part of content.map(plainPart)) {
@@ -49,7 +53,15 @@ function itemsOf(given: unknown): readonly unknown[] {
     }
   }
   end();
-  return items.length + made.length > 0 ? [...items, ...made] : [{ ...message, role, content }];
+  return items.length + made.length > 0 ? [...items, ...made] : [messageOf(given, content)];
+}
+
+/** Message with this content, without its calls, which are items of their own; itself where that changes nothing. */
+function messageOf(given: Fields, content: unknown): Fields {
+  if (content === given['content'] && !('tool_calls' in given) && !('tool_call_id' in given)) return given;
+  const { tool_calls: _, tool_call_id: _id, ...message }: Record<string, unknown> = given;
+  message['content'] = content;
+  return message;
 }
 
 /** Types of parts that are items of their own in Responses. */

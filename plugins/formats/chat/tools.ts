@@ -14,8 +14,7 @@ import { UnsupportedFields } from '../shared/unsupported-fields.js';
 
 /** The tools of a Chat body by their name upstream: what the encoder names calls by. */
 export function toolNames(body: ChatBody): CallerTools {
-  const dropped = new UnsupportedFields();
-  return readTools(body, dropped).names;
+  return readTools(body, UnsupportedFields.none).names;
 }
 
 /** Declared functions and custom tools; other types are reported. */

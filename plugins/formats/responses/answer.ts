@@ -62,8 +62,8 @@ export class ResponseAnswer implements AnswerWriter {
 
   start(): void {
     this.#isStarted = true;
-    this.#sink.emit('response.created', { response: this.#object('in_progress') });
-    this.#sink.emit('response.in_progress', { response: this.#object('in_progress') });
+    const types = ['response.created', 'response.in_progress'];
+    this.#sink.emitEach(types, { response: this.#object('in_progress') });
   }
 
   end(ending: Ending): void {

@@ -14,12 +14,12 @@ export function settings(body: Readonly<Record<string, unknown>>): Readonly<Reco
     presence_penalty: body['presence_penalty'] ?? 0,
     previous_response_id: body['previous_response_id'] ?? null,
     prompt_cache_key: body['prompt_cache_key'] ?? null,
-    reasoning: { effort: null, summary: null, ...asObject(body['reasoning']) },
+    reasoning: withDefaults({ effort: null, summary: null }, body['reasoning']),
     safety_identifier: body['safety_identifier'] ?? null,
     service_tier: 'default',
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
-    text: { format: { type: 'text' }, ...asObject(body['text']) },
+    text: withDefaults({ format: { type: 'text' } }, body['text']),
     tool_choice: body['tool_choice'] ?? 'auto',
     tools: asList(body['tools']).map(describeTool),
     top_logprobs: body['top_logprobs'] ?? 0,
@@ -31,13 +31,26 @@ export function settings(body: Readonly<Record<string, unknown>>): Readonly<Reco
 
 /** Functions show all their fields, too. */
 function describeTool(tool: unknown): unknown {
-  const fields = asObject(tool);
-  if (fields['type'] !== 'function') return tool;
-  return { description: null, parameters: null, strict: null, ...fields };
+  const isFunction = asObject(tool)['type'] === 'function';
+  return isFunction ? withDefaults({ description: null, parameters: null, strict: null }, tool) : tool;
+}
+
+/** Defaults with the given fields over them. In a loop, since a spread of very many fields takes twice as long. */
+function withDefaults(
+  defaults: Readonly<Record<string, unknown>>,
+  given: unknown,
+): Readonly<Record<string, unknown>> {
+  const fields = asObject(given);
+  // JSON may hold this key, and assigning it would set the prototype.
+  if (Object.hasOwn(fields, '__proto__')) return { ...defaults, ...fields };
+  const all: Record<string, unknown> = {};
+  for (const part of [defaults, fields]) for (const name in part) all[name] = part[name];
+  return all;
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+  // Any object may be read by name.
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 function asList(value: unknown): readonly unknown[] {

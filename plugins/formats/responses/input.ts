@@ -75,9 +75,14 @@ export function ownItems(input: ResponsesBody['input']): readonly InputItem[] {
 
 /** A reference may leave its type out: it has an id and nothing else to say. */
 function isReference(item: InputItem): boolean {
-  const { type, id, ...others } = item;
+  const { type, id } = item;
   if (type === 'item_reference') return true;
-  return !type && typeof id === 'string' && Object.values(others).every(isNothing);
+  return !type && typeof id === 'string' && hasNothingElse(item);
+}
+
+function hasNothingElse(item: InputItem): boolean {
+  for (const name in item) if (name !== 'type' && name !== 'id' && !isNothing(item[name])) return false;
+  return true;
 }
 
 function isNothing(value: unknown): boolean {

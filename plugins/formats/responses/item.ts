@@ -6,6 +6,8 @@ export type Item = Readonly<Record<string, unknown>>;
 /** Sink of events: a stream, or nothing. `fields` lacks only the sequence number. */
 export interface EventSink {
   emit(type: string, fields: object): void;
+  /** Emits the same fields under each of these types, serialized once. */
+  emitEach(types: readonly string[], fields: object): void;
   /** Same as `emit`, with the fields as JSON without braces: avoids an object for each text delta. */
   emitJson(type: string, fields: BinaryString): void;
 }

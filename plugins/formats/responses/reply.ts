@@ -8,8 +8,10 @@ export async function responsesReply(
   events: ModelEvents,
   request: ResponsesRequest,
 ): Promise<ResponseObject> {
-  const answer = new ResponseAnswer(request, { emit: () => undefined, emitJson: () => undefined });
+  const answer = new ResponseAnswer(request, { emit: ignore, emitEach: ignore, emitJson: ignore });
   await readAll(events, readerOf(answer));
   await request.keep(answer.finished(true));
   return answer.finished();
 }
+
+function ignore(): void {}

@@ -162,7 +162,7 @@ function readTranscript(
       toolbox,
       answered,
       called,
-      dropped: at < carried ? new UnsupportedFields() : dropped,
+      dropped: at < carried ? UnsupportedFields.none : dropped,
     });
   });
   transcript.from('tools');

@@ -60,7 +60,12 @@ export class ResponseStream implements StreamWriter, EventSink {
   }
 
   emit(type: string, fields: object): void {
-    this.emitJson(type, toBinaryString(JSON.stringify(fields).slice(1, -1)));
+    this.emitJson(type, jsonOf(fields));
+  }
+
+  emitEach(types: readonly string[], fields: object): void {
+    const json = jsonOf(fields);
+    for (const type of types) this.emitJson(type, json);
   }
 
   emitJson(type: string, fields: BinaryString): void {
@@ -68,4 +73,9 @@ export class ResponseStream implements StreamWriter, EventSink {
     this.#text += sseEvent(type, `{"type":"${type}","sequence_number":${this.#sequence}${more}}`);
     this.#sequence += 1;
   }
+}
+
+/** JSON of fields, without braces. */
+function jsonOf(fields: object): BinaryString {
+  return toBinaryString(JSON.stringify(fields).slice(1, -1));
 }

@@ -3,7 +3,7 @@ import { responsesTool, type InputItem, type ResponsesBody, type ResponsesTool }
 import { itemPath, type ResponsesInput } from './input.js';
 import { bodyCheck, required } from '../shared/body.js';
 import type { ToolParams } from '../shared/tool-choice.js';
-import { Toolbox } from '../shared/toolbox.js';
+import { customDefinition, functionDefinition, Toolbox } from '../shared/toolbox.js';
 import type { CallerTools } from '../shared/tools.js';
 import { unreadMembers } from '../shared/unread-members.js';
 import { UnsupportedFields } from '../shared/unsupported-fields.js';
@@ -17,8 +17,7 @@ export function toolNames(
   body: ResponsesBody,
   items: readonly InputItem[] = Array.isArray(body.input) ? body.input : [],
 ): CallerTools {
-  const dropped = new UnsupportedFields();
-  return readTools(body, { items, carried: 0 }, dropped).toolbox.names;
+  return readTools(body, { items, carried: 0 }, UnsupportedFields.none).toolbox.names;
 }
 
 export interface DeclaredTools {
@@ -44,11 +43,13 @@ export function readTools(
 ): DeclaredTools {
   const toolbox = new Toolbox(dropped);
   const reading: Reading = { toolbox, dropped, notes: [], webSearches: [] };
-  (body.tools ?? []).forEach((tool, at) => addTool(tool, `tools[${at}]`, reading));
-  const known = new Set((body.tools ?? []).map(definitionOf));
+  const declared = body.tools ?? [];
+  declared.forEach((tool, at) => addTool(tool, `tools[${at}]`, reading));
+  let definitions: Set<string> | undefined; // compared only where items add tools
   items.forEach((item, at) => {
     if (item['type'] !== 'additional_tools' && item['type'] !== 'tool_search_output') return;
     const path = itemPath(at, carried);
+    const known = (definitions ??= new Set(declared.map(definitionOf)));
     checkTools(item, path).tools.forEach((tool, nth) => {
       const definition = definitionOf(tool);
       const toolPath = `${path}.tools[${nth}]`;
@@ -63,7 +64,7 @@ export function readTools(
 
 /** A search finds deferred tools, and may find one again. */
 function definitionOf(tool: ResponsesTool): string {
-  return JSON.stringify({ ...tool, defer_loading: undefined });
+  return JSON.stringify('defer_loading' in tool ? { ...tool, defer_loading: undefined } : tool);
 }
 
 const checkTools = bodyCheck(Type.Object({ tools: Type.Array(responsesTool) }));
@@ -98,8 +99,8 @@ function addFunction(
 ): void {
   reportMembers(tool, path, dropped);
   if (tool.defer_loading) dropped.add(`${path}.defer_loading`);
-  const { strict = null } = tool;
-  toolbox.addFunction({ ...tool, strict, name: required(tool.name, `${path}.name`) }, path, namespace);
+  const definition = functionDefinition(tool, required(tool.name, `${path}.name`));
+  toolbox.addFunction({ ...definition, strict: tool.strict ?? null }, path, namespace);
 }
 
 function addCustom(
@@ -111,7 +112,8 @@ function addCustom(
   reportMembers(tool, path, dropped);
   const { syntax, definition } = tool.format ?? {};
   const grammar = syntax && definition ? { syntax, definition } : undefined;
-  toolbox.addCustom({ ...tool, name: required(tool.name, `${path}.name`), grammar }, path, namespace);
+  const custom = customDefinition(tool, required(tool.name, `${path}.name`));
+  toolbox.addCustom({ ...custom, grammar }, path, namespace);
 }
 
 /** Nested tools become plain ones named `namespace__tool`; the encoder undoes it. */

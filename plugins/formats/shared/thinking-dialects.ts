@@ -115,6 +115,9 @@ function reportOthers(
   path: string,
   dropped: UnsupportedFields,
 ): void {
-  for (const [name, value] of Object.entries(given))
+  for (const name in given) {
+    if (dropped.isFull) return;
+    const value = given[name];
     if (!read.has(name) && value && value !== 'auto' && value !== 'standard') dropped.add(`${path}.${name}`);
+  }
 }

@@ -1,4 +1,4 @@
-import type { Tool } from '@gw2api/gateway/plugin';
+import { withFields, type Tool } from '@gw2api/gateway/plugin';
 import { conformingName } from '@gw2api/gateway/plugin/format';
 import { present } from './body.js';
 import { markerOf, type Marked } from './cache-markers.js';
@@ -6,7 +6,7 @@ import type { ToolPath } from './caller-paths.js';
 import type { CallerTool } from './tools.js';
 import type { UnsupportedFields } from './unsupported-fields.js';
 
-export interface FunctionDefinition extends Pick<Marked, 'cache_control'> {
+export interface FunctionDefinition extends Marked {
   readonly name: string;
   readonly description?: string | null;
   readonly parameters?: Readonly<Record<string, unknown>> | null;
@@ -16,13 +16,33 @@ export interface FunctionDefinition extends Pick<Marked, 'cache_control'> {
   readonly allowed_callers?: unknown;
 }
 
-export interface CustomDefinition extends Pick<Marked, 'cache_control'> {
+export interface CustomDefinition extends Marked {
   readonly name: string;
   readonly description?: string | null;
   /** Grammar that the text must follow; the upstream is informed of it but cannot enforce it. */
   readonly grammar?: { readonly syntax: string; readonly definition: string } | undefined;
   readonly allowed_callers?: unknown;
 }
+
+/**
+ * Definition of a function whose fields are those of a caller's tool. Only fields that are read are copied: a tool may
+ * have very many others.
+ */
+export function functionDefinition(tool: Omit<FunctionDefinition, 'name'>, name: string): FunctionDefinition {
+  const { parameters, strict, output_schema } = tool;
+  const shared: FunctionDefinition = customDefinition(tool, name);
+  return withFields(shared, present({ parameters, strict, output_schema }));
+}
+
+/** The same of a custom tool, without its grammar. */
+export function customDefinition(
+  { description, allowed_callers, cache_control, prompt_cache_breakpoint }: SharedFields,
+  name: string,
+): CustomDefinition {
+  return { name, ...present({ description, allowed_callers, cache_control, prompt_cache_breakpoint }) };
+}
+
+type SharedFields = Omit<CustomDefinition, 'name' | 'grammar'>;
 
 /** Upstream name of a tool, `^[a-zA-Z0-9_-]{1,128}$`; always the same, so that prompt caches hold. */
 export function upstreamToolName({ name, namespace }: Omit<CallerTool, 'kind'>): string {

@@ -13,8 +13,9 @@ export function unreadMembers(schema: TSchema, passed = ''): MemberReport {
   let members: Members | undefined;
   const silent = new Set(passed.split(' '));
   return (value, path, dropped) => {
+    if (dropped.isFull) return;
     members ??= membersOf(schema);
-    if (!isRead(members, value, silent)) report(members, value, { path, dropped, silent });
+    new Search(path, dropped, silent).run(members, value);
   };
 }
 
@@ -65,50 +66,54 @@ function membersOf(schema: TSchema): Members {
   };
 }
 
-/** True for a value of which all is read: the common case, found out without a path. */
-function isRead(members: Members, value: unknown, silent: ReadonlySet<string>): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  const { names, items } = members;
-  if (Array.isArray(value)) return !items || value.every((item) => isRead(items, item, silent));
-  if (names.size === 0) return true;
-  const fields = value as Readonly<Record<string, unknown>>; // any object may be read by name
-  for (const name in fields) {
-    const inner = names.get(name);
-    if (inner ? !isRead(inner, fields[name], silent) : isLost(name, fields[name], silent)) return false;
+/** Search of one value, in one pass: a caller may send a million fields, of which each further look at them takes long. */
+class Search {
+  readonly #path: string;
+  readonly #dropped: UnsupportedFields;
+  readonly #silent: ReadonlySet<string>;
+  /** Names and indices that lead to the part at hand; a path is written only for a member that is not read. */
+  readonly #keys: (string | number)[] = [];
+
+  constructor(path: string, dropped: UnsupportedFields, silent: ReadonlySet<string>) {
+    this.#path = path;
+    this.#dropped = dropped;
+    this.#silent = silent;
   }
-  return true;
+
+  run({ names, items }: Members, value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      if (items) this.#items(items, value);
+    } else if (names.size > 0) this.#fields(names, value as Readonly<Record<string, unknown>>); // read by name
+  }
+
+  #items(members: Members, list: readonly unknown[]): void {
+    for (let at = 0; at < list.length && !this.#dropped.isFull; at += 1) this.#within(at, members, list[at]);
+  }
+
+  #fields(names: Members['names'], fields: Readonly<Record<string, unknown>>): void {
+    for (const name in fields) {
+      if (this.#dropped.isFull) return;
+      const members = names.get(name);
+      if (members) this.#within(name, members, fields[name]);
+      else if (isLost(name, fields[name], this.#silent)) this.#dropped.add(this.#pathOf(name));
+    }
+  }
+
+  #within(key: string | number, members: Members, value: unknown): void {
+    if (typeof value !== 'object') return;
+    this.#keys.push(key);
+    this.run(members, value);
+    this.#keys.pop();
+  }
+
+  #pathOf(name: string): string {
+    const inner = this.#keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
+    return `${this.#path}${inner.join('')}.${name}`;
+  }
 }
 
 /** True for a member without a name in the schema that asks for something. */
 function isLost(name: string, value: unknown, silent: ReadonlySet<string>): boolean {
   return !silent.has(name) && !asksForNothing(name, value);
-}
-
-interface Place {
-  readonly path: string;
-  readonly dropped: UnsupportedFields;
-  readonly silent: ReadonlySet<string>;
-}
-
-function report({ names, items }: Members, value: unknown, place: Place): void {
-  if (typeof value !== 'object' || value === null) return;
-  const { path } = place;
-  if (Array.isArray(value)) {
-    if (items) value.forEach((item, at) => report(items, item, { ...place, path: `${path}[${at}]` }));
-  } else if (names.size > 0) reportFields(names, value as Readonly<Record<string, unknown>>, place); // read by name
-}
-
-/** Stops once there is room for no more: a caller may send a million fields. */
-function reportFields(
-  names: Members['names'],
-  fields: Readonly<Record<string, unknown>>,
-  place: Place,
-): void {
-  const { path, dropped, silent } = place;
-  for (const name in fields) {
-    if (dropped.isFull) return;
-    const members = names.get(name);
-    if (members) report(members, fields[name], { ...place, path: path === '' ? name : `${path}.${name}` });
-    else if (isLost(name, fields[name], silent)) dropped.add(`${path}.${name}`);
-  }
 }

@@ -2,11 +2,19 @@ import type { Loss } from '@gw2api/gateway/plugin';
 
 /** Fields of the caller's body that Messages cannot express, for the answer header `x-gw-dropped`. */
 export class UnsupportedFields {
+  /** Takes nothing, for a body whose losses are reported elsewhere. */
+  static readonly none = new UnsupportedFields(0);
+
   readonly #paths = new Map<string, string | Loss>();
+  readonly #maxPaths: number;
+
+  constructor(maxPaths = 1000) {
+    this.#maxPaths = maxPaths;
+  }
 
   /** True where further fields are dropped, so that nobody need look for them. */
   get isFull(): boolean {
-    return this.#paths.size >= maxPaths;
+    return this.#paths.size >= this.#maxPaths;
   }
 
   /**
@@ -24,5 +32,3 @@ export class UnsupportedFields {
     return [...this.#paths.values()];
   }
 }
-
-const maxPaths = 1000;

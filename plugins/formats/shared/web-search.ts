@@ -15,11 +15,9 @@ const checkMarked = bodyCheck(marked);
 
 /** Upstream web_search tool with domains, location and max uses; other options are reported. */
 export function webSearchTool({ path, options, maxUses }: WebSearchParams, dropped: UnsupportedFields): Tool {
-  const { filters, user_location, search_context_size, type: _, cache_control: __, ...others } = options;
+  const { filters, user_location, search_context_size } = options;
   if (search_context_size && search_context_size !== 'medium') dropped.add(`${path}.search_context_size`);
-  for (const [name, value] of Object.entries(others)) {
-    if (value !== null && value !== undefined) dropped.add(`${path}.${name}`);
-  }
+  reportOthers(options, path, dropped);
   return {
     type: 'web_search_20250305',
     name: 'web_search',
@@ -27,6 +25,23 @@ export function webSearchTool({ path, options, maxUses }: WebSearchParams, dropp
     ...domainsOf(filters),
     ...markerOf(checkMarked(options, path)),
   };
+}
+
+const readOptions: ReadonlySet<string> = new Set([
+  'filters',
+  'user_location',
+  'search_context_size',
+  'type',
+  'cache_control',
+]);
+
+/** Stops once there is room for no more, as a caller may send very many. */
+function reportOthers(options: WebSearchParams['options'], path: string, dropped: UnsupportedFields): void {
+  for (const name in options) {
+    if (dropped.isFull) return;
+    const value = options[name];
+    if (!readOptions.has(name) && value !== null && value !== undefined) dropped.add(`${path}.${name}`);
+  }
 }
 
 function domainsOf(filters: unknown): object {

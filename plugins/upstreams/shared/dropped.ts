@@ -3,14 +3,22 @@ import { GatewayError, type Loss, type SlotCall } from '@gw2api/gateway/plugin';
 /** Parts of a Messages request that an upstream is not sent as they came, each path once. */
 export class Dropped {
   readonly #losses = new Map<string, Loss>();
+  readonly #counts: Record<Loss['kind'], number> = { content: 0, setting: 0, mend: 0 };
 
   constructor(losses: readonly Loss[] = []) {
     for (const { path, kind } of losses) this.add(path, kind);
   }
 
-  /** `path` as in an error message: `messages[2].content[1]`, `tools[0]`. */
+  /** True where further losses of a kind are dropped, so that nobody need look for them. */
+  isFull(kind: Loss['kind'] = 'setting'): boolean {
+    return this.#counts[kind] >= maxOfKind;
+  }
+
+  /** `path` as in an error message: `messages[2].content[1]`, `tools[0]`. Drops those that no report has room for. */
   add(path: string, kind: Loss['kind'] = 'setting'): void {
-    if (!this.#losses.has(path)) this.#losses.set(path, { path, kind });
+    if (this.isFull(kind) || this.#losses.has(path)) return;
+    this.#counts[kind] += 1;
+    this.#losses.set(path, { path, kind });
   }
 
   /** Losses in the order in which they were found. */
@@ -18,6 +26,9 @@ export class Dropped {
     return [...this.#losses.values()];
   }
 }
+
+/** Far more than a report names. */
+const maxOfKind = 1000;
 
 /**
  * Reports losses before a call is sent. Throws `invalid_request` for more than mends if the slot rejects a loss, or

@@ -20,11 +20,8 @@ export interface SentSchema {
 }
 
 /** Parameters of a function; strict where it was asked for and the receiver can be held to them. */
-export function sentParameters(
-  { input_schema: given = { type: 'object', properties: {} }, strict, ...tool }: Tool,
-  path: string,
-  receiver: SchemaReceiver,
-): SentSchema {
+export function sentParameters(tool: Tool, path: string, receiver: SchemaReceiver): SentSchema {
+  const { input_schema: given = { type: 'object', properties: {} }, strict } = tool;
   const isOurs = isForcedTool(tool);
   const fitted = fitSchema(given, receiver.dialect);
   report(fitted, `${path}.input_schema`, receiver, isOurs);

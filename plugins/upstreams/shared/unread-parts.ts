@@ -100,8 +100,11 @@ function reportMarker(
 }
 
 function reportMembers(fields: Fields, known: Names, path: string, { dropped }: Report): void {
-  for (const name in fields)
+  if (dropped.isFull()) return;
+  for (const name in fields) {
+    if (dropped.isFull()) return;
     if (!known.has(name) && !asksForNothing(fields[name])) dropped.add(`${path}.${name}`);
+  }
 }
 
 function asksForNothing(value: unknown): boolean {

@@ -8,6 +8,9 @@ const readFields: ReadonlySet<string> = new Set(
 
 /** Reports all other fields of a tool. */
 export function reportUnreadTool(tool: Tool, path: string, dropped: Dropped): void {
-  for (const field in tool)
+  if (dropped.isFull()) return;
+  for (const field in tool) {
+    if (dropped.isFull()) return;
     if (!readFields.has(field) && tool[field] != null) dropped.add(`${path}.${field}`);
+  }
 }

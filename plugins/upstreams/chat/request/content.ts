@@ -1,8 +1,8 @@
 import { extrasOf, withExtras, type ContentBlock } from '@gw2api/gateway/plugin';
 import type { LastResults } from '@gw2api/gateway/plugin/format';
-import { dispatch, extraPath, type CacheControl, type DispatchTable } from '@gw2api/gateway/plugin/upstream';
+import { dispatch, extraPath, type DispatchTable } from '@gw2api/gateway/plugin/upstream';
 import type { Capabilities } from '../capabilities.js';
-import type { ChatContent, ChatPart } from './chat-body.js';
+import type { ChatContent, ChatPart, TextPart } from './chat-body.js';
 import { withMarker, type Marking } from './markers.js';
 import type { AddedTools } from '../../shared/lost-tool.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
@@ -80,11 +80,17 @@ function image(url: string, detail: unknown): ChatPart {
  * markers. Those move from turn to turn, so that a server that takes them gets several texts always as a list.
  */
 export function contentOf(parts: readonly ChatPart[], separator: string, asParts: boolean): ChatContent {
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
-  if (texts.length < parts.length || texts.some(isMarked)) return parts;
-  return asParts && texts.length > 1 ? parts : texts.map(({ text }) => text).join(separator);
+  if (!parts.every(isPlainText) || (asParts && parts.length > 1)) return parts;
+  return parts.map(({ text }) => text).join(separator);
 }
 
-function isMarked({ cache_control }: { readonly cache_control?: CacheControl }): boolean {
-  return cache_control !== undefined;
+/** True for a text without a marker. */
+export function isPlainText(part: ChatPart): part is TextPart {
+  return part.type === 'text' && part.cache_control === undefined;
+}
+
+/** Content as parts. */
+export function partsIn(content: ChatContent): readonly ChatPart[] {
+  if (typeof content !== 'string') return content;
+  return content === '' ? [] : [{ type: 'text', text: content }];
 }

@@ -1,7 +1,8 @@
 import { systemMark } from '../../shared/late-system.js';
 import type { Capabilities } from '../capabilities.js';
-import type { ChatContent, ChatMessage, ChatPart } from './chat-body.js';
-import { contentOf } from './content.js';
+import type { ChatMessage, ChatPart } from './chat-body.js';
+import { contentOf, partsIn } from './content.js';
+import { GrowingContent } from './growing-content.js';
 
 /**
  * Messages without system ones, for a server that takes those only at the front: their text is marked, and
@@ -12,29 +13,34 @@ export function withoutSystem(
   messages: readonly ChatMessage[],
   { userAfterTool, textParts, cacheControl }: Capabilities,
 ): readonly ChatMessage[] {
-  const turns: ChatMessage[] = [];
+  const turns: Turn[] = [];
   for (const message of messages) {
     if (message.role !== 'system' && message.role !== 'developer') {
-      turns.push(message);
+      turns.push({ message });
       continue;
     }
     const parts = partsIn(message.content).map(marked);
     const last = turns.at(-1);
-    if (last?.role === 'user' || (last?.role === 'tool' && !userAfterTool)) {
-      const asParts = cacheControl || (textParts && last.role === 'user');
-      turns[turns.length - 1] = {
-        ...last,
-        content: contentOf([...partsIn(last.content), ...parts], '\n\n', asParts),
-      };
-    } else turns.push({ role: 'user', content: contentOf(parts, '\n\n', cacheControl || textParts) });
+    const { role, content } = last?.message ?? {};
+    if (last && (role === 'user' || (role === 'tool' && !userAfterTool))) {
+      last.content ??= new GrowingContent(content ?? '');
+      last.content.add(parts, cacheControl || (textParts && role === 'user'));
+    } else {
+      const asParts = cacheControl || textParts;
+      turns.push({ message: { role: 'user', content: contentOf(parts, '\n\n', asParts) } });
+    }
   }
-  return turns;
+  return turns.map(written);
 }
 
-/** Content as parts. */
-export function partsIn(content: ChatContent): readonly ChatPart[] {
-  if (typeof content !== 'string') return content;
-  return content === '' ? [] : [{ type: 'text', text: content }];
+interface Turn {
+  readonly message: ChatMessage;
+  /** Content with system text behind it. */
+  content?: GrowingContent;
+}
+
+function written({ message, content }: Turn): ChatMessage {
+  return content ? { ...message, content: content.content } : message;
 }
 
 function marked(part: ChatPart): ChatPart {

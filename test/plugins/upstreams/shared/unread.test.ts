@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
+import { countedPart } from '../../formats/counted-fields.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 
 describe('what a chat upstream is not told', () => {
@@ -22,6 +23,21 @@ describe('what a chat upstream is not told', () => {
     const kept = chatRequest(request, { ...capabilities, keepAttribution: true });
     expect(JSON.stringify(kept.body)).to.include('x-anthropic-billing-header');
     expect(kept.losses).to.deep.equal([]);
+  });
+
+  it('is looked at until a report has room for no more, however many unknown fields there are', () => {
+    const unread = [
+      countedPart({ role: 'user' as const, content: 'Hi' }, 20_000),
+      countedPart({ name: 'f', input_schema: { type: 'object' } }, 20_000),
+      countedPart({ name: 'g', input_schema: { type: 'object' } }, 20_000),
+    ];
+    const [message, ...tools] = unread.map(({ part }) => part);
+    const image = { type: 'image', source: { type: 'file', file_id: 'x' } };
+    const given = { model: 'm', messages: [message, { role: 'user', content: [image] }], tools };
+    const { losses } = chatRequest(given as unknown as MessagesRequest, capabilities); // callers send any fields
+    expect(losses.filter(({ kind }) => kind === 'setting')).to.have.length(1000);
+    expect(losses).to.deep.include({ path: 'messages[1].content[0]', kind: 'content' });
+    expect(unread.reduce((sum, { looks }) => sum + looks(), 0)).to.be.below(2500);
   });
 
   it('includes a long context', () => {
