@@ -12,6 +12,7 @@ describe('what a process holds', () => {
     const child = spawn(process.execPath, [...probe, '-e', keeps], { stdio: [...stdio] });
     try {
       await once(child, 'spawn');
+      await heldBy(child); // an answer says that it is up: its memory is read before that one
       const { rss, heap, buffers } = await heldBy(child);
       expect(rss).to.be.greaterThan(heap);
       expect(heap).to.be.greaterThan(1_000_000);
