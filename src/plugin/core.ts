@@ -1,4 +1,4 @@
-/** What `src` uses of this folder beside the public doors; not public. At most 100 names. */
+/** Names for `src` beside those of the public doors; not public, at most 100. */
 export { accountRefused, errorCodes } from './contract/error.js';
 export { errorWithout } from './events/hide-secrets.js';
 export { holdsContractKey, sentKey } from './caller/caller-key.js';

@@ -31,14 +31,14 @@ import { unknownModels } from './unknown-models.js';
 
 /** Routes of `/api/panel/keys`. */
 export const keyRoutes: RoutesOf = (gateway, { names }) => {
-  const desk = new KeyEditor(gateway, names);
+  const editor = new KeyEditor(gateway, names);
   return [
     route({
       method: 'GET',
       path: '/api/panel/keys',
       summary: 'All protocol keys, newest first; never the keys themselves.',
       answers: { 200: ListOf(ListedKey, {}) },
-      handle: () => desk.list(),
+      handle: () => editor.list(),
     }),
     route({
       method: 'POST',
@@ -48,16 +48,16 @@ export const keyRoutes: RoutesOf = (gateway, { names }) => {
       audit: 'key.create',
       answers: { 201: IssuedKey },
       handle: async ({ body, audit }) => {
-        const fields = await desk.checked({ ...toPatch(body), name: body.name });
-        return desk.issue(issueKey(fields, gateway.services.now()), audit);
+        const fields = await editor.checked({ ...toPatch(body), name: body.name });
+        return editor.issue(issueKey(fields, gateway.services.now()), audit);
       },
     }),
-    ...changeRoutes(desk),
-    rotateRoute(desk),
+    ...changeRoutes(editor),
+    rotateRoute(editor),
   ];
 };
 
-function changeRoutes(desk: KeyEditor): readonly Route[] {
+function changeRoutes(editor: KeyEditor): readonly Route[] {
   return [
     route({
       method: 'PATCH',
@@ -68,8 +68,8 @@ function changeRoutes(desk: KeyEditor): readonly Route[] {
       audit: 'key.update',
       answers: { 200: ChangedKeyReport },
       handle: async ({ id, body, audit }) => {
-        const report = await desk.change(id, await desk.checked(toPatch(body)), audit);
-        return { ...report, unknown_models: desk.unknownModels(report) };
+        const report = await editor.change(id, await editor.checked(toPatch(body)), audit);
+        return { ...report, unknown_models: editor.unknownModels(report) };
       },
     }),
     route({
@@ -79,12 +79,12 @@ function changeRoutes(desk: KeyEditor): readonly Route[] {
       query: Closed({ purge: Type.Optional(Type.Boolean()) }),
       audit: 'key.revoke',
       answers: { 200: KeyReport, 204: null },
-      handle: ({ id, query, audit }) => (query.purge ? desk.purge(id, audit) : desk.revoke(id, audit)),
+      handle: ({ id, query, audit }) => (query.purge ? editor.purge(id, audit) : editor.revoke(id, audit)),
     }),
   ];
 }
 
-function rotateRoute(desk: KeyEditor): Route {
+function rotateRoute(editor: KeyEditor): Route {
   return route({
     method: 'POST',
     path: '/api/panel/keys/:id/rotate',
@@ -93,7 +93,7 @@ function rotateRoute(desk: KeyEditor): Route {
     audit: 'key.rotate',
     answers: { 200: IssuedKey },
     handle: ({ id, body: { grace = defaultGrace }, audit }) =>
-      desk.rotate(id, { ...makeKeySecret(), grace }, audit),
+      editor.rotate(id, { ...makeKeySecret(), grace }, audit),
   });
 }
 

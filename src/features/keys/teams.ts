@@ -15,14 +15,14 @@ import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch
 
 /** Routes of `/api/panel/teams`. */
 export const teamRoutes: RoutesOf = (gateway, { names }) => {
-  const desk = new TeamEditor(gateway, names);
+  const editor = new TeamEditor(gateway, names);
   return [
     route({
       method: 'GET',
       path: '/api/panel/teams',
       summary: 'All teams, by name, with their limits and what their keys have used of them.',
       answers: { 200: ListOf(TeamReport, {}) },
-      handle: () => desk.list(),
+      handle: () => editor.list(),
     }),
     route({
       method: 'POST',
@@ -31,7 +31,7 @@ export const teamRoutes: RoutesOf = (gateway, { names }) => {
       body: NewTeam,
       audit: 'team.create',
       answers: { 201: TeamReport },
-      handle: ({ body, audit }) => desk.make(body.name, toTeamPatch(body), audit),
+      handle: ({ body, audit }) => editor.make(body.name, toTeamPatch(body), audit),
     }),
     route({
       method: 'PATCH',
@@ -40,7 +40,7 @@ export const teamRoutes: RoutesOf = (gateway, { names }) => {
       body: ChangedTeam,
       audit: 'team.update',
       answers: { 200: TeamReport },
-      handle: ({ id, body, audit }) => desk.change(id, toTeamPatch(body), audit),
+      handle: ({ id, body, audit }) => editor.change(id, toTeamPatch(body), audit),
     }),
     route({
       method: 'DELETE',
@@ -48,7 +48,7 @@ export const teamRoutes: RoutesOf = (gateway, { names }) => {
       summary: 'Deletes a team; refused (409) while keys belong to it.',
       audit: 'team.delete',
       answers: { 204: null },
-      handle: ({ id, audit }) => desk.remove(id, audit),
+      handle: ({ id, audit }) => editor.remove(id, audit),
     }),
   ];
 };

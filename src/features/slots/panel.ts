@@ -20,7 +20,7 @@ import { PanelSlotReport } from './slot-report.js';
 export const panelRoutes: RoutesOf = (gateway) => [...slotRoutes(gateway), slotKindsRoute(gateway)];
 
 function slotRoutes(gateway: Gateway): readonly Route[] {
-  const desk = new SlotEditor(gateway);
+  const editor = new SlotEditor(gateway);
   return [
     route({
       method: 'GET',
@@ -29,7 +29,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       answers: { 200: ListOf(PanelSlotReport, {}) },
       handle: async () => ({
         object: 'list',
-        data: await Promise.all(shownSlots(gateway).map(desk.report)),
+        data: await Promise.all(shownSlots(gateway).map(editor.report)),
       }),
     }),
     route({
@@ -41,7 +41,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       bodySchema: SlotSchema,
       audit: 'slot.create',
       answers: { 201: PanelSlotReport },
-      handle: ({ body, audit }) => desk.create(body, audit),
+      handle: ({ body, audit }) => editor.create(body, audit),
     }),
     route({
       method: 'PATCH',
@@ -54,7 +54,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       bodySchema: patchSchema(SlotSchema),
       audit: 'slot.update',
       answers: { 200: PanelSlotReport },
-      handle: ({ id, body, audit }) => desk.change(id, body, audit),
+      handle: ({ id, body, audit }) => editor.change(id, body, audit),
     }),
     route({
       method: 'DELETE',
@@ -62,14 +62,14 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       summary: 'Takes a slot of the console away; requests that are in it finish.',
       audit: 'slot.delete',
       answers: { 204: null },
-      handle: ({ id, audit }) => desk.remove(id, audit),
+      handle: ({ id, audit }) => editor.remove(id, audit),
     }),
-    historyRoute(gateway, desk),
-    ...operationRoutes(gateway, desk),
+    historyRoute(gateway, editor),
+    ...operationRoutes(gateway, editor),
   ];
 }
 
-function historyRoute(gateway: Gateway, desk: SlotEditor): Route {
+function historyRoute(gateway: Gateway, editor: SlotEditor): Route {
   return route({
     method: 'GET',
     path: '/api/panel/slots/:id/history',
@@ -77,7 +77,7 @@ function historyRoute(gateway: Gateway, desk: SlotEditor): Route {
     query: Closed({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSlotChanges })) }),
     answers: { 200: ListOf(SlotChangeReport, {}) },
     async handle({ id, query: { limit = 100 } }) {
-      desk.find(id);
+      editor.find(id);
       const { slotWatch } = await gateway.use(slotHistory);
       const changes = await slotWatch.changes(id, limit);
       return { object: 'list', data: changes.map(slotChangeReport) };
@@ -88,7 +88,7 @@ function historyRoute(gateway: Gateway, desk: SlotEditor): Route {
 /** Any object; its fields are checked later by the rules of the config's slots. */
 const AnyObject = Type.Unsafe<Entry>({ type: 'object' });
 
-function operationRoutes({ services: { slots } }: Gateway, desk: SlotEditor): readonly Route[] {
+function operationRoutes({ services: { slots } }: Gateway, editor: SlotEditor): readonly Route[] {
   const verbs = (['pause', 'resume', 'drain'] as const).map((verb) =>
     route({
       method: 'POST',
@@ -97,11 +97,11 @@ function operationRoutes({ services: { slots } }: Gateway, desk: SlotEditor): re
       audit: `slot.${verb}`,
       answers: { 200: PanelSlotReport },
       handle({ id, audit }) {
-        const { status: before } = desk.find(id);
-        slots[verb](desk.serving(id));
-        const slot = desk.find(id);
+        const { status: before } = editor.find(id);
+        slots[verb](editor.serving(id));
+        const slot = editor.find(id);
         audit.change({ state: before?.state }, { state: slot.status?.state });
-        return desk.report(slot);
+        return editor.report(slot);
       },
     }),
   );
@@ -115,7 +115,7 @@ function operationRoutes({ services: { slots } }: Gateway, desk: SlotEditor): re
     answers: { 200: DiagnosisReport },
     async handle({ id, ctx, audit }) {
       const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
-      const report = diagnosisReport(id, await slots.diagnose(desk.serving(id), signal));
+      const report = diagnosisReport(id, await slots.diagnose(editor.serving(id), signal));
       audit.note({ ok: report.ok });
       return report;
     },

@@ -45,7 +45,7 @@ export interface ResponseQuota {
 }
 
 /**
- * What plugins see of the persistent state, which survives a restart. A read of something absent gives undefined,
+ * Part of the persistent state for plugins; it survives a restart. A read of something absent gives undefined,
  * `put` replaces the item with the same id, `delete` gives false if there was none.
  */
 export interface PluginStore {

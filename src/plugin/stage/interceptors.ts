@@ -32,7 +32,7 @@ export function joining(own: Interceptor): (state: { interceptors: readonly Inte
   };
 }
 
-/** What interceptors tell the trace of their request, which is the core's own. */
+/** Trace of a request as interceptors use it; the engine's `RequestTrace` has it. */
 interface InterceptedTrace {
   wrap(place: StagePlace | undefined): void;
   moveTime(place: StagePlace, ms: number): void;

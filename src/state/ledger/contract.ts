@@ -145,7 +145,7 @@ export interface Ledger extends LedgerSums {
   ): Promise<LedgerPage>;
   /** One row with its trace. */
   get(row: LedgerRowKey): Promise<LedgerRow | undefined>;
-  /** Those of some rows that are in the ledger, in any order, without their traces; `rows`: max 1000, each once. */
+  /** Rows of these that the ledger has, in any order, without their traces; `rows`: max 1000, each once. */
   find(rows: readonly LedgerRowKey[]): Promise<readonly LedgerRow[]>;
   /**
    * Percentiles, within 9.1 % of the exact ones, ordered as `usage`. Hourly counts have all requests, slots, models

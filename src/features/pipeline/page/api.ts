@@ -13,7 +13,7 @@ export type Field = Stage['fields'][number];
 
 export type ReloadPreview = Static<typeof PreviewReport>;
 
-/** What the page shows of a reload. */
+/** Result of a reload as far as the page shows it. */
 interface Reloaded {
   readonly needs_restart: readonly string[];
 }

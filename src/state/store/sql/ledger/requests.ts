@@ -35,7 +35,7 @@ export async function sqlRequests(
   return { rows, ...(found.length > size && last && { cursor: writeCursor(last) }) };
 }
 
-/** Those of some rows that are there, each looked up by the primary key. */
+/** Rows of these that the ledger has, each looked up by the primary key. */
 export async function sqlRowsOf(
   db: Kysely<Tables>,
   keys: readonly LedgerRowKey[],
