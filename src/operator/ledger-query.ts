@@ -3,19 +3,10 @@ import { Closed } from '../kit/schema/closed.js';
 import { Time, timeMs } from '../kit/schema/units.js';
 import { Type } from '../plugin/index.js';
 import type { LedgerFilter } from '../plugin/core.js';
+import { cacheCauses } from '../state/ledger/composed-fields.js';
 import { invalid } from './check.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { FormatName, Line } from './schemas.js';
-
-const cacheCauses = [
-  'client_changed',
-  'stage_changed',
-  'slot_moved',
-  'expired',
-  'model_changed',
-  'provider',
-  'unknown',
-] as const;
 
 /** Query parameters that choose among the requests of the ledger; each one given must match. */
 export const filterFields = {

@@ -7,7 +7,7 @@ import type { RoutesOf } from '../../operator/route-source.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { playgroundRuns } from './extension.js';
 import type { RunPlayground } from './playground-run.js';
-import { requestDetail } from '../../operator/ledger-report.js';
+import { requestDetail } from '../../operator/request-report.js';
 import { route, type Route } from '../../operator/route.js';
 
 /** Route that runs a request as a key. */

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { ErrorTexts } from '../../state/ledger/error-texts.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Services } from '../../gateway/services.js';
-import type { ErrorText } from '../../operator/schemas.js';
+import type { ErrorText } from '../../operator/request-report.js';
 
 type Parts = Pick<Services, 'store' | 'errorTexts' | 'now'>;
 

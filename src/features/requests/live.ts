@@ -4,7 +4,7 @@ import { sseEvent } from '../../plugin/format/index.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Sessions } from '../../operator/access/sessions.js';
 import type { Names } from '../../operator/names.js';
-import { requestReport } from '../../operator/ledger-report.js';
+import { requestReport } from '../../operator/request-report.js';
 import type { OperatorContext } from '../../operator/route.js';
 import type { RequestFeed } from './request-feed.js';
 

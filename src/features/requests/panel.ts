@@ -1,8 +1,7 @@
 import type { AuditTerms } from '../../state/audit/audit.js';
 import { Closed } from '../../kit/schema/closed.js';
 import { GatewayError, Type } from '../../plugin/index.js';
-import type { LedgerFilter } from '../../plugin/core.js';
-import type { LedgerRow } from '../../state/ledger/contract.js';
+import { matches } from '../../state/ledger/filters.js';
 import { requireRole, type Actor } from '../../operator/access/actor.js';
 import { invalid } from '../../operator/check.js';
 import { As, wantsCsv } from '../../operator/csv.js';
@@ -15,9 +14,9 @@ import { liveRequests } from './extension.js';
 import { LiveReaders } from './live.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { requestsCsv, requestsJson } from './request-lists.js';
-import { requestDetail, rowOf } from '../../operator/ledger-report.js';
+import { ExportedRequest, RequestDetail, requestDetail, rowOf } from '../../operator/request-report.js';
 import { route, type OperatorContext, type Route } from '../../operator/route.js';
-import { ExportedRequest, Line, ListOf, Nullable, RequestDetail } from '../../operator/schemas.js';
+import { Line, ListOf, Nullable } from '../../operator/schemas.js';
 import { withTeamId } from '../../operator/team-id.js';
 
 /** Routes of `/api/panel/requests`; the live route comes before the one by id, whose path would match it. */
@@ -78,11 +77,15 @@ function liveRoute(gateway: Gateway, { names, sessions }: SharedServices): Route
     answers: { 200: Type.String() },
     answerType: 'text/event-stream',
     async handle({ ctx, query, session }) {
-      const filter = matcherOf(toFilter(await withTeamId(services.store, query), gateway));
+      const filter = toFilter(await withTeamId(services.store, query), gateway);
       ctx.type = 'text/event-stream';
       ctx.set('x-accel-buffering', 'no');
       const readers = await openReaders();
-      return readers.open({ ctx, filter, isAllowed: () => sessions.isStillGood(session) });
+      return readers.open({
+        ctx,
+        filter: (row) => matches(row, filter),
+        isAllowed: () => sessions.isStillGood(session),
+      });
     },
   });
 }
@@ -136,17 +139,3 @@ const PageQuery = Closed({
     Type.Enum(['1', '0', 'true', 'false'], { description: 'For admins: the error texts, too.' }),
   ),
 });
-
-function matcherOf({
-  fromMs = -Infinity,
-  toMs = Infinity,
-  cause,
-  ...equal
-}: LedgerFilter): (row: LedgerRow) => boolean {
-  const fields = Object.entries(equal) as [keyof LedgerRow, unknown][]; // the other fields of a filter are fields of a row
-  return (row) =>
-    row.atMs >= fromMs &&
-    row.atMs < toMs &&
-    (cause === undefined || row.cache?.cause === cause) &&
-    fields.every(([field, value]) => row[field] === value);
-}

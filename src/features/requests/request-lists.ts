@@ -7,9 +7,8 @@ import { columnsOf, csvAnswer } from '../../operator/csv.js';
 import { findErrorTexts } from './error-texts.js';
 import type { Names } from '../../operator/names.js';
 import type { Services } from '../../gateway/services.js';
-import { requestReport } from '../../operator/ledger-report.js';
+import { ExportedRequest, RequestReport, requestReport } from '../../operator/request-report.js';
 import type { OperatorContext } from '../../operator/route.js';
-import { ExportedRequest, RequestReport } from '../../operator/schemas.js';
 
 /** List of requests that somebody asks for. */
 interface RequestList {

@@ -1,6 +1,6 @@
 import type { DryOutcome, OutgoingCall } from '../dry-run/outcome.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
-import type { CacheLoss, LedgerCost, LedgerRow } from '../../state/ledger/contract.js';
+import { fields } from '../../state/ledger/columns.js';
 import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 import type { ValuePath } from './value-path.js';
 
@@ -47,36 +47,16 @@ const slotStatus = keysOf<SlotStatus>({
   lastErrorAtMs: 'plain',
 });
 
-const ledgerRow = keysOf<LedgerRow>({
-  id: 'plain',
-  atMs: 'plain',
-  requestId: 'plain',
-  keyId: 'plain',
-  team: 'plain',
-  session: 'plain',
-  slot: 'plain',
-  model: 'plain',
-  askedModel: 'plain',
-  format: 'plain',
-  status: 'plain',
-  code: 'plain',
-  failed: 'plain',
-  streamed: 'plain',
-  attempts: 'plain',
-  firstEventMs: 'plain',
-  firstTokenMs: 'plain',
-  durationMs: 'plain',
-  queueMs: 'plain',
-  outputMs: 'plain',
-  billed: tokens,
-  shown: tokens,
-  estimated: 'plain',
-  cost: keysOf<LedgerCost>({ billed: 'plain', shown: 'plain' }),
-  additions: 'json',
-  cache: keysOf<CacheLoss>({ cause: 'plain', detail: 'plain', lostTokens: 'plain', lostCost: 'plain' }),
-  tags: 'json',
-  trace: 'json',
-});
+/** Fields of a row by their schemas; JSON for those without members of their own. */
+const ledgerRow: Shape = {
+  fields: Object.fromEntries(fields.map(([name, { schema }]) => [name, shapeOf(schema)])),
+};
+
+function shapeOf(schema: { readonly type?: unknown; readonly properties?: object }): Shape {
+  if (schema.properties === undefined)
+    return schema.type === undefined || schema.type === 'object' ? 'json' : 'plain';
+  return { fields: Object.fromEntries(Object.keys(schema.properties).map((name) => [name, 'plain'])) };
+}
 
 /** Headers by name, which an outcome has in lower case. */
 const headers: Shape = { entries: 'plain', isLowerCase: true };

@@ -1,156 +1,138 @@
-import type { CacheLoss, LedgerRow } from './contract.js';
-import { readAdditions, readTrace, writeAdditions, writeTrace } from './ledger-json.js';
+import { Type } from '../../plugin/index.js';
+import { cacheLoss, cost, tokens } from './composed-fields.js';
 import {
-  groupColumns,
-  tokenColumns,
-  type LedgerRecord,
-  type TokenRecord,
-} from '../store/sql/tables/tables.js';
+  flag,
+  integer,
+  maybeJson,
+  maybeMs,
+  maybeName,
+  maybeText,
+  maybeTrue,
+  ms,
+  text,
+  type Field,
+  type FieldUses,
+} from './fields.js';
+import { additionsJson, tagsJson, traceJson } from './ledger-json.js';
+import type { LedgerAdditions, LedgerTrace } from './row-values.js';
 
-/** Columns of a listed row: all but the trace. */
-export const listedColumns = [
-  'id',
-  'at',
-  'request_id',
-  ...groupColumns,
-  'status',
-  'code',
-  'failed',
-  'streamed',
-  'attempts',
-  'first_event_ms',
-  'first_token_ms',
-  'duration_ms',
-  'queue_ms',
-  'output_ms',
-  'session',
-  'asked_model',
-  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
-  'estimated',
-  'billed_cost',
-  'shown_cost',
-  'additions',
-  'cache_cause',
-  'cache_detail',
-  'cache_lost_tokens',
-  'cache_lost_cost',
-  'tags',
-] as const satisfies readonly (keyof LedgerRecord)[];
+/** A request as the ledger keeps it: never a body, never a secret. Migrations make the columns, by hand. */
+export const columns = {
+  /** Appending a row again (a retry) does not count it twice. */
+  id: text('id', 'Unique id of the request.'),
+  atMs: integer('at', 'Arrival time, unix milliseconds.'),
+  /** Not unique: callers may send one twice. */
+  requestId: { ...text('request_id', 'As X-Request-ID says it.'), filter: {} },
+  keyId: { ...maybeName('key_id', 'Id of the key.'), filter: {}, group: 'key' },
+  team: { ...maybeName('team', "Id of the key's team."), filter: { only: "team <> ''" }, group: 'team' },
+  session: {
+    ...maybeText('session', 'Pseudonym of the session, which says nothing of its name.'),
+    filter: {},
+  },
+  slot: { ...maybeName('slot', 'Slot of the answer, or of the last call.'), filter: {}, group: 'slot' },
+  model: {
+    ...maybeName('model', 'The model that answered; without an answer the one that was asked for.'),
+    filter: {},
+    group: 'model',
+  },
+  /** Absent: it is the same as `model`. */
+  askedModel: maybeText('asked_model', 'The model that the caller asked for.'),
+  format: { ...text('format', "The caller's wire format."), filter: {}, group: 'format' },
+  status: {
+    ...integer('status', 'HTTP status; 499 if the caller disconnected before there was one.'),
+    filter: { only: 'status <> 200', common: 200 },
+  },
+  code: { ...maybeText('code', 'Code of the error.'), filter: {} },
+  failed: {
+    ...flag('failed', 'True if the caller got no complete answer, unless it disconnected itself.'),
+    filter: { common: false },
+  },
+  streamed: flag('streamed', 'True for an answer as a stream.'),
+  attempts: integer('attempts', 'Number of upstream calls.'),
+  /** From the first byte of the request, as the next one. */
+  firstEventMs: maybeMs('first_event_ms', 'Time to the first event of the answer.'),
+  firstTokenMs: maybeMs('first_token_ms', 'Time to the first content of the answer, thinking included.'),
+  durationMs: ms('duration_ms', 'Time of the whole request.'),
+  /** All calls together. */
+  queueMs: maybeMs('queue_ms', 'Time spent waiting for a place in a slot.'),
+  outputMs: maybeMs('output_ms', 'From the first to the last event of the answer.'),
+  billed: tokens('', 'Tokens as billed by the upstream.'),
+  shown: tokens('shown_', 'Tokens as shown to the caller.'),
+  estimated: maybeTrue(
+    'estimated',
+    'True where tokens are estimated: their upstream told none, or its answer was cut off.',
+  ),
+  cost: cost('Cost of these tokens in nano-USD; absent: unknown.'),
+  tags: maybeJson(
+    'tags',
+    Type.Record(Type.String(), Type.String(), { description: 'Usage tags that stages have set.' }),
+    tagsJson,
+  ),
+  cache: {
+    ...cacheLoss('Loss of cached tokens; absent: none is known.'),
+    filter: { member: { name: 'cause', column: 'cache_cause' } },
+  },
+  additions: maybeJson(
+    'additions',
+    Type.Unsafe<LedgerAdditions>({ description: 'Tokens that stages added, by the name of the stage.' }),
+    additionsJson,
+  ),
+  trace: maybeJson(
+    'trace',
+    Type.Unsafe<LedgerTrace>({ description: 'Stages and upstream calls; left out in lists.' }),
+    traceJson,
+  ),
+} as const satisfies Readonly<Record<string, Field & FieldUses>>;
 
-/** In the order of `writeRow`. */
-export const writtenColumns = [...listedColumns, 'trace'] as const;
+export type Columns = typeof columns;
+export type ColumnName = keyof Columns;
+
+type ValueOf<Name extends ColumnName> = ReturnType<Columns[Name]['read']>;
+type MaybeName = { [Name in ColumnName]: undefined extends ValueOf<Name> ? Name : never }[ColumnName];
+
+/** One request of the ledger. */
+export type LedgerRow = Flat<
+  { readonly [Name in Exclude<ColumnName, MaybeName>]: ValueOf<Name> } & {
+    readonly [Name in MaybeName]?: Exclude<ValueOf<Name>, undefined>;
+  }
+>;
+
+type StoredIn<Names extends ColumnName> = Flat<Intersection<Parameters<Columns[Names]['read']>[0]>>;
+type Flat<Type> = { readonly [Key in keyof Type]: Type[Key] };
+type Intersection<Union> = (Union extends unknown ? (of: Union) => void : never) extends (
+  of: infer All,
+) => void
+  ? All
+  : never;
+
+/** Record of a row in a database. Times are unix milliseconds, truth is 0 or 1, absent texts of groups are ''. */
+export type LedgerRecord = StoredIn<ColumnName>;
+
+/** Record of a row in a list: without its trace. */
+export type ListedRecord = StoredIn<Exclude<ColumnName, 'trace'>>;
+
+/** Fields by their name, in the order of the table. */
+export const fields = Object.entries(columns) as readonly (readonly [ColumnName, Field & FieldUses])[];
+
+/** Columns of a listed row. */
+export const listedColumns = fields.flatMap(([name, field]) => (name === 'trace' ? [] : field.columns));
+
+/** Columns in the order of `writeRow`. */
+export const writtenColumns = fields.flatMap(([, field]) => field.columns);
+
+const writers = fields.map(([name, { write }]) => ({ name, write }));
 
 /** Adds what a row has for `writtenColumns`, in their order. */
 export function writeRow(row: LedgerRow, values: unknown[]): void {
-  const { cost, additions, cache, tags, trace } = row;
-  values.push(row.id, row.atMs, row.requestId);
-  values.push(row.keyId ?? '', row.team ?? '', row.slot ?? '', row.model ?? '', row.format);
-  values.push(row.status, row.code ?? null, Number(row.failed), Number(row.streamed), row.attempts);
-  values.push(
-    row.firstEventMs ?? null,
-    row.firstTokenMs ?? null,
-    row.durationMs,
-    row.queueMs ?? null,
-    row.outputMs ?? null,
-  );
-  values.push(row.session ?? null, row.askedModel ?? null);
-  writeTokens(row, values);
-  values.push(row.estimated ? 1 : null);
-  values.push(cost?.billed ?? null, cost?.shown ?? null, additions ? writeAdditions(additions) : null);
-  values.push(
-    cache?.cause ?? null,
-    cache?.detail ?? null,
-    cache?.lostTokens ?? null,
-    cache?.lostCost ?? null,
-  );
-  values.push(tags ? JSON.stringify(tags) : null, trace ? writeTrace(trace) : null);
+  for (const { name, write } of writers) write(row[name], values);
 }
-
-/** Adds what both sides of the tokens have for `tokenColumns`. */
-export function writeTokens({ billed, shown }: Pick<LedgerRow, 'billed' | 'shown'>, values: unknown[]): void {
-  values.push(billed.input, shown.input, billed.cacheRead, shown.cacheRead);
-  values.push(billed.cacheWrite5m, shown.cacheWrite5m, billed.cacheWrite1h, shown.cacheWrite1h);
-  values.push(billed.output, shown.output);
-}
-
-type ListedRecord = Omit<LedgerRecord, 'trace'>;
 
 /** Also of a record without its trace. */
-export function fromRecord(record: ListedRecord & { readonly trace?: string | null }): LedgerRow {
-  return {
-    id: record.id,
-    atMs: record.at,
-    requestId: record.request_id,
-    ...(record.key_id !== '' && { keyId: record.key_id }),
-    ...(record.team !== '' && { team: record.team }),
-    ...(record.session !== null && { session: record.session }),
-    ...(record.slot !== '' && { slot: record.slot }),
-    ...(record.model !== '' && { model: record.model }),
-    ...(record.asked_model !== null && { askedModel: record.asked_model }),
-    format: record.format,
-    status: record.status,
-    ...(record.code !== null && { code: record.code }),
-    failed: record.failed === 1,
-    streamed: record.streamed === 1,
-    attempts: record.attempts,
-    ...timesOf(record),
-    ...fromTokenRecord(record),
-    ...(record.estimated === 1 && { estimated: true }),
-    ...moneyOf(record),
-    ...(record.tags !== null && { tags: JSON.parse(record.tags) as NonNullable<LedgerRow['tags']> }), // as written
-    ...(typeof record.trace === 'string' && { trace: readTrace(record.trace) }),
-  };
-}
-
-function timesOf(
-  record: ListedRecord,
-): Pick<LedgerRow, 'firstEventMs' | 'firstTokenMs' | 'durationMs' | 'queueMs' | 'outputMs'> {
-  return {
-    ...(record.first_event_ms !== null && { firstEventMs: record.first_event_ms }),
-    ...(record.first_token_ms !== null && { firstTokenMs: record.first_token_ms }),
-    durationMs: record.duration_ms,
-    ...(record.queue_ms !== null && { queueMs: record.queue_ms }),
-    ...(record.output_ms !== null && { outputMs: record.output_ms }),
-  };
-}
-
-function moneyOf(record: ListedRecord): Pick<LedgerRow, 'cost' | 'additions' | 'cache'> {
-  const { billed_cost: billed, shown_cost: shown, additions } = record;
-  const cache = cacheLossOf(record);
-  return {
-    ...(billed !== null && shown !== null && { cost: { billed, shown } }),
-    ...(additions !== null && { additions: readAdditions(additions) }),
-    ...(cache && { cache }),
-  };
-}
-
-function cacheLossOf(record: ListedRecord): CacheLoss | undefined {
-  const { cache_cause: cause, cache_detail: detail, cache_lost_cost: lostCost } = record;
-  if (cause === null) return undefined;
-  return {
-    cause,
-    ...(detail !== null && { detail }),
-    lostTokens: record.cache_lost_tokens ?? 0,
-    ...(lostCost !== null && { lostCost }),
-  };
-}
-
-/** Billed and shown tokens of a row, or of a sum. */
-export function fromTokenRecord(record: TokenRecord): Pick<LedgerRow, 'billed' | 'shown'> {
-  return {
-    billed: {
-      input: record.input_tokens,
-      cacheRead: record.cache_read_tokens,
-      cacheWrite5m: record.cache_write_5m_tokens,
-      cacheWrite1h: record.cache_write_1h_tokens,
-      output: record.output_tokens,
-    },
-    shown: {
-      input: record.shown_input_tokens,
-      cacheRead: record.shown_cache_read_tokens,
-      cacheWrite5m: record.shown_cache_write_5m_tokens,
-      cacheWrite1h: record.shown_cache_write_1h_tokens,
-      output: record.shown_output_tokens,
-    },
-  };
+export function readRow(stored: ListedRecord & { readonly trace?: string | null }): LedgerRow {
+  const row: Partial<Record<ColumnName, unknown>> = {};
+  for (const [name, field] of fields) {
+    const value = field.read(stored);
+    if (value !== undefined) row[name] = value;
+  }
+  return row as LedgerRow; // as the fields read it
 }

@@ -1,7 +1,9 @@
 import type { LedgerRow } from './contract.js';
 import type { UsageSum } from '../../plugin/core.js';
 import { addLatency, type LatencyCounts } from './latency.js';
-import { additionSum, addSums, hourOf, sumOf } from './usage.js';
+import { rowGroups } from './groups.js';
+import { additionSum, addSums, sumOf } from './sums.js';
+import { hourOf } from './usage.js';
 
 /** Sums of the rows of one time that belong to the same groups. */
 export interface Combination {
@@ -17,15 +19,14 @@ export interface Combination {
 
 /** Text that rows share if they are of the same hour and groups. */
 export function combinationKey(row: LedgerRow): string {
-  const { atMs, keyId, team, slot, model, askedModel, format, cache, tags } = row;
-  const groups = [hourOf(atMs), keyId, team, slot, model, askedModel, format, cache?.cause];
+  const { atMs, askedModel, cache, tags } = row;
+  const groups = [hourOf(atMs), ...rowGroups.map(({ of }) => of(row)), askedModel, cache?.cause];
   return JSON.stringify(tags ? [...groups, tags] : groups);
 }
 
 /** Combination of one row. */
 export function combinationOf(row: LedgerRow, atMs: number): Combination {
-  const sum = { ...sumOf(row), atMs };
-  const combination: Combination = { atMs, row, sum, stages: new Map(), latency: new Map() };
+  const combination = { atMs, row, sum: sumOf(row, atMs), stages: new Map(), latency: new Map() };
   addStages(combination, row);
   addLatency(combination.latency, row);
   return combination;
@@ -42,7 +43,7 @@ function addStages({ atMs, stages }: Combination, row: LedgerRow): void {
   if (!row.additions) return;
   for (const [stage, addition] of Object.entries(row.additions)) {
     const known = stages.get(stage);
-    const sum = additionSum(row, addition);
-    stages.set(stage, known ? addSums(known, sum) : { ...sum, atMs });
+    const sum = additionSum(row, addition, atMs);
+    stages.set(stage, known ? addSums(known, sum) : sum);
   }
 }

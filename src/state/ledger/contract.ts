@@ -1,83 +1,9 @@
-import type { CacheCause, LedgerFilter, LedgerSums, LedgerTokens, UsageQuery } from '../../plugin/core.js';
+import type { LedgerFilter, LedgerSums, UsageQuery } from '../../plugin/core.js';
+import type { LedgerRow } from './columns.js';
 import type { ErrorTexts } from './error-texts.js';
 
-/** Cost of one request in nano-USD, integers. */
-export interface LedgerCost {
-  /** Cost of the tokens that the upstream billed. */
-  readonly billed: number;
-  /** Cost of the tokens that the caller was shown. */
-  readonly shown: number;
-}
-
-/** Tokens that one stage added to a request, with their cost in nano-USD; absent: unknown. */
-export interface LedgerAddition {
-  readonly tokens: LedgerTokens;
-  readonly cost?: number;
-}
-
-/** Cached tokens that a turn had to send again. */
-export interface CacheLoss {
-  readonly cause: CacheCause;
-  /** Place of the change, such as `message 3` or the name of a stage; at most 100 characters. */
-  readonly detail?: string;
-  readonly lostTokens: number;
-  /** Nano-USD; absent: unknown. */
-  readonly lostCost?: number;
-}
-
-/** One request as the ledger keeps it: never a body, never a secret. */
-export interface LedgerRow {
-  /** Unique id of the request: appending a row again (a retry) does not count it twice. */
-  readonly id: string;
-  /** Arrival time, unix milliseconds. */
-  readonly atMs: number;
-  /** Request id as callers see it; not unique, since callers may send one twice. */
-  readonly requestId: string;
-  readonly keyId?: string;
-  /** Id of the key's team. */
-  readonly team?: string;
-  /** Pseudonym of the sticky key; absent without one. */
-  readonly session?: string;
-  readonly slot?: string;
-  /** Model that answered, by catalog id; without an answer the one that was asked for. */
-  readonly model?: string;
-  /** Model that the caller asked for; absent: it is the same. */
-  readonly askedModel?: string;
-  readonly format: string;
-  /** HTTP status; 499 if the caller disconnected before there was one. */
-  readonly status: number;
-  /** The error's code. */
-  readonly code?: string;
-  /** True if the caller got no complete answer, unless it disconnected itself. */
-  readonly failed: boolean;
-  readonly streamed: boolean;
-  readonly attempts: number;
-  /** Time from the first byte of the request to the first event of the answer. */
-  readonly firstEventMs?: number;
-  /** Time from the first byte of the request to the first content of the answer, thinking included. */
-  readonly firstTokenMs?: number;
-  readonly durationMs: number;
-  /** Time spent waiting for a place in a slot, all attempts together. */
-  readonly queueMs?: number;
-  /** Time from the first to the last event of the answer. */
-  readonly outputMs?: number;
-  /** Tokens as billed by the upstream. */
-  readonly billed: LedgerTokens;
-  /** Tokens as shown to the caller. */
-  readonly shown: LedgerTokens;
-  /** True where tokens are estimated: their upstream told none, or its answer was cut off. Absent: all were told. */
-  readonly estimated?: boolean;
-  /** Cost of these tokens; absent: unknown. */
-  readonly cost?: LedgerCost;
-  /** Tokens that stages added, by the stage's name; absent: none. */
-  readonly additions?: Readonly<Record<string, LedgerAddition>>;
-  /** Loss of cached tokens; absent: none is known. */
-  readonly cache?: CacheLoss;
-  /** Usage tags that stages have set; absent: none. */
-  readonly tags?: Readonly<Record<string, string>>;
-  /** Trace of stages and upstream calls; left out in lists. */
-  readonly trace?: LedgerTrace;
-}
+export type { LedgerRow } from './columns.js';
+export type { CacheLoss, LedgerAddition, LedgerCost, LedgerTrace } from './row-values.js';
 
 /** Key of a row: rows are found by time. */
 export type LedgerRowKey = Pick<LedgerRow, 'atMs' | 'id'>;
@@ -85,20 +11,6 @@ export type LedgerRowKey = Pick<LedgerRow, 'atMs' | 'id'>;
 /** Row on its way to the ledger, with its error texts; rows that are read are without them. */
 export interface AppendedRow extends LedgerRow {
   readonly errorTexts?: ErrorTexts;
-}
-
-/** Trace of one request: its stages, and its upstream calls in order. */
-export interface LedgerTrace {
-  readonly stages: readonly { readonly stage: string; readonly ms: number; readonly skipped?: true }[];
-  readonly calls: readonly {
-    readonly slot: string;
-    /** Model of a call that asked another one than the caller. */
-    readonly model?: string;
-    readonly ms: number;
-    readonly code?: string;
-  }[];
-  /** Model that answered in place of the one asked for. */
-  readonly answeredBy?: string;
 }
 
 export interface LedgerPage {

@@ -1,14 +1,12 @@
 import type { LedgerFilter, UsageGroup, UsageQuery } from '../../plugin/core.js';
-import { conditionsOf, groupColumnOf, groupOfField, type ColumnGroup } from './usage.js';
+import { groupColumnOf, groupOfField, type ColumnGroup } from './groups.js';
+import { conditionsOf } from './usage.js';
 
 /** Group of a pair; those of `failed` are the answered requests and the failed ones. */
 type PairGroup = ColumnGroup | 'failed';
 
 /** Column of a group of a pair, in the rows. */
-export const pairColumnOf = {
-  ...groupColumnOf,
-  failed: 'failed',
-} as const satisfies Readonly<Record<PairGroup, string>>;
+export const pairColumnOf: Readonly<Record<PairGroup, string>> = { ...groupColumnOf, failed: 'failed' };
 
 /** Two groups that the requests of an hour are summed by together. */
 export type GroupPair = readonly [PairGroup, PairGroup];

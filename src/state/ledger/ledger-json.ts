@@ -1,9 +1,17 @@
-import type { LedgerRow, LedgerTrace } from './contract.js';
+import type { JsonForm } from './fields.js';
+import type { LedgerAdditions, LedgerTrace } from './row-values.js';
 
-type Additions = NonNullable<LedgerRow['additions']>;
+type Tags = Readonly<Record<string, string>>;
 
-/** JSON of a trace without the names of its fields, which would be most of it. */
-export function writeTrace({ stages, calls, answeredBy }: LedgerTrace): string {
+export const tagsJson: JsonForm<Tags> = {
+  write: (tags) => JSON.stringify(tags),
+  read: (written) => JSON.parse(written) as Tags, // as `write` wrote it
+};
+
+/** Trace without the names of its fields, which would be most of it. */
+export const traceJson: JsonForm<LedgerTrace> = { write: writeTrace, read: readTrace };
+
+function writeTrace({ stages, calls, answeredBy }: LedgerTrace): string {
   const written = [
     stages.map(({ stage, ms, skipped }) => (skipped ? [stage, ms, 1] : [stage, ms])),
     calls.map(({ slot, model, ms, code }) =>
@@ -17,7 +25,7 @@ export function writeTrace({ stages, calls, answeredBy }: LedgerTrace): string {
   return JSON.stringify(answeredBy === undefined ? written : [...written, answeredBy]);
 }
 
-export function readTrace(text: string): LedgerTrace {
+function readTrace(text: string): LedgerTrace {
   const [stages, calls, answeredBy] = JSON.parse(text) as WrittenTrace; // as `writeTrace` wrote it
   return {
     stages: stages.map(([stage, ms, skipped]) => ({ stage, ms, ...(skipped && { skipped: true }) })),
@@ -38,8 +46,10 @@ type WrittenTrace = readonly [
   answeredBy?: string,
 ];
 
-/** JSON of additions: by stage the counts in the order of `tokenColumns`, then the cost if it is known. */
-export function writeAdditions(additions: Additions): string {
+/** Additions: by stage the counts in the order of `tokenColumns`, then the cost if it is known. */
+export const additionsJson: JsonForm<LedgerAdditions> = { write: writeAdditions, read: readAdditions };
+
+function writeAdditions(additions: LedgerAdditions): string {
   const written = Object.entries(additions).map(([stage, { tokens, cost }]) => {
     const counts = [tokens.input, tokens.cacheRead, tokens.cacheWrite5m, tokens.cacheWrite1h, tokens.output];
     return [stage, cost === undefined ? counts : [...counts, cost]];
@@ -47,7 +57,7 @@ export function writeAdditions(additions: Additions): string {
   return JSON.stringify(Object.fromEntries(written));
 }
 
-export function readAdditions(text: string): Additions {
+function readAdditions(text: string): LedgerAdditions {
   const written = Object.entries(JSON.parse(text) as WrittenAdditions); // as `writeAdditions` wrote it
   const additions = written.map(([stage, [input, cacheRead, cacheWrite5m, cacheWrite1h, output, cost]]) => {
     const tokens = { input, cacheRead, cacheWrite5m, cacheWrite1h, output };

@@ -1,6 +1,6 @@
 import type { LedgerRow, LedgerRowKey } from './contract.js';
 import type { LimitHolder, UsageSum } from '../../plugin/core.js';
-import { addSums, sumOf } from './usage.js';
+import { addSums, sumOf } from './sums.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */
 export interface WaitingQuery {
@@ -54,7 +54,7 @@ export class WaitingSums {
       this.#days.set(holder, days);
       const day = days.get(atMs);
       if (day) day.sum = addSums(day.sum, sumOf(row));
-      else days.set(atMs, { atMs, sum: { ...sumOf(row), atMs }, version });
+      else days.set(atMs, { atMs, sum: sumOf(row, atMs), version });
     }
   }
 

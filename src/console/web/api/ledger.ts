@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
+import type { RequestDetail, RequestReport } from '../../../operator/request-report.js';
 import type {
-  RequestDetail,
-  RequestReport,
   Tokens as TokensReport,
   UsageBucket as UsageBucketReport,
   UsageGroup as UsageGroupName,

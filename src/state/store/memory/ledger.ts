@@ -15,18 +15,17 @@ import {
 } from '../../ledger/combination.js';
 import { addCount, LatencyGroups } from '../../ledger/latency.js';
 import { latencyReading } from '../../ledger/latency-reading.js';
+import { matches } from '../../ledger/filters.js';
+import { askedModelOf, rowGroups } from '../../ledger/groups.js';
+import { addSums } from '../../ledger/sums.js';
 import {
-  addSums,
-  askedModelOf,
   bucketsOf,
   conditionsOf,
   hourlyGroup,
   hourOf,
-  matches,
   readCursor,
   tagGroups,
   writeCursor,
-  type ColumnGroup,
 } from '../../ledger/usage.js';
 
 /** A ledger that keeps the latest rows, and hourly sums also of those that it no longer has. */
@@ -105,7 +104,7 @@ export class MemoryLedger implements Ledger {
     for (const { atMs, row, latency } of isCounted ? this.#hours.values() : this.#singles()) {
       if (atMs < fromMs || atMs >= toMs || !matches(row, conditions)) continue;
       const startMs = fromMs + Math.floor((atMs - fromMs) / stepMs) * stepMs;
-      const counts = groups.of(startMs, query.by === null ? '' : columnOf(row, query.by));
+      const counts = groups.of(startMs, nameIn(row, query.by));
       for (const count of latency.values()) addCount(counts, count);
     }
     return groups.sums();
@@ -154,21 +153,13 @@ function groupsOf(
   if (by === 'tag') return tagGroups(row, tag).map((group) => [group, sum]);
   if (by === 'asked_model') return [[askedModelOf(row), sum]];
   if (by === 'cause') return row.cache ? [[row.cache.cause, sum]] : [];
-  return [[by ? groupOf[by](row) : '', sum]];
+  return [[nameIn(row, by), sum]];
 }
 
-/** Value of a row in the column of a group; '' for groups that are no column. */
-function columnOf(row: LedgerRow, by: UsageGroup): string {
-  return by in groupOf ? groupOf[by as ColumnGroup](row) : ''; // a key of groupOf
+/** Name of a row in a group; '' where it may have none, or several. */
+function nameIn(row: LedgerRow, by: UsageGroup | null): string {
+  return rowGroups.find(({ group }) => group === by)?.of(row) ?? '';
 }
-
-const groupOf: Readonly<Record<ColumnGroup, (row: LedgerRow) => string>> = {
-  key: ({ keyId = '' }) => keyId,
-  team: ({ team = '' }) => team,
-  slot: ({ slot = '' }) => slot,
-  model: ({ model = '' }) => model,
-  format: ({ format }) => format,
-};
 
 function newestFirst(a: LedgerRowKey, b: LedgerRowKey): number {
   return b.atMs - a.atMs || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from '../kysely.js';
-import { sumColumns, type Tables } from '../tables/tables.js';
+import { sumsWithMoney } from './ledger-money.js';
+import type { Tables } from '../tables/tables.js';
 
 /**
  * Adds the asked model of a row beside the one that answered. Sums from before are by the asked model: they are those of
@@ -8,7 +9,7 @@ import { sumColumns, type Tables } from '../tables/tables.js';
  */
 export async function askedModels(db: Kysely<Tables>): Promise<void> {
   await db.schema.alterTable('ledger').addColumn('asked_model', 'text').execute();
-  const sums = sql.join(sumColumns.map((column) => sql.ref(column)));
+  const sums = sql.join(sumsWithMoney.map((column) => sql.ref(column)));
   await sql`
     insert into ledger_sums (kind, at, name, ${sums})
     select 'asked_model', at, name, ${sums} from ledger_sums where kind = 'model'

@@ -1,5 +1,6 @@
 import type { RawBuilder } from 'kysely';
 import type { LedgerFilter } from '../../../../plugin/core.js';
+import { filterColumns } from '../../../ledger/filters.js';
 import { sql } from '../kysely.js';
 
 /** Condition on the rows of the ledger. */
@@ -13,38 +14,26 @@ export interface IndexedCondition {
 
 /** Indexed conditions. One with a partial index repeats that index's restriction, else it is not used. */
 export function indexedConditions(filter: LedgerFilter): readonly IndexedCondition[] {
-  const { requestId, session, code, cause, status, failed, keyId, team, slot, model, format } = filter;
-  return [
-    ...equal('request_id', requestId),
-    ...equal('session', session),
-    ...equal('code', code),
-    ...equal('cache_cause', cause),
-    ...(status === undefined || status === 200
-      ? []
-      : [by('status', sql<boolean>`status = ${status} and status <> 200`)]),
-    ...(failed ? [by('failed', sql<boolean>`failed = 1`)] : []),
-    ...equal('key_id', keyId),
-    ...(team === undefined ? [] : [by('team', sql<boolean>`team = ${team} and team <> ''`)]),
-    ...equal('slot', slot),
-    ...equal('model', model),
-    ...equal('format', format),
-  ];
-}
-
-function equal(column: string, value: string | number | undefined): readonly IndexedCondition[] {
-  return value === undefined ? [] : [by(column, sql<boolean>`${sql.ref(column)} = ${value}`)];
-}
-
-function by(column: string, where: Condition): IndexedCondition {
-  return { where, index: `ledger_by_${column}` };
+  return filterColumns
+    .filter(({ name, common }) => filter[name] !== undefined && filter[name] !== common)
+    .map(({ name, column, only }) => {
+      const equal = isEqual(column, filter[name]);
+      const where = only === undefined ? equal : sql<boolean>`${equal} and ${sql.raw(only)}`;
+      return { where, index: `ledger_by_${column}` };
+    });
 }
 
 /** Conditions without an index, as most rows fulfil them. */
-export function commonConditions({ status, failed }: LedgerFilter): readonly Condition[] {
-  return [
-    ...(status === 200 ? [sql<boolean>`status = 200`] : []),
-    ...(failed === false ? [sql<boolean>`failed = 0`] : []),
-  ];
+export function commonConditions(filter: LedgerFilter): readonly Condition[] {
+  return filterColumns
+    .filter(({ name, common }) => common !== undefined && filter[name] === common)
+    .map(({ name, column }) => isEqual(column, filter[name]));
+}
+
+/** Truth is a literal: only then is its partial index used. */
+function isEqual(column: string, value: unknown): Condition {
+  const operand = typeof value === 'boolean' ? sql.lit(Number(value)) : value;
+  return sql<boolean>`${sql.ref(column)} = ${operand}`;
 }
 
 /** Condition on the hourly sums and counts: those of a kind of group, or of one group. */

@@ -6,10 +6,11 @@ import {
   combinationOf,
   type Combination,
 } from '../../../ledger/combination.js';
-import { addSums, askedModelOf, hourOf } from '../../../ledger/usage.js';
+import { askedModelOf, rowGroups } from '../../../ledger/groups.js';
+import { addSums, sumColumns, writeSum } from '../../../ledger/sums.js';
+import { hourOf } from '../../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
-import { writeSum } from './sum-record.js';
-import { sumColumns, type SumKind } from '../tables/tables.js';
+import type { SumKind } from '../tables/tables.js';
 import { sql } from '../kysely.js';
 
 /** The sum of one hour and one group. */
@@ -57,14 +58,10 @@ export function sumsOf(combinations: Iterable<Combination>): readonly GroupSum[]
 
 /** Groups of a combination: one of each column and of the asked model, one of a cause, one for each stage, and two for each tag. */
 function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, string, UsageSum])[] {
-  const { keyId, team, slot, model, format, cache, tags } = row;
+  const { cache, tags } = row;
   const groups: (readonly [SumKind, string, UsageSum])[] = [
-    ['key', keyId ?? '', sum],
-    ['team', team ?? '', sum],
-    ['slot', slot ?? '', sum],
-    ['model', model ?? '', sum],
+    ...rowGroups.map(({ group, of }) => [group, of(row), sum] as const),
     ['asked_model', askedModelOf(row), sum],
-    ['format', format, sum],
   ];
   if (cache) groups.push(['cause', cache.cause, sum]);
   for (const [stage, added] of stages) groups.push(['stage', stage, added]);

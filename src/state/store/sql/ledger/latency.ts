@@ -9,7 +9,9 @@ import {
   type TimedRow,
 } from '../../../ledger/latency.js';
 import { latencyReading, type LatencyReading } from '../../../ledger/latency-reading.js';
-import { bucketsOf, conditionsOf, groupColumnOf, type ColumnGroup } from '../../../ledger/usage.js';
+import type { LedgerRecord } from '../../../ledger/columns.js';
+import { groupColumnOf, type ColumnGroup } from '../../../ledger/groups.js';
+import { bucketsOf, conditionsOf } from '../../../ledger/usage.js';
 import { kindCondition } from './conditions.js';
 import { searchFor } from './ledger-search.js';
 import {
@@ -23,7 +25,7 @@ import {
   type Dialect,
   type PlaceRecord,
 } from './parts.js';
-import type { LedgerRecord, Tables } from '../tables/tables.js';
+import type { Tables } from '../tables/tables.js';
 import { sql } from '../kysely.js';
 
 /** Percentiles by bucket of time and group, from the hourly counts or from the rows. */

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Ledger } from '../../../ledger/contract.js';
 import type { Logger } from '../../../../plugin/index.js';
 import { appendInOneMessage, appendWith, withOptionalTexts } from './append.js';
-import { fromRecord } from '../../../ledger/columns.js';
+import { readRow } from '../../../ledger/columns.js';
 import { sqlLatency } from './latency.js';
 import { Pruning } from './pruning.js';
 import { sqlRequests, sqlRowsOf } from './requests.js';
@@ -27,7 +27,7 @@ export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', lo
         .where('at', '=', atMs)
         .where('id', '=', id)
         .executeTakeFirst();
-      return record && fromRecord(record);
+      return record && readRow(record);
     },
     find: (rows) => sqlRowsOf(db, rows),
     prune: (beforeMs, limit) => pruning.run(db, beforeMs, limit),

@@ -2,9 +2,10 @@ import { sql, type Kysely } from '../kysely.js';
 import { hourOf } from '../../../ledger/usage.js';
 import { latencyMeasures } from '../../../ledger/contract.js';
 import { latencyKinds, type LatencyKind } from '../../../ledger/latency-reading.js';
+import { rowGroups } from '../../../ledger/groups.js';
 import { groupPairs } from '../../../ledger/hourly-pair.js';
 import { pairKey, pairKind } from './pair-tables.js';
-import { groupKinds, type SumKind, type Tables } from '../tables/tables.js';
+import type { SumKind, Tables } from '../tables/tables.js';
 
 /**
  * Deletes the oldest ledger rows in steps, each from the end of the last one. Dead rows stay in PostgreSQL
@@ -16,7 +17,7 @@ export class Pruning {
   /** Returns the number of deleted rows; fewer than `limit` means that none are left. */
   async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
     const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
-    for (const kind of [...groupKinds.map(([group]) => group), 'asked_model', 'stage', 'cause'] as const)
+    for (const kind of [...rowGroups.map(({ group }) => group), 'asked_model', 'stage', 'cause'] as const)
       await deleteSums(db, kind, span);
     await deleteTagSums(db, span);
     for (const kind of latencyKinds) await deleteCounts(db, kind, span);

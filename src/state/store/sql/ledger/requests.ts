@@ -3,10 +3,10 @@ import type { Kysely, RawBuilder } from 'kysely';
 import type { LedgerPage, LedgerRow, LedgerRowKey } from '../../../ledger/contract.js';
 import type { LedgerFilter } from '../../../../plugin/core.js';
 import { readCursor, writeCursor } from '../../../ledger/usage.js';
-import { fromRecord, listedColumns } from '../../../ledger/columns.js';
+import { listedColumns, readRow, type ListedRecord } from '../../../ledger/columns.js';
 import { allOf } from './conditions.js';
 import { searchFor, type LedgerSearch } from './ledger-search.js';
-import type { LedgerRecord, Tables } from '../tables/tables.js';
+import type { Tables } from '../tables/tables.js';
 import { sql } from '../kysely.js';
 
 /**
@@ -42,11 +42,11 @@ export async function sqlRowsOf(
 ): Promise<readonly LedgerRow[]> {
   if (keys.length === 0) return [];
   const values = sql.join(keys.map(({ atMs, id }) => sql`(cast(${atMs} as bigint), cast(${id} as text))`));
-  const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
+  const { rows } = await sql<ListedRecord>`
     with place (at, id) as (values ${values})
     select ${listed()} from place cross join ledger where ledger.at = place.at and ledger.id = place.id
   `.execute(db);
-  return rows.map(fromRecord);
+  return rows.map(readRow);
 }
 
 /** One part of a search: the query for its rows, newest first, and its max size. */
@@ -68,12 +68,12 @@ async function rowsIn(
   { places, size }: Part,
   max: number,
 ): Promise<readonly LedgerRow[]> {
-  const { rows } = await sql<Omit<LedgerRecord, 'trace'>>`
+  const { rows } = await sql<ListedRecord>`
     select ${listed()} from (${places} limit ${sql.lit(size)}) as place cross join ledger
     where ledger.at = place.at and ledger.id = place.id and ${allOf(others)}
     order by place.at desc, place.id desc limit ${sql.lit(max)}
   `.execute(db);
-  return rows.map(fromRecord);
+  return rows.map(readRow);
 }
 
 function listed(): RawBuilder<unknown> {

@@ -1,12 +1,14 @@
 import type { RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../../../plugin/core.js';
-import { groupColumnOf, type hourlyGroup } from '../../../ledger/usage.js';
+import { groupColumnOf } from '../../../ledger/groups.js';
+import { additionSql, sumColumns, sumSql } from '../../../ledger/sums.js';
+import type { hourlyGroup } from '../../../ledger/usage.js';
 import type { PairReading } from '../../../ledger/hourly-pair.js';
 import { allOf, kindCondition } from './conditions.js';
 import { pairKind } from './pair-tables.js';
 import type { LedgerSearch } from './ledger-search.js';
 import { plainSource, searchedSource, type Dialect, type PartSource } from './parts.js';
-import { sumColumns, tokenColumns, type SumColumn, type SumKind } from '../tables/tables.js';
+import type { SumKind } from '../tables/tables.js';
 import { sql } from '../kysely.js';
 
 /** Rows to sum, with their group; null: one for all. */
@@ -22,7 +24,7 @@ export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup)
   return {
     ...plainSource(sql.table('ledger_sums'), where),
     group: by === null ? null : sql`name`,
-    sums: sumsBy((column) => sql.ref(column)),
+    sums: sumsOfSums,
   };
 }
 
@@ -39,7 +41,7 @@ export function pairSource({ pair, names, by }: PairReading): UsageSource {
     counted: { table, where: kind },
     from: (within) => sql`${table} where ${allOf([kind, within, ...named])}`,
     group: by === null ? null : pairNames[by],
-    sums: sumsBy((column) => sql.ref(column)),
+    sums: sumsOfSums,
   };
 }
 
@@ -66,76 +68,39 @@ function tagSource(tag: string | undefined, dialect: Dialect, search: LedgerSear
   return {
     ...searchedSource(search, dialect, { more: sql`cross join ${each} as tag`, where }),
     group: tag === undefined ? sql<string>`tag.key` : sql<string>`tag.value`,
-    sums: sumsBy(ofRow),
+    sums: sumsOfRows,
   };
 }
 
 /** One row for each stage that added tokens to a request. */
 function stageSource(dialect: Dialect, search: LedgerSearch): UsageSource {
-  const added = readAddition[dialect];
-  const tokens = sql.join(
-    tokenColumns.map((_, at) => added.at(at)),
-    sql` + `,
-  );
-  const cost = added.at(tokenColumns.length);
-  const own: Partial<Record<SumColumn, RawBuilder<number>>> = {
-    ...Object.fromEntries(
-      tokenColumns.flatMap(([, billed, shown], at) => [
-        [billed, added.at(at)],
-        [shown, sql`0`],
-      ]),
-    ),
-    billed_cost: sql`coalesce(${cost}, 0)`,
-    shown_cost: sql`0`,
-    unpriced: sql`case when ${cost} is null and ${tokens} > 0 then 1 else 0 end`,
-    cache_lost_tokens: sql`0`,
-    cache_lost_cost: sql`0`,
-  };
+  const { each, at } = readAddition[dialect];
+  const added = additionSql(at);
   return {
-    ...searchedSource(search, dialect, { more: sql`cross join ${added.each} as addition` }),
+    ...searchedSource(search, dialect, { more: sql`cross join ${each} as addition` }),
     group: sql<string>`addition.key`,
-    sums: sumsBy((column) => own[column] ?? ofRow(column)),
+    sums: sumsBy(sumSql((column) => added.get(column) ?? column)),
   };
 }
 
-/** Reading of what `writeAdditions` has written. */
+/** Reading of what `additionsJson` writes. */
 const readAddition = {
   sqlite: {
     each: sql`json_each(ledger.additions)`,
-    at: (place: number) => sql<number>`json_extract(addition.value, ${sql.lit(`$[${place}]`)})`,
+    at: (place: number) => `json_extract(addition.value, '$[${place}]')`,
   },
   postgres: {
     each: sql`json_each(ledger.additions::json)`,
-    at: (place: number) => sql<number>`(addition.value ->> ${sql.lit(place)})::bigint`,
+    at: (place: number) => `(addition.value ->> ${place})::bigint`,
   },
 } as const;
 
-function sumsBy(valueOf: (column: SumColumn) => RawBuilder<number>): RawBuilder<unknown> {
-  return sql.join(sumColumns.map((column) => sql`sum(${valueOf(column)}) as ${sql.ref(column)}`));
+function sumsBy(values: readonly string[]): RawBuilder<unknown> {
+  return sql.raw(sumColumns.map((column, at) => `sum(${values[at]}) as ${column}`).join(', '));
 }
-
-/** Contribution of one row to a sum. */
-function ofRow(column: SumColumn): RawBuilder<number> {
-  return fromRow[column] ?? sql.ref<number>(column);
-}
-
-const billedTokens = sql.join(
-  tokenColumns.map(([, billed]) => sql.ref(billed)),
-  sql` + `,
-);
-
-const fromRow: Partial<Record<SumColumn, RawBuilder<number>>> = {
-  requests: sql`1`,
-  errors: sql`failed`,
-  first_events: sql`case when first_event_ms is null then 0 else 1 end`,
-  first_event_ms_sum: sql`coalesce(first_event_ms, 0)`,
-  duration_ms_sum: sql`duration_ms`,
-  billed_cost: sql`coalesce(billed_cost, 0)`,
-  shown_cost: sql`coalesce(shown_cost, 0)`,
-  unpriced: sql`case when billed_cost is null and ${billedTokens} > 0 then 1 else 0 end`,
-  cache_lost_tokens: sql`coalesce(cache_lost_tokens, 0)`,
-  cache_lost_cost: sql`coalesce(cache_lost_cost, 0)`,
-};
 
 /** Sums of rows of the ledger. */
-export const sumsOfRows = sumsBy(ofRow);
+export const sumsOfRows = sumsBy(sumSql());
+
+/** Sums of what is summed already. */
+const sumsOfSums = sumsBy(sumColumns);

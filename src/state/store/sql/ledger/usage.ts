@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../../../plugin/core.js';
 import { answeredOf } from '../../../ledger/answered.js';
 import { hourlyPair } from '../../../ledger/hourly-pair.js';
-import { addSums, bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../../ledger/usage.js';
+import { addSums, readSum, type SumRecord } from '../../../ledger/sums.js';
+import { bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../../ledger/usage.js';
 import { searchFor } from './ledger-search.js';
 import {
   groupedBy,
@@ -15,8 +16,7 @@ import {
   type PlaceRecord,
 } from './parts.js';
 import { stretchesOf } from './pair-hours.js';
-import { fromSumRecord } from './sum-record.js';
-import type { SumRecord, Tables } from '../tables/tables.js';
+import type { Tables } from '../tables/tables.js';
 import { hourSource, pairSource, rowSource, type UsageSource } from './usage-source.js';
 import { sql } from '../kysely.js';
 
@@ -101,7 +101,7 @@ async function sumsIn(
   const { rows } = await sql<SumRecord & PlaceRecord>`
     select ${sql.join([...places, sums])} from ${from(inPart(part))} ${groupedBy(places.length)} having count(*) > 0
   `.execute(db);
-  return rows.map((row) => fromSumRecord(row, ...placeOf(row, part)));
+  return rows.map((row) => readSum(row, ...placeOf(row, part)));
 }
 
 /** A bucket may be cut by the parts. */

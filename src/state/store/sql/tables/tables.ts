@@ -1,7 +1,8 @@
 import type { LatencyKind } from '../../../ledger/latency-reading.js';
-import type { ColumnGroup } from '../../../ledger/usage.js';
+import type { LedgerRecord } from '../../../ledger/columns.js';
+import type { SumRecord } from '../../../ledger/sums.js';
 import type { LatencyMeasure } from '../../../ledger/contract.js';
-import type { CacheCause, LedgerTokens, UsageGroup } from '../../../../plugin/core.js';
+import type { UsageGroup } from '../../../../plugin/core.js';
 import type { AdminTokenRecord, AuditRecord } from '../audit-records.js';
 import type { SlotChangeRecord, WindowSampleRecord } from '../slot-history-records.js';
 
@@ -154,67 +155,8 @@ interface PluginValueRecord {
   readonly expires_at: number | null;
 }
 
-/** The columns of tokens, in the order of `LedgerTokens`, as billed and as shown. */
-export const tokenColumns = [
-  ['input', 'input_tokens', 'shown_input_tokens'],
-  ['cacheRead', 'cache_read_tokens', 'shown_cache_read_tokens'],
-  ['cacheWrite5m', 'cache_write_5m_tokens', 'shown_cache_write_5m_tokens'],
-  ['cacheWrite1h', 'cache_write_1h_tokens', 'shown_cache_write_1h_tokens'],
-  ['output', 'output_tokens', 'shown_output_tokens'],
-] as const satisfies readonly (readonly [keyof LedgerTokens, string, string])[];
-
-type TokenColumn = (typeof tokenColumns)[number][1 | 2];
-export type TokenRecord = { readonly [Column in TokenColumn]: number };
-
-/** Dimensions that an hour is grouped by, each on its own; '' if a row has no value. */
-export const groupKinds = [
-  ['key', 'key_id'],
-  ['team', 'team'],
-  ['slot', 'slot'],
-  ['model', 'model'],
-  ['format', 'format'],
-] as const satisfies readonly (readonly [ColumnGroup, string])[];
-
 /** Kind of hourly sum: a group, `tag` for the names of tags, `tag:NAME` for the values of one. */
 export type SumKind = UsageGroup | `tag:${string}`;
-
-export const groupColumns = ['key_id', 'team', 'slot', 'model', 'format'] as const;
-
-export type GroupRecord = { readonly [Column in (typeof groupColumns)[number]]: string };
-
-export interface LedgerRecord extends TokenRecord, GroupRecord {
-  readonly id: string;
-  readonly at: number;
-  readonly request_id: string;
-  readonly status: number;
-  readonly code: string | null;
-  readonly failed: number;
-  readonly streamed: number;
-  readonly attempts: number;
-  readonly first_event_ms: number | null;
-  readonly first_token_ms: number | null;
-  readonly duration_ms: number;
-  readonly queue_ms: number | null;
-  readonly output_ms: number | null;
-  readonly session: string | null;
-  /** Null: the same as `model`. */
-  readonly asked_model: string | null;
-  /** 1: tokens are estimated. */
-  readonly estimated: number | null;
-  /** Nano-USD; null: unknown. */
-  readonly billed_cost: number | null;
-  readonly shown_cost: number | null;
-  /** JSON object: five counts by stage, then the cost if it is known; null: no additions. */
-  readonly additions: string | null;
-  readonly cache_cause: CacheCause | null;
-  readonly cache_detail: string | null;
-  readonly cache_lost_tokens: number | null;
-  readonly cache_lost_cost: number | null;
-  /** JSON object; null: no tags. */
-  readonly tags: string | null;
-  /** JSON. */
-  readonly trace: string | null;
-}
 
 /** Error texts of a row of the ledger. */
 interface ErrorTextRecord {
@@ -223,29 +165,6 @@ interface ErrorTextRecord {
   /** JSON. */
   readonly texts: string;
 }
-
-/** Columns of money that an hour sums, beside the tokens that a cache lost. */
-const costColumns = [
-  'billed_cost',
-  'shown_cost',
-  'unpriced',
-  'cache_lost_tokens',
-  'cache_lost_cost',
-] as const;
-
-/** Columns that an hour sums. */
-export const sumColumns = [
-  'requests',
-  'errors',
-  'first_events',
-  'first_event_ms_sum',
-  'duration_ms_sum',
-  ...tokenColumns.flatMap(([, billed, shown]) => [billed, shown]),
-  ...costColumns,
-] as const;
-
-export type SumColumn = (typeof sumColumns)[number];
-export type SumRecord = { readonly [Column in SumColumn]: number };
 
 /**
  * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums

@@ -1,0 +1,33 @@
+import type { LedgerFilter } from '../../plugin/core.js';
+import { fields, type ColumnName, type LedgerRow } from './columns.js';
+import type { FieldFilter } from './fields.js';
+
+/** Condition that a filter may have, with the column that it is on. */
+export interface FilterColumn extends Pick<FieldFilter, 'only' | 'common'> {
+  readonly name: Exclude<keyof LedgerFilter, 'fromMs' | 'toMs'>;
+  readonly column: string;
+  of(this: void, row: LedgerRow): unknown;
+}
+
+/** Conditions of a filter, but for its range of time. */
+export const filterColumns: readonly FilterColumn[] = fields.flatMap(([field, { filter, columns }]) => {
+  if (!filter) return [];
+  const { member, ...index } = filter;
+  const { name = field, column = columns[0] ?? '' } = member ?? {};
+  return [{ ...index, name: name as FilterColumn['name'], column, of: valueOf(field, member?.name) }]; // as the table has it
+});
+
+function valueOf(field: ColumnName, member: string | undefined): FilterColumn['of'] {
+  if (member === undefined) return (row) => row[field];
+  return (row) => (row[field] as Readonly<Record<string, unknown>> | undefined)?.[member]; // a field with members
+}
+
+/** True if a row matches every condition of a filter. */
+export function matches(row: LedgerRow, filter: LedgerFilter): boolean {
+  const { fromMs = 0, toMs = Infinity } = filter;
+  return (
+    row.atMs >= fromMs &&
+    row.atMs < toMs &&
+    filterColumns.every(({ name, of }) => filter[name] === undefined || filter[name] === of(row))
+  );
+}
