@@ -7,7 +7,7 @@ import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
 import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
-import type { Matcher } from '../engine/http/layers.js';
+import type { RouteLookup } from '../engine/http/route-table.js';
 import type { Handle } from '../engine/http/listener.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
@@ -24,7 +24,7 @@ export interface Operators extends Pick<RouteContext, 'asOperator' | 'authorizeM
   /** Behind the routes of requests, each for its own paths. */
   readonly middleware: readonly CoreMiddleware[];
   /** Find their routes at the paths whose unknown methods they leave to the app. */
-  readonly matchers: readonly Matcher[];
+  readonly tables: readonly RouteLookup[];
 }
 
 /** Koa app of a gateway: seeds, error boundary, routes, and answers to unknown routes. */
@@ -42,7 +42,7 @@ function createApp(
     return {
       route: routes.middleware,
       alias: answerAliases(routes, config.listen.aliases),
-      unrouted: answerUnrouted(serving, routes, operators.matchers),
+      unrouted: answerUnrouted(serving, routes, operators.tables),
       speak: (ctx: CoreContext) => routes.speak(ctx),
     };
   });

@@ -1,5 +1,5 @@
 import type { CoreMiddleware } from '../engine/http/exchange.js';
-import type { Matcher } from '../engine/http/layers.js';
+import type { RouteLookup } from '../engine/http/route-table.js';
 import type { LoadedRoutes, LoadRoutes } from './loaded-routes.js';
 import type { OperatorContext } from './route.js';
 
@@ -7,16 +7,15 @@ import type { OperatorContext } from './route.js';
 export function adminApi(
   load: LoadRoutes,
   authenticate: (ctx: OperatorContext) => Promise<unknown>,
-): Matcher & { readonly middleware: CoreMiddleware } {
+): RouteLookup & { readonly middleware: CoreMiddleware } {
   let loaded: LoadedRoutes | undefined;
   return {
-    // What is not loaded has had no request: `match` is asked about one that has passed `middleware`.
-    match: (path, method) => loaded?.router.match(path, method) ?? { path: [] },
+    // What is not loaded has had no request: `at` is asked about one that has passed `middleware`.
+    at: (path) => loaded?.table.at(path) ?? [],
     async middleware(ctx, next) {
       if (!isAdminPath(ctx.path)) return next();
       loaded ??= await load();
-      const run = loaded.router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
-      await run(ctx, async () => {
+      await loaded.table.middleware()(ctx, async () => {
         await authenticate(ctx);
         await next();
       });

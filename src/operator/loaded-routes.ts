@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import { RouteTable } from '../engine/http/route-table.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { once } from '../kit/once.js';
 import type { AdminCaller } from './access/admin-caller.js';
@@ -6,9 +6,9 @@ import { answer } from './answer.js';
 import type { OperatorContext, OperatorState, Route } from './route.js';
 import type { RouteSource, SharedServices } from './route-source.js';
 
-/** Routes of one kind, with the router that finds them. */
+/** Routes of one kind, with the table that finds them. */
 export interface LoadedRoutes {
-  readonly router: Router<OperatorState, object>;
+  readonly table: RouteTable<OperatorState>;
   readonly routes: readonly Route[];
 }
 
@@ -29,8 +29,8 @@ export function routeLoader(kind: keyof RouteSource, parts: LoadParts): LoadRout
     const makers = await Promise.all(sources.map(async (source) => source[kind]?.()));
     const routes = makers.flatMap((routesOf) => routesOf?.(gateway, shared()) ?? []);
     const access = { sessions: shared().sessions, audit: gateway.services.audit, authenticate };
-    const router = new Router<OperatorState, object>();
-    for (const each of routes) router.register(each.path, [each.method], answer(each, access));
-    return { router, routes };
+    const table = new RouteTable<OperatorState>();
+    for (const each of routes) table.add(each.method, each.path, answer(each, access));
+    return { table, routes };
   });
 }

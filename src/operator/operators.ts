@@ -28,7 +28,7 @@ export function openOperators(gateway: Gateway, features: readonly RouteSource[]
   const admin = adminApi(loadAdmin, authenticate);
   return {
     middleware: [admin.middleware, panelApi(loadPanel, authenticatePerson)],
-    matchers: [admin],
+    tables: [admin],
     asOperator: asOperator(services, authenticatePerson),
     authorizeMetrics: (ctx) => requireAdminScope(ctx, services, 'metrics'),
     async routes() {

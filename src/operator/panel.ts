@@ -24,17 +24,16 @@ function isPanelPath(path: string): boolean {
 /** Answers a panel request; refuses unknown routes only after authentication. */
 async function answerPanel(
   ctx: CoreContext,
-  { router }: LoadedRoutes,
+  { table }: LoadedRoutes,
   authenticate: Authenticate,
 ): Promise<void> {
   ctx.set('cache-control', 'no-store');
   ctx.set('x-content-type-options', 'nosniff');
   const operatorContext = ctx as unknown as OperatorContext; // a wider view of the same
-  const run = router.routes() as unknown as CoreMiddleware; // likewise
   try {
-    await run(ctx, async () => {
+    await table.middleware()(ctx, async () => {
       if (ctx.method !== 'OPTIONS') await authenticate(operatorContext);
-      refuseUnrouted(ctx, allowedMethods([router], ctx.path));
+      refuseUnrouted(ctx, allowedMethods([table], ctx.path));
     });
   } catch (error) {
     // A StoreError explains the problem to the operator, and only the operator calls the panel.

@@ -1,6 +1,6 @@
 import type { CoreMiddleware } from './exchange.js';
 import { aliasTargets } from './alias-target.js';
-import { layersAt } from './layers.js';
+import { routesAt } from './route-table.js';
 import type { Routes } from './routes.js';
 
 /**
@@ -28,7 +28,7 @@ function modelPaths({ doors }: Routes): readonly string[] {
 }
 
 /** True for a path that has routes, all of which aliases may lead to. */
-function isDoor({ routers, doors }: Routes, path: string): boolean {
-  const layers = layersAt(routers, path);
-  return layers.length > 0 && layers.every((layer) => doors.has(String(layer.path)));
+function isDoor({ tables, doors }: Routes, path: string): boolean {
+  const routes = routesAt(tables, path);
+  return routes.length > 0 && routes.every((route) => doors.has(route.path));
 }

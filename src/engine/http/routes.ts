@@ -1,4 +1,3 @@
-import { Router } from '@koa/router';
 import { connectionOf } from '../../plugin/core.js';
 import { GatewayError, type Format, type Operation } from '../../plugin/index.js';
 import type { FormatRoute } from '../../plugin/format/index.js';
@@ -8,18 +7,16 @@ import { asksReadiness, healthReport } from './health.js';
 import { listModels, showModel } from './models.js';
 import { pathParameter, type RouteContext } from './route-context.js';
 import { isUnanswered, keyed, unanswered } from './keyed.js';
-import { layersAt } from './layers.js';
+import { RouteTable, routesAt } from './route-table.js';
 import { stageRoute } from './stage-route.js';
 import type { Handshake } from './upgrades.js';
 import { usageOf } from './usage.js';
-
-export type GatewayRouter = Router<CoreState, object>;
 
 /** The routes of one runtime. */
 export interface Routes {
   /** Answers a request that has a route. */
   readonly middleware: CoreMiddleware;
-  readonly routers: readonly GatewayRouter[];
+  readonly tables: readonly RouteTable<CoreState>[];
   /** Routes that an alias may lead to, by their path, with the format whose they are. */
   readonly doors: ReadonlyMap<string, Format | undefined>;
   /** The format that a path belongs to, by whatever method. */
@@ -34,16 +31,15 @@ export interface Routes {
  * `webSockets: false`.
  */
 export function createRoutes(serving: RouteContext, { webSockets = true } = {}): Routes {
-  const calls: GatewayRouter = new Router<CoreState, object>();
-  const others: GatewayRouter = new Router<CoreState, object>();
+  const calls = new RouteTable<CoreState>();
+  const others = new RouteTable<CoreState>();
   const owners = new Map<string, Format>();
   for (const format of serving.formats) {
     for (const route of format.routes) {
       owners.set(route.path, format);
-      const router = route.operation === 'generate' ? calls : others;
-      router.register(route.path, [route.method], formatRoute(serving, format, route));
-      if (route.websocket && webSockets)
-        others.register(route.path, ['GET'], webSocketRoute(serving, format));
+      const table = route.operation === 'generate' ? calls : others;
+      table.add(route.method, route.path, formatRoute(serving, format, route));
+      if (route.websocket && webSockets) others.add('GET', route.path, webSocketRoute(serving, format));
     }
   }
   const doors = new Map<string, Format | undefined>([
@@ -53,19 +49,19 @@ export function createRoutes(serving: RouteContext, { webSockets = true } = {}):
   for (const route of serving.pipeline.routes) {
     const format = serving.formats.find(({ name }) => name === route.format);
     if (format) owners.set(route.path, format);
-    const router = route.operation === 'generate' ? calls : others;
-    router.register(route.path, [route.method], stageRoute(serving, format, route));
+    const table = route.operation === 'generate' ? calls : others;
+    table.add(route.method, route.path, stageRoute(serving, format, route));
   }
   addCatalogRoutes(others, serving);
-  const call = calls.routes() as unknown as CoreMiddleware; // the router's own context type is wider
-  const other = others.routes() as unknown as CoreMiddleware; // likewise
-  const routers = [calls, others];
+  const call = calls.middleware();
+  const other = others.middleware();
+  const tables = [calls, others];
   const formatOf = (path: string) =>
-    layersAt(routers, path).flatMap((layer) => owners.get(String(layer.path)) ?? [])[0];
+    routesAt(tables, path).flatMap((route) => owners.get(route.path) ?? [])[0];
   const shared = sharedDialect(serving.formats);
   return {
     middleware: (ctx, next) => call(ctx, () => other(ctx, next)),
-    routers,
+    tables,
     doors,
     formatOf,
     speak(ctx) {
@@ -90,11 +86,11 @@ function pathsUpFrom(path: string): readonly string[] {
   return [0, 1, 2, 3].map((count) => parts.slice(0, parts.length - count).join('/')).filter(Boolean);
 }
 
-function addCatalogRoutes(router: GatewayRouter, serving: RouteContext): void {
+function addCatalogRoutes(table: RouteTable<CoreState>, serving: RouteContext): void {
   const speak = sharedDialect(serving.formats);
   const add = (path: string, operation: Operation, answer: (ctx: CoreContext) => void) => {
     const answered = keyed(serving, operation, undefined, answer);
-    router.get(path, (ctx, next) => {
+    table.add('GET', path, (ctx, next) => {
       speak(ctx);
       return answered(ctx, next);
     });
@@ -103,8 +99,8 @@ function addCatalogRoutes(router: GatewayRouter, serving: RouteContext): void {
   add(list, 'models', answerModels(serving));
   for (const path of each) add(path, 'models', answerModel(serving));
   add('{/v1}/usage', 'usage', answerUsage(serving));
-  for (const path of healthPaths) router.get(path, answerHealth(serving));
-  router.get('/metrics', answerMetrics(serving));
+  for (const path of healthPaths) table.add('GET', path, answerHealth(serving));
+  table.add('GET', '/metrics', answerMetrics(serving));
 }
 
 /** A path of a format: through the stages, and then to the route's own handler where it has one. */

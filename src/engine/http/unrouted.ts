@@ -1,8 +1,8 @@
 import { GatewayError, type Format } from '../../plugin/index.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import { keyed } from './keyed.js';
-import { layersAt, type Matcher } from './layers.js';
 import { nothingAt } from './nothing-at.js';
+import { routesAt, type RouteLookup } from './route-table.js';
 import type { Routes } from './routes.js';
 import type { RouteContext } from './route-context.js';
 
@@ -13,16 +13,16 @@ import type { RouteContext } from './route-context.js';
 export function answerUnrouted(
   serving: RouteContext,
   routes: Routes,
-  others: readonly Matcher[],
+  others: readonly RouteLookup[],
 ): CoreMiddleware {
-  const routers = [...routes.routers, ...others];
+  const tables = [...routes.tables, ...others];
   const refuse = (ctx: CoreContext) =>
-    refuseUnrouted(ctx, allowedMethods(routers, ctx.path), () =>
+    refuseUnrouted(ctx, allowedMethods(tables, ctx.path), () =>
       nothingAt(ctx, routes.doors, serving.basePath),
     );
   const throughStages = (format: Format | undefined) => keyed(serving, 'other', format, refuse);
   return async (ctx, next) => {
-    const isOurs = /^\/v1(\/|$)/.test(ctx.path) || allowedMethods(routers, ctx.path).length > 0;
+    const isOurs = /^\/v1(\/|$)/.test(ctx.path) || allowedMethods(tables, ctx.path).length > 0;
     if (isOurs) await throughStages(routes.formatOf(ctx.path))(ctx, next);
     else refuse(ctx);
   };
@@ -45,7 +45,7 @@ export function refuseUnrouted(
 }
 
 /** Methods of the routes at a path; a route with a literal name takes precedence over one with an id. */
-export function allowedMethods(routers: readonly Matcher[], path: string): readonly string[] {
-  const methods = layersAt(routers, path).flatMap((layer) => layer.methods);
+export function allowedMethods(tables: readonly RouteLookup[], path: string): readonly string[] {
+  const methods = routesAt(tables, path).flatMap((route) => route.methods);
   return [...new Set(methods)].toSorted();
 }

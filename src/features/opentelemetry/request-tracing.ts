@@ -1,3 +1,4 @@
+import type { RouterContext } from '@koa/router';
 import type { CoreContext } from '../../engine/http/exchange.js';
 import type { SlotPool } from '../../engine/slots/pool.js';
 import type { Ended } from '../../gateway/extension.js';
@@ -51,6 +52,6 @@ export class RequestTracing {
 
 /** Route of the request as the router has matched it: `/v1/responses/:id`. */
 function routeOf(ctx: CoreContext): string {
-  const { _matchedRoute: matched } = ctx as CoreContext & { readonly _matchedRoute?: unknown };
-  return typeof matched === 'string' ? matched.replace('{/v1}', '/v1') : ctx.path;
+  const { routerPath } = ctx as CoreContext & Pick<RouterContext, 'routerPath'>; // with it once a router has taken it
+  return routerPath?.replace('{/v1}', '/v1') ?? ctx.path;
 }

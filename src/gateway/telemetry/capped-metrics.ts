@@ -1,6 +1,6 @@
 import * as prom from 'prom-client';
 import type { Counter, Histogram } from '../../plugin/core.js';
-import { Meter, MeteredHistogram } from './metered-histogram.js';
+import { Meter, registerHistogram } from './metered-histogram.js';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -38,7 +38,7 @@ export function cappedHistogram(
 ): Histogram {
   const { name } = shape;
   const sets = new LabelSets(shape, (values) => ({ labels: values, meter: new Meter(buckets) }));
-  void new MeteredHistogram({ ...shape, buckets }, () => sets, registry);
+  registerHistogram({ ...shape, buckets }, () => sets, registry);
   return {
     observe(values, value) {
       if (!Number.isFinite(value)) throw cannotTake(name, value);

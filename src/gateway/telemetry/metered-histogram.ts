@@ -37,29 +37,20 @@ interface HistogramShape {
 
 type Measured = Awaited<ReturnType<prom.Histogram['get']>>;
 
-/** Histogram that reads its values from meters when it is scraped: adding a value costs no look-up of labels. */
-export class MeteredHistogram extends prom.Histogram {
-  readonly #shape: HistogramShape;
-  readonly #meters: () => Iterable<Labelled>;
-
-  constructor(shape: HistogramShape, meters: () => Iterable<Labelled>, registry: prom.Registry) {
-    const { name, help, labels, buckets } = shape;
-    super({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] });
-    this.#shape = shape;
-    this.#meters = meters;
-  }
-
-  override async get(): Promise<Measured> {
-    const { name, help, buckets } = this.#shape;
-    const values = [...this.#meters()].flatMap((one) => valuesOf(name, buckets, one));
+/** Adds a histogram that reads its values from meters when it is scraped: adding a value costs no look-up of labels. */
+export function registerHistogram(
+  { name, help, labels, buckets }: HistogramShape,
+  meters: () => Iterable<Labelled>,
+  registry: prom.Registry,
+): void {
+  const bounds = [...buckets];
+  void new prom.Histogram({ name, help, labelNames: [...labels], buckets: bounds, registers: [] }); // checks the names
+  const get = async (): Promise<Measured> => {
+    const values = [...meters()].flatMap((one) => valuesOf(name, bounds, one));
     // Its declaration has a `collect`, which prom-client leaves out.
     return { name, help, type: histogram, aggregator: 'sum', values } as Measured;
-  }
-
-  /** The form that the text is written from; prom-client calls it in place of `get`. */
-  getForPromString(): Promise<Measured> {
-    return this.get();
-  }
+  };
+  registry.registerMetric({ name, get } as unknown as prom.Metric); // all that a registry reads of a metric
 }
 
 const histogram = 'histogram' as unknown as prom.MetricType; // its declaration has numbers for the words

@@ -100,7 +100,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** Adds a metric of another kind to those of the registry. */
-  register(make: (registry: prom.Registry) => object): void {
+  register(make: (registry: prom.Registry) => unknown): void {
     make(this.#registry);
   }
 

@@ -1,5 +1,5 @@
 import type { StageMeter } from '../../plugin/core.js';
-import { Meter, MeteredHistogram } from './metered-histogram.js';
+import { Meter, registerHistogram } from './metered-histogram.js';
 import type { PrometheusMetrics } from './metrics.js';
 
 /** Upper bounds in seconds: most stages take microseconds, a few wait for something. */
@@ -26,7 +26,7 @@ export class StageMetrics {
     this.#skips = metrics.counter(stageMetricNames.skips, skipsHelp, ['stage']);
     const shape = { name: stageMetricNames.seconds, help: secondsHelp, labels: ['stage'], buckets: bounds };
     const meters = () => Array.from(this.#meters, ([stage, meter]) => ({ labels: { stage }, meter }));
-    metrics.register((registry) => new MeteredHistogram(shape, meters, registry));
+    metrics.register((registry) => registerHistogram(shape, meters, registry));
   }
 
   /** Meter of a stage by its name; stages of one name share theirs, as do those beyond the max number. */

@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import { pathToRegexp } from 'path-to-regexp';
 import type { ConfigProblem, Position } from '../../../config/config.js';
 import type { RoutePath } from '../../../plugin/core.js';
 
@@ -63,7 +63,7 @@ export function placeOf({ config: { path, use, at } }: RouteOwner): string {
 export function isPattern(path: unknown): boolean {
   if (typeof path !== 'string' || !/^\{?\//.test(path)) return false;
   try {
-    return Boolean(new Router().get(path, () => undefined));
+    return Boolean(pathToRegexp(path));
   } catch {
     return false;
   }
@@ -78,19 +78,17 @@ const ownPatterns: readonly Pattern[] = [
   ...ownAreas.map((path) => patternOf('any', path)),
 ];
 
-/** A path of a router. */
+/** Path of a route, with what it matches. */
 interface Pattern {
   readonly method: string;
   readonly path: string;
-  readonly router: Router;
+  readonly regexp: RegExp;
   /** The path with and without its optional parts. */
   readonly variants: readonly string[];
 }
 
 function patternOf(method: string, path: string): Pattern {
-  const router = new Router();
-  router.get(path, () => undefined);
-  return { method, path, router, variants: variantsOf(path) };
+  return { method, path, regexp: pathToRegexp(path).regexp, variants: variantsOf(path) };
 }
 
 function variantsOf(path: string): readonly string[] {
@@ -131,8 +129,8 @@ function onceForPair(compare: Compare): Compare {
   };
 }
 
-function matches({ router }: Pattern, path: string): boolean {
-  return router.match(path, 'GET').route;
+function matches({ regexp }: Pattern, path: string): boolean {
+  return regexp.test(path);
 }
 
 /** A pattern with the other one's text for its parameters, where that has some. */

@@ -1,0 +1,49 @@
+import { Router, type RouterMiddleware } from '@koa/router';
+import { pathToRegexp } from 'path-to-regexp';
+import type { RoutePath } from '../../plugin/core.js';
+import type { CoreMiddleware } from './exchange.js';
+
+/** Path of a route, with the methods that it takes. */
+export interface PathRoute {
+  /** In the syntax of @koa/router. */
+  readonly path: string;
+  readonly methods: readonly string[];
+}
+
+/** Routes that can be looked up by a path of a request. */
+export interface RouteLookup {
+  at(path: string): readonly PathRoute[];
+}
+
+/** Routes of a router, which can also tell those at a path, by whatever method. */
+export class RouteTable<State extends object> implements RouteLookup {
+  readonly #router = new Router<State, object>();
+  readonly #routes: (PathRoute & { readonly pattern: RegExp })[] = [];
+
+  add(method: RoutePath['method'], path: string, middleware: RouterMiddleware<State, object>): void {
+    this.#router[verbs[method]](path, middleware);
+    const methods = method === 'GET' ? ['HEAD', 'GET'] : [method];
+    this.#routes.push({ path, methods, pattern: pathToRegexp(path).regexp });
+  }
+
+  get routes(): readonly PathRoute[] {
+    return this.#routes;
+  }
+
+  at(path: string): readonly PathRoute[] {
+    return this.#routes.filter(({ pattern }) => pattern.test(path));
+  }
+
+  middleware(): CoreMiddleware {
+    return this.#router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
+  }
+}
+
+const verbs = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** The routes at a path, of any method; those with a literal name hide those with an id. */
+export function routesAt(tables: readonly RouteLookup[], path: string): readonly PathRoute[] {
+  const routes = tables.flatMap((table) => table.at(path));
+  const named = routes.filter((route) => !/[:*]/.test(route.path));
+  return named.length > 0 ? named : routes;
+}
