@@ -34,11 +34,7 @@ export async function replaceTexts(
  * Changes every text of a request: what users and the model have said, results and inputs of tools, documents, extras.
  * Signed thinking and other signed parts stay; whatever has not changed is the same object.
  */
-export function mapTexts(
-  request: MessagesRequest,
-  map: TextFunction,
-  { system, done }: TextScope,
-): MessagesRequest {
+function mapTexts(request: MessagesRequest, map: TextFunction, { system, done }: TextScope): MessagesRequest {
   const change = (value: unknown): unknown => {
     if (!isObject(value)) return mapText(value, map);
     if (done?.has(value) || (value['role'] === 'system' && !system)) return value;

@@ -11,7 +11,7 @@ import { CatalogSchema, type RawModel } from './schema.js';
 import type { Environment, Placeholders } from './environment.js';
 
 /** The catalog that is shipped with the package, for a config that names none. */
-export const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
+const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
 
 export interface Catalog {
   readonly models: readonly CatalogModel[];

@@ -1,3 +1,4 @@
+import { lazy } from '../kit/lazy.js';
 import { compileCheck } from '../plugin/format/index.js';
 import { Type } from '../plugin/index.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
@@ -42,13 +43,6 @@ export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Con
 const checkOne = lazy(() =>
   compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
 );
-
-type Check = (value: unknown) => readonly SchemaError[];
-
-function lazy(make: () => Check): () => Check {
-  let made: Check | undefined;
-  return () => (made ??= make());
-}
 
 function sourceOf(entry: unknown, file: string): Source {
   const positionOf = () => ({ file, line: 1, column: 1 });

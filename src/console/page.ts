@@ -114,7 +114,7 @@ interface PageFile {
 type PageFiles = ReadonlyMap<string, PageFile>;
 
 /** All files of the page; undefined if it has not been built. */
-export async function readPage(folder: URL): Promise<PageFiles | undefined> {
+async function readPage(folder: URL): Promise<PageFiles | undefined> {
   const paths = await list(folder);
   if (!paths.includes('index.html')) return undefined;
   const plain = paths.filter((path) => !/\.(br|gz)$/.test(path));

@@ -1,3 +1,4 @@
+import { lazy } from '../kit/lazy.js';
 import type { Operators } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { adminCaller, requireAdminScope } from './access/admin-caller.js';
@@ -43,10 +44,8 @@ const overview: RouteSource = { panel: async () => (await import('./status.js'))
 
 /** Shared services of a gateway, opened at the first call. */
 function shareWithin(gateway: Gateway): () => SharedServices {
-  let shared: SharedServices | undefined;
-  return () =>
-    (shared ??= {
-      sessions: new Sessions(gateway),
-      names: new Names(gateway.services.store, gateway.services.now),
-    });
+  return lazy(() => ({
+    sessions: new Sessions(gateway),
+    names: new Names(gateway.services.store, gateway.services.now),
+  }));
 }

@@ -63,7 +63,7 @@ export const Tokens = named(
 export const Cost = Type.Object({ billed_usd: Type.Number(), shown_usd: Type.Number() });
 
 /** Costs of many requests, of those whose cost is known. */
-export const CostSum = Type.Object({
+const CostSum = Type.Object({
   billed_usd: Type.Number(),
   shown_usd: Type.Number(),
   unpriced_requests: Type.Integer({

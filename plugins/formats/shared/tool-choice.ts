@@ -40,7 +40,7 @@ function allowedOf({ tools, allowed }: ToolParams): readonly string[] | undefine
 }
 
 /** True if the choice forces the model to call a tool. */
-export function isForced(choice: ToolChoice | undefined): boolean {
+function isForced(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool';
 }
 

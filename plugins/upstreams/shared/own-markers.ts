@@ -4,7 +4,7 @@ import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** True where the gateway has added or translated the marker, or with `ttl` its lifetime; others are the caller's. */
-export function isOwnMarker(
+function isOwnMarker(
   marker: CacheControl,
   part: 'marker' | 'ttl',
   { addedMarkers, isTranslated }: SlotCall,

@@ -20,7 +20,7 @@ export function seal(kind: SealKind, text: string): string {
 }
 
 /** True if `signature` came from a simulator, changed or not. */
-export function isOurs(signature: string): boolean {
+function isOurs(signature: string): boolean {
   return signature.startsWith(markText) || signature.endsWith(markText);
 }
 

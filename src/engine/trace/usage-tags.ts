@@ -2,7 +2,7 @@
 export type UsageTags = Readonly<Record<string, string>>;
 
 /** Max usage tags of one request. */
-export const maxTags = 8;
+const maxTags = 8;
 
 /** Names of usage tags, as a JSON Schema says it. */
 export const tagNamePattern = '^[A-Za-z][A-Za-z0-9_.-]{0,39}$';

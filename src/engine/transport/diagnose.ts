@@ -1,3 +1,4 @@
+import { untilAborted } from '../../kit/within.js';
 import { lookup } from 'node:dns/promises';
 import { isGatewayError } from '../../plugin/index.js';
 import { refusal, type DiagnosisStep } from '../../plugin/upstream/index.js';
@@ -39,7 +40,7 @@ async function resolve({ proxy, base, signal }: Diagnosis): Promise<DiagnosisSte
   const name = proxy ? `the proxy ${host}` : host;
   const startedAtMs = performance.now();
   try {
-    const addresses = await before(signal, lookup(host, { all: true }));
+    const addresses = await untilAborted(lookup(host, { all: true }), signal);
     const found = addresses.map(({ address }) => address).join(', ');
     return step('resolve', startedAtMs, `${name} is ${found}`);
   } catch (error) {
@@ -115,15 +116,6 @@ function step(
 
 function failedStep(name: DiagnosisStep['step'], fromMs: number, error: unknown): DiagnosisStep {
   return { ...step(name, fromMs, inWords(error)), ok: false };
-}
-
-/** Result of the promise; rejects with the signal's reason if the signal aborts first. */
-function before<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    promise.then(resolve, reject);
-  });
 }
 
 /** Error text for an operator: the cause, if there is one, is more precise than the message for callers. */

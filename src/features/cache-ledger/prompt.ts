@@ -16,7 +16,7 @@ export function promptOf({ tools, system, messages }: MessagesRequest): Prompt {
 }
 
 /** Content blocks of a message, or of a system prompt. */
-export function blocksOf(content: unknown): readonly unknown[] {
+function blocksOf(content: unknown): readonly unknown[] {
   if (typeof content !== 'string') return listOf(content);
   return content === '' ? [] : [{ type: 'text', text: content }];
 }

@@ -13,7 +13,7 @@ import type { DrySettings } from './settings.js';
 import { bindSessions } from './slots-state.js';
 import type { Stillness } from './stillness.js';
 import type { DryUpstreams } from './upstreams.js';
-import type { VirtualClock } from './virtual-clock.js';
+import type { ManualClock } from '../../kit/manual-clock.js';
 import type { WarningLog } from './warning-log.js';
 import { gatewayOptions, openWorld, withinMemory, type World } from './world.js';
 
@@ -31,7 +31,7 @@ const maxTimers = 2_000_000;
 export class DryGateway {
   readonly #gateway: Gateway;
   readonly #accept: (socket: MemorySocket) => void;
-  readonly #clock: VirtualClock;
+  readonly #clock: ManualClock;
   readonly #upstreams: DryUpstreams;
   readonly #stillness: Stillness;
   readonly #settled: WeakMap<Duplex, Settled>;

@@ -1,3 +1,4 @@
+import { lazy } from '../../kit/lazy.js';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -80,8 +81,7 @@ export class DryUpstreams {
   /** Connects to the simulator of a slot, which stands below the path of any base URL, or to its stand-in. */
   #connect({ id, baseUrl, standIn }: Parameters<OpenHttpClient>[0]): (far: MemorySocket) => void {
     if (standIn) {
-      let server: Server | undefined;
-      return connectTo(() => (server ??= standInServer(standIn, this.#of(id).server)));
+      return connectTo(lazy(() => standInServer(standIn, this.#of(id).server)));
     }
     const basePath = new URL(baseUrl).pathname.replace(/(?:\/v1)?\/*$/, '');
     return (far) => {

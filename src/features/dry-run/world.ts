@@ -9,7 +9,7 @@ import { liveWith } from './slots-state.js';
 import { SocketGuard } from './socket-guard.js';
 import { Stillness } from './stillness.js';
 import { DryUpstreams } from './upstreams.js';
-import { VirtualClock } from './virtual-clock.js';
+import { ManualClock } from '../../kit/manual-clock.js';
 import { WarningLog } from './warning-log.js';
 
 export const masterKey = 'gw2api-dry-run';
@@ -19,7 +19,7 @@ const secretKey = `${'A'.repeat(43)}=`;
 
 /** World of one dry run. */
 export interface World {
-  readonly clock: VirtualClock;
+  readonly clock: ManualClock;
   readonly upstreams: DryUpstreams;
   readonly stillness: Stillness;
   readonly settled: WeakMap<Duplex, Settled>;
@@ -29,7 +29,7 @@ export interface World {
 
 /** Opens a world. Its guard refuses connections from then on. */
 export async function openWorld({ startMs = Date.now() }: DrySettings): Promise<World> {
-  const clock = new VirtualClock(startMs);
+  const clock = new ManualClock(startMs);
   const upstreams = await DryUpstreams.load(clock);
   const parts = {
     stillness: new Stillness(),

@@ -6,7 +6,7 @@ import { externalFetch, type TlsSettings } from '../../plugin/index.js';
 const maxBytes = 1024 * 1024;
 
 /** Error of an answer that is larger than any of a provider. */
-export class OversizedAnswer extends Error {}
+class OversizedAnswer extends Error {}
 
 /** Fetch for `openid-client` that reads the whole answer, up to a limit, within the time of the signal. */
 export function boundedFetch(tls?: TlsSettings): CustomFetch {

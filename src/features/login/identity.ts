@@ -68,7 +68,7 @@ function groupsOf(sources: Sources, { groupsClaim, emailVerified }: IdentityRule
 }
 
 /** Groups of a claim: a list of texts, one text, or the keys of an object. */
-export function groupsIn(claims: Claims, claim: string): readonly string[] {
+function groupsIn(claims: Claims, claim: string): readonly string[] {
   const value = claimAt(claims, claim);
   if (isRecord(value)) return Object.keys(value).filter((key) => value[key] !== false && value[key] !== null);
   return (Array.isArray(value) ? value : [value]).filter((group) => typeof group === 'string');

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 
 /** File of a folder of recordings that says who has read or deleted them; nothing deletes it. */
-export const auditFile = 'audit.log';
+const auditFile = 'audit.log';
 
 /** Use of recordings. */
 export interface AuditEntry {

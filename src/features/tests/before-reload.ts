@@ -6,7 +6,7 @@ import type { Environment } from '../../config/environment.js';
 import type { TestVerdict } from '../../gateway/options.js';
 
 /** Max time that the tests of a config may take. */
-export const testTimeoutMs = 60_000;
+const testTimeoutMs = 60_000;
 
 /** Max failures that are told. */
 const maxFailures = 20;

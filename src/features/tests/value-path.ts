@@ -19,11 +19,6 @@ export function parsePath(text: string): ValuePath | undefined {
   return end === text.length && path.length > 0 ? path : undefined;
 }
 
-/** Path as text: `choices[0].message`; a number that is a key is a key again. */
-export function formatValuePath(path: ValuePath): string {
-  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('');
-}
-
 /** Value that a key of an expectation names: a key as it stands where there is one, else a path; undefined: absent. */
 export function valueOf(root: unknown, key: string): unknown {
   if (isRecord(root) && Object.hasOwn(root, key)) return root[key];

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../plugin/index.js';
 import type { Actor, Role } from '../../state/store/contract/actor.js';
 
-export type { Actor, Role } from '../../state/store/contract/actor.js';
+export type { Actor } from '../../state/store/contract/actor.js';
 
 /** Caller with the master key. */
 export const masterActor: Actor = { kind: 'master', name: 'master', role: 'admin' };

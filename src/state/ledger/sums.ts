@@ -19,7 +19,7 @@ interface Sum<Value> {
 }
 
 /** Figures of an hour and a group, each once. Migrations make the columns, by hand. */
-export const sums = {
+const sums = {
   requests: figure(
     'requests',
     () => 1,

@@ -49,7 +49,7 @@ function first(candidates: readonly Candidate[]): Candidate {
 }
 
 /** Load of a candidate; also used to pick a slot without a policy. */
-export function load({ inFlight, weight }: Pick<Candidate, 'inFlight' | 'weight'>): number {
+function load({ inFlight, weight }: Pick<Candidate, 'inFlight' | 'weight'>): number {
   return inFlight / weight;
 }
 

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { text as textOf } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
+import { collectBytes } from '../../../plugin/raw/index.js';
 import type { Environment } from '../../../config/environment.js';
 import { explain } from '../explain.js';
 import type { ExplainRequest } from '../explanation.js';
@@ -62,11 +62,12 @@ export async function explainCommand(
 /** Max bytes of a request. */
 const maxBytes = 256 * 1024 * 1024;
 
+const tooLarge = () => new Error(`it has more than ${maxBytes} bytes`);
+
 async function bodyOf(file: string): Promise<string> {
   try {
-    const body = file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
-    if (body.length > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
-    return body;
+    const chunks = file === '-' ? process.stdin : createReadStream(file);
+    return (await collectBytes(chunks, maxBytes, tooLarge)).toString();
   } catch (error) {
     throw new UsageError(
       `--body ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,

@@ -4,7 +4,7 @@ import { isRecord } from '../../../kit/schema/record.js';
 import { ModelEvent } from '../events.js';
 
 /** Tokens of a text of this length, where nobody counts them. */
-export function estimatedTokens(length: number): number {
+function estimatedTokens(length: number): number {
   return Math.max(1, Math.ceil(length / 4));
 }
 

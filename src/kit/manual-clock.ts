@@ -1,4 +1,4 @@
-import type { Clock } from '../plugin/index.js';
+import type { Clock } from './clock.js';
 
 /** Clock that stands at 2026-01-01 until it is moved; its timers fire on the way, in order. */
 export class ManualClock implements Clock {
@@ -27,22 +27,35 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
+  /** Time of the next timer, unix milliseconds; undefined if none is set. */
+  get nextMs(): number | undefined {
+    return this.#next()?.atMs;
+  }
+
   /** Moves the clock by `ms`, over the timers that end by then, those set on the way included. */
   pass(ms: number): void {
     const untilMs = this.#nowMs + ms;
-    for (let next = this.#next(untilMs); next; next = this.#next(untilMs)) {
-      this.#timers.delete(next);
-      this.#nowMs = next.atMs;
-      next.callback();
-    }
-    this.#nowMs = untilMs;
+    while ((this.nextMs ?? Infinity) <= untilMs) this.fireNext();
+    this.moveTo(untilMs);
   }
 
-  /** The pending timer that ends first, if it ends by `untilMs`. */
-  #next(untilMs: number): Timer | undefined {
+  /** Moves to the next timer and calls it; of those of one time, the one that was set first. */
+  fireNext(): void {
+    const next = this.#next();
+    if (!next) return;
+    this.#timers.delete(next);
+    this.moveTo(next.atMs);
+    next.callback();
+  }
+
+  /** Moves on without calling timers; never back. */
+  moveTo(ms: number): void {
+    this.#nowMs = Math.max(this.#nowMs, ms);
+  }
+
+  #next(): Timer | undefined {
     let next: Timer | undefined;
-    for (const timer of this.#timers)
-      if (timer.atMs <= untilMs && (!next || timer.atMs < next.atMs)) next = timer;
+    for (const timer of this.#timers) if (!next || timer.atMs < next.atMs) next = timer;
     return next;
   }
 }

@@ -3,11 +3,11 @@ import { gzip } from 'node:zlib';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { expect } from 'chai';
 import { Stillness } from '#src/features/dry-run/stillness.js';
-import { VirtualClock } from '#src/features/dry-run/virtual-clock.js';
+import { ManualClock } from '#src/kit/manual-clock.js';
 
 describe('virtual clock', () => {
   it('stands still until it is moved, and fires in order', () => {
-    const clock = new VirtualClock(1000);
+    const clock = new ManualClock(1000);
     const fired: string[] = [];
     clock.setTimer(() => fired.push(`late at ${clock.now()}`), 20);
     clock.setTimer(() => fired.push(`early at ${clock.now()}`), 10);
@@ -20,7 +20,7 @@ describe('virtual clock', () => {
   });
 
   it('forgets cancelled timers, and never goes back', () => {
-    const clock = new VirtualClock(1000);
+    const clock = new ManualClock(1000);
     const cancel = clock.setTimer(() => undefined, 10);
     cancel();
     expect(clock.nextMs).to.equal(undefined);
