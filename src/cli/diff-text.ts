@@ -1,9 +1,10 @@
 import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/config-diff.js';
+import { painter, type Paint } from '../kit/paint.js';
 import { printable } from '../kit/printable.js';
 
 /** The difference between two configs for people, a group for each part; a sentence where there is none. */
 export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured: boolean }): string {
-  const paint = isColoured ? coloured : plain;
+  const paint = painter(isColoured);
   const groups = [
     { title: 'stages', lines: diff.stages.flatMap((entry) => entryLines(entry, paint)) },
     { title: 'formats', lines: diff.formats.flatMap((entry) => entryLines(entry, paint)) },
@@ -12,21 +13,14 @@ export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured
     { title: 'settings', lines: diff.settings.map((setting) => `  ${settingLine(setting, paint)}`) },
   ].filter(({ lines }) => lines.length > 0);
   if (groups.length === 0) return 'No differences.\n';
-  const blocks = groups.map(({ title, lines }) => [paint('title', title), ...lines, ''].join('\n'));
+  const blocks = groups.map(({ title, lines }) => [paint('bold', title), ...lines, ''].join('\n'));
   const { restart } = diff;
   const rest = restart.length > 0 ? `Restart the gateway for: ${restart.join(', ')}.\n` : '';
   return rest ? `${blocks.join('\n')}\n${rest}` : blocks.join('\n');
 }
 
-type Change = SettingChange['change'];
-type Paint = (as: Change | 'title', text: string) => string;
-
-const plain: Paint = (_, text) => text;
-
-/** Colours of a terminal: green, red, yellow, bold. */
-const coloured: Paint = (as, text) => `\u001B[${codes[as]}m${text}\u001B[0m`;
-
-const codes = { added: 32, removed: 31, changed: 33, title: 1 } as const;
+/** Colours of the changes. */
+const colours = { added: 'green', removed: 'red', changed: 'yellow' } as const;
 const signs = { added: '+', removed: '-', changed: '~' } as const;
 
 function entryLines({ name, change, moved, settings }: EntryChange, paint: Paint): readonly string[] {
@@ -38,7 +32,7 @@ function entryLines({ name, change, moved, settings }: EntryChange, paint: Paint
   const head = notes.length > 0 ? `${printable(name)}: ${notes.join('; ')}` : printable(name);
   const own = settings.filter((setting) => setting !== switched);
   return [
-    `  ${paint(change, `${signs[change]} ${head}`)}`,
+    `  ${paint(colours[change], `${signs[change]} ${head}`)}`,
     ...own.map((setting) => `      ${settingLine(setting, paint)}`),
   ];
 }
@@ -49,7 +43,7 @@ function placeAfter(neighbour: string | null): string {
 
 function settingLine(setting: SettingChange, paint: Paint): string {
   const { path, change, restart } = setting;
-  const head = paint(change, `${signs[change]} ${printable(path)}`);
+  const head = paint(colours[change], `${signs[change]} ${printable(path)}`);
   return `${head}: ${valuesText(setting)}${restart ? ' (needs a restart)' : ''}`;
 }
 

@@ -8,7 +8,7 @@ describe('the text of a difference', () => {
     const diff = { ...nothing, models: [{ name: 'm', change: 'added' as const, settings: [] }] };
     expect(diffText(diff, { isColoured: false })).to.equal('models\n  + m\n');
     expect(diffText(diff, { isColoured: true })).to.equal(
-      '\u001B[1mmodels\u001B[0m\n  \u001B[32m+ m\u001B[0m\n',
+      '\u001B[1mmodels\u001B[22m\n  \u001B[32m+ m\u001B[39m\n',
     );
   });
 

@@ -1,8 +1,10 @@
+import { structuredPatch } from 'diff';
+
 /** Lines of a difference: `- ` expected, `+ ` got, two spaces for what both have. */
 export type DiffLines = readonly string[];
 
-/** Max lines of each side that are compared one by one; above it they are one block. */
-const maxCompared = 500;
+/** Max lines that are looked for in one side alone; above it each side is one block. */
+const maxEditLength = 1000;
 
 /** Max lines that are shown. */
 const maxShown = 40;
@@ -62,72 +64,22 @@ function excerpts(expected: string, actual: string): DiffLines {
   return [`- ${part(expected)}`, `+ ${part(actual)}`];
 }
 
+/** The changed lines with some around them, and `…` for those between two changes. */
 function changes(expected: readonly string[], actual: readonly string[]): DiffLines {
-  let head = 0;
-  while (head < expected.length && head < actual.length && expected[head] === actual[head]) head += 1;
-  let tail = 0;
-  const shorter = Math.min(expected.length, actual.length) - head;
-  while (tail < shorter && expected.at(-1 - tail) === actual.at(-1 - tail)) tail += 1;
-  const before = expected.slice(Math.max(0, head - context), head).map(same);
-  const after = expected.slice(expected.length - tail, expected.length - tail + context).map(same);
-  const middle = compare(
-    expected.slice(head, expected.length - tail),
-    actual.slice(head, actual.length - tail),
-  );
-  const lines = [...before, ...middle, ...after].map((line) => clip(line, maxWidth));
+  const [before, after] = [expected, actual].map((lines) => `${lines.join('\n')}\n`) as [string, string];
+  const patch = structuredPatch('', '', before, after, '', '', { context, maxEditLength });
+  const hunks = patch?.hunks.map(({ lines }) => lines.map((line) => `${line[0]} ${line.slice(1)}`));
+  const lines = hunks
+    ? hunks.flatMap((hunk, at) => (at === 0 ? hunk : ['  …', ...hunk]))
+    : [...block('-', expected), ...block('+', actual)];
   const rest = lines.length - maxShown;
-  return rest > 0 ? [...lines.slice(0, maxShown), `  … ${rest} more lines`] : lines;
+  const shown = lines.slice(0, maxShown).map((line) => clip(line, maxWidth));
+  return rest > 0 ? [...shown, `  … ${rest} more lines`] : shown;
 }
 
-function same(line: string): string {
-  return `  ${line}`;
-}
-
-/** Lines that only one side has, and those that both have, by their longest common subsequence. */
-function compare(expected: readonly string[], actual: readonly string[]): readonly string[] {
-  if (expected.length > maxCompared || actual.length > maxCompared)
-    return [
-      ...expected.slice(0, maxShown / 2).map((line) => `- ${line}`),
-      ...actual.slice(0, maxShown / 2).map((line) => `+ ${line}`),
-    ];
-  const lengths = commonLengths(expected, actual);
-  const lines: string[] = [];
-  for (let i = 0, j = 0; i < expected.length || j < actual.length;) {
-    if (i < expected.length && j < actual.length && expected[i] === actual[j]) {
-      lines.push(same(expected[i] ?? ''));
-      i += 1;
-      j += 1;
-    } else if (
-      j === actual.length ||
-      (i < expected.length && at(lengths, i + 1, j) >= at(lengths, i, j + 1))
-    ) {
-      lines.push(`- ${expected[i]}`);
-      i += 1;
-    } else {
-      lines.push(`+ ${actual[j]}`);
-      j += 1;
-    }
-  }
-  return lines;
-}
-
-/** Length of the longest common subsequence of what follows each pair of lines. */
-function commonLengths(expected: readonly string[], actual: readonly string[]): readonly Uint16Array[] {
-  const rows = Array.from({ length: expected.length + 1 }, () => new Uint16Array(actual.length + 1));
-  for (let i = expected.length - 1; i >= 0; i -= 1)
-    for (let j = actual.length - 1; j >= 0; j -= 1) {
-      const row = rows[i];
-      if (!row) continue;
-      row[j] =
-        expected[i] === actual[j]
-          ? at(rows, i + 1, j + 1) + 1
-          : Math.max(at(rows, i + 1, j), at(rows, i, j + 1));
-    }
-  return rows;
-}
-
-function at(rows: readonly Uint16Array[], i: number, j: number): number {
-  return rows[i]?.[j] ?? 0;
+/** The first lines of a side that has more differences than are looked for. */
+function block(sign: string, lines: readonly string[]): readonly string[] {
+  return lines.slice(0, maxShown / 2).map((line) => `${sign} ${line}`);
 }
 
 function clip(text: string, max: number): string {

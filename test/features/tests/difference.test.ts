@@ -26,6 +26,26 @@ describe('the difference of two values', () => {
     expect(differenceOf('a\nb\nc', 'a\nx\nc')).to.deep.equal(['  a', '- b', '+ x', '  c']);
   });
 
+  it('is each of two distant changes, with a mark for the lines between them', () => {
+    const lines = Array.from({ length: 60 }, (_, at) => `line ${at}`);
+    const changed = lines.with(3, 'first').with(55, 'second');
+    expect(differenceOf(lines.join('\n'), changed.join('\n'))).to.deep.equal([
+      '  line 1',
+      '  line 2',
+      '- line 3',
+      '+ first',
+      '  line 4',
+      '  line 5',
+      '  …',
+      '  line 53',
+      '  line 54',
+      '- line 55',
+      '+ second',
+      '  line 56',
+      '  line 57',
+    ]);
+  });
+
   it('is one line for what is short, of two types, or absent', () => {
     expect(differenceOf('a', 'b')).to.equal(undefined);
     expect(differenceOf({ a: 1 }, 'b')).to.equal(undefined);
@@ -39,8 +59,10 @@ describe('the difference of two values', () => {
         const shown = differenceOf(`${before.join('\n')}\n-`, `${after.join('\n')}\n+`)!;
         const side = (mark: string) =>
           shown.filter((line) => line[0] === ' ' || line[0] === mark).map((line) => line.slice(2));
-        expect([...before, '-'].join('\n')).to.include(side('-').join('\n'));
-        expect([...after, '+'].join('\n')).to.include(side('+').join('\n'));
+        const parts = (mark: string) => side(mark).join('\n').split(/^…$/m);
+        for (const part of parts('-'))
+          expect(`${[...before, '-'].join('\n')}\n`).to.include(part.trimStart());
+        for (const part of parts('+')) expect(`${[...after, '+'].join('\n')}\n`).to.include(part.trimStart());
         expect(before.length - side('-').length).to.equal(after.length - side('+').length);
       }),
     );

@@ -1,5 +1,6 @@
 import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explanation.js';
-import { valueText, type Paint } from './values.js';
+import { valueText } from './values.js';
+import type { Paint } from '../../../kit/paint.js';
 import { printable } from '../../../kit/printable.js';
 
 /** Lines of what has changed in a request, a line each. */

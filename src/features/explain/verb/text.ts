@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import { isModelCall, isTokenCount } from '../../dry-run/outcome.js';
 import type { ExplainedStage, Explanation } from '../explanation.js';
 import type {
@@ -9,7 +8,8 @@ import type {
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
 import { skipWords } from '../words.js';
 import { callLines, changeLines, eventLines } from './changes.js';
-import { valueText, type Paint } from './values.js';
+import { valueText } from './values.js';
+import { painter, type Paint } from '../../../kit/paint.js';
 import { printable } from '../../../kit/printable.js';
 
 /** Text of an explanation for a reader at a terminal. */
@@ -17,9 +17,7 @@ export function explainText(
   explanation: Explanation,
   { isColoured }: { readonly isColoured: boolean },
 ): string {
-  const paint: Paint = isColoured
-    ? (style, text) => styleText(style, text, { validateStream: false })
-    : (_, text) => text;
+  const paint = painter(isColoured);
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length > 0 ? ['', paint('bold', title), ...lines] : [];
   return [

@@ -1,8 +1,3 @@
-import type { styleText } from 'node:util';
-
-/** Paints a text for a terminal, or leaves it. */
-export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
-
 /** Max characters of a value in a line. */
 const maxLength = 300;
 
