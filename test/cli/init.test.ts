@@ -169,7 +169,7 @@ describe('gw2api init', function () {
     let shown = '';
     const answers = [
       ['Provider, by number or name', 'nonsense'],
-      ['Provider, by number or name', 'groq'],
+      ['That is not one of them.', '\u0015groq'],
       ['Port', '9001'],
       ['GROQ_API_KEY', secret],
     ];
@@ -179,7 +179,7 @@ describe('gw2api init', function () {
       if (question === undefined || !shown.includes(question)) return;
       answers.shift();
       shown = '';
-      input.write(`${answer}\n`);
+      setImmediate(() => input.write(`${answer}\n`));
     });
     const { text } = await init({ folder }, {}, { input, output });
     expect(answers).to.deep.equal([]);

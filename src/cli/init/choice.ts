@@ -6,7 +6,7 @@ import { presentConfig, type PresentConfig } from './add.js';
 import { readDotEnv, type Variables } from './dot-env.js';
 import { filledSlot, type FilledSlot } from './filled-slot.js';
 import { idOf, providers, simulator, type Provider } from './providers.js';
-import { Questions } from './questions.js';
+import { Questions, type Streams } from './questions.js';
 import { slotAnswers, type SlotArguments } from './slot-answers.js';
 
 /** Options of `gw2api init` as they were given. */
@@ -25,10 +25,8 @@ export interface InitArguments extends SlotArguments {
   readonly online?: boolean | undefined;
 }
 
-/** Input and output of a person; undefined where nobody can be asked. */
-export type Terminal =
-  | { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream }
-  | undefined;
+/** Undefined: nobody can be asked. */
+export type Terminal = Streams | undefined;
 
 /** Texts to write, with their places. */
 export interface Choice {
@@ -49,18 +47,14 @@ export async function choiceOf(given: InitArguments, env: Environment, terminal:
   if (given.add && given.port !== undefined)
     throw new UsageError('--port is in the config already; leave it out with --add.');
   const present = given.add ? await presentConfig(folder) : undefined;
-  const questions = terminal && new Questions(terminal.input, terminal.output);
-  try {
-    const provider = providerOf(given.provider ?? (await askProvider(questions)));
-    const port = given.add ? 0 : await portOf(given.port, questions);
-    const answers = await slotAnswers(provider, given, env, questions);
-    const slot = filledSlot(provider, answers, present?.ids);
-    const known = { ...(await readDotEnv(path.join(folder, '.env'))), ...env };
-    const keys = await keysOf({ provider, slot }, given['key-env'], known, questions);
-    return { provider, slot, port, folder, keys, present };
-  } finally {
-    questions?.close();
-  }
+  const questions = terminal && new Questions(terminal);
+  const provider = providerOf(given.provider ?? (await askProvider(questions)));
+  const port = given.add ? 0 : await portOf(given.port, questions);
+  const answers = await slotAnswers(provider, given, env, questions);
+  const slot = filledSlot(provider, answers, present?.ids);
+  const known = { ...(await readDotEnv(path.join(folder, '.env'))), ...env };
+  const keys = await keysOf({ provider, slot }, given['key-env'], known, questions);
+  return { provider, slot, port, folder, keys, present };
 }
 
 const all = [...providers, simulator];
@@ -68,27 +62,24 @@ const defaultPort = '8787';
 
 async function askProvider(questions: Questions | undefined): Promise<string> {
   if (!questions) throw new UsageError(`--provider is missing: one of ${all.map(idOf).join(', ')}.`);
-  const list = all.map(
-    (provider, at) => `  ${String(at + 1).padStart(2)}  ${provider.name} (${idOf(provider)})`,
-  );
-  return questions.ask(
-    `Providers:\n${list.join('\n')}\nProvider, by number or name`,
-    (answer) => findProvider(answer) !== undefined,
-    idOf(simulator),
-  );
+  const answers = all.map((provider, at) => ({
+    value: idOf(provider),
+    label: `${String(at + 1).padStart(2)}  ${provider.name} (${idOf(provider)})`,
+    names: namesOf(provider),
+  }));
+  return questions.choose('Provider, by number or name', answers, idOf(simulator));
 }
 
-function findProvider(answer: string): Provider | undefined {
-  return all.find(
-    (provider, at) => idOf(provider) === answer || provider.alias === answer || String(at + 1) === answer,
-  );
+/** Its id, the alias that it may have, and its number in the list. */
+function namesOf(provider: Provider): readonly string[] {
+  const alias = provider.alias === undefined ? [] : [provider.alias];
+  return [idOf(provider), ...alias, String(all.indexOf(provider) + 1)];
 }
 
 function providerOf(name: string): Provider {
-  const provider = findProvider(name);
+  const provider = all.find((each) => namesOf(each).includes(name));
   if (provider) return provider;
-  const names = all.flatMap((each) => [idOf(each), ...(each.alias === undefined ? [] : [each.alias])]);
-  const meant = didYouMean(name, names);
+  const meant = didYouMean(name, all.flatMap(namesOf));
   throw new UsageError(
     `"${name}" is not a provider; ${meant ? `did you mean "${meant}"?` : `take one of ${all.map(idOf).join(', ')}.`}`,
   );

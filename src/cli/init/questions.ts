@@ -1,61 +1,73 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { autocomplete, password, text, type Option } from '@clack/prompts';
 import { UsageError } from '../../gateway/start-failure.js';
 
-/** Questions at a terminal. */
-export class Questions {
-  readonly #output: NodeJS.WritableStream;
-  readonly #lines: ReturnType<typeof createInterface>;
-  #isHidden = false;
+/** Input and output of a person. */
+export interface Streams {
+  readonly input: Readable;
+  readonly output: Writable & { columns?: number; rows?: number };
+}
 
-  constructor(input: NodeJS.ReadableStream, output: NodeJS.WritableStream) {
-    this.#output = output;
-    const shown = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        if (!this.#isHidden) output.write(chunk);
-        done();
-      },
-    });
-    this.#lines = createInterface({ input, output: shown, terminal: true });
-    this.#lines.on('SIGINT', () => this.#lines.close());
+/** An answer to choose. */
+export interface Answer {
+  readonly value: string;
+  readonly label: string;
+  /** What may be typed for it. */
+  readonly names: readonly string[];
+}
+
+/** Questions at a terminal. Each throws a UsageError where it is cancelled, or where the input ends. */
+export class Questions {
+  readonly #streams: Streams & { readonly signal: AbortSignal };
+
+  constructor(streams: Streams) {
+    const ended = new AbortController();
+    streams.input.once('end', () => ended.abort());
+    streams.input.on('keypress', lineFeedAsReturn);
+    // A terminal that nobody has given a size.
+    if (streams.output.columns === 0) Object.assign(streams.output, { columns: 80, rows: 24 });
+    this.#streams = { ...streams, signal: ended.signal };
   }
 
-  /** Asks until the answer is one of `choices`, or whatever `isValid` takes. */
-  async ask(question: string, isValid: (answer: string) => boolean, fallback = ''): Promise<string> {
-    const hint = fallback === '' ? '' : ` [${fallback}]`;
-    for (let tries = 0; tries < maxTries; tries += 1) {
-      const answer = (await this.#line(`${question}${hint}: `)).trim() || fallback;
-      if (isValid(answer)) return answer;
-    }
-    throw new UsageError('That is no answer to the question; see --help for the flags.');
+  /** Asks for one of these, by the arrow keys, one of its names, or a part of its label. */
+  choose(message: string, answers: readonly Answer[], initialValue: string): Promise<string> {
+    const filter = (typed: string, { value, label }: Option<string>): boolean => {
+      const named = answers.find(({ names }) => names.includes(typed));
+      return named ? named.value === value : `${label}`.toLowerCase().includes(typed.toLowerCase());
+    };
+    const options = answers.map(({ value, label }) => ({ value, label }));
+    return answered(
+      autocomplete({ ...this.#streams, message, options, initialValue, maxItems, filter, validate: isOne }),
+    );
+  }
+
+  /** Asks until `isValid` takes the answer. */
+  async ask(message: string, isValid: (answer: string) => boolean, fallback = ''): Promise<string> {
+    const validate = (answer = '') =>
+      isValid(answer.trim() || fallback) ? undefined : 'That is not an answer.';
+    const hint = fallback === '' ? {} : { placeholder: fallback, defaultValue: fallback };
+    return (await answered(text({ ...this.#streams, ...hint, message, validate }))).trim();
   }
 
   /** Asks for a secret, which is not shown. */
-  async askHidden(question: string): Promise<string> {
-    this.#isHidden = true; // before there is anything to be typed
-    const asked = this.#line('');
-    this.#output.write(`${question}: `);
-    const answer = await asked;
-    this.#isHidden = false;
-    this.#output.write('\n');
-    return answer.trim();
-  }
-
-  close(): void {
-    this.#lines.close();
-  }
-
-  /** A line; a UsageError where the input ends, or is ended by Ctrl+C. */
-  #line(question: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const ended = () => reject(new UsageError('Nothing is written.', 130));
-      this.#lines.once('close', ended);
-      void this.#lines
-        .question(question)
-        .then(resolve, ended)
-        .finally(() => this.#lines.off('close', ended));
-    });
+  async askHidden(message: string): Promise<string> {
+    return (await answered(password({ ...this.#streams, message }))).trim();
   }
 }
 
-const maxTries = 5;
+const maxItems = 12;
+
+function isOne(chosen: unknown): string | undefined {
+  return chosen === undefined ? 'That is not one of them.' : undefined;
+}
+
+/** Programs that type for a person end a line with a line feed. */
+function lineFeedAsReturn(_: unknown, key: { name?: string } | undefined): void {
+  if (key?.name === 'enter') key.name = 'return';
+}
+
+async function answered(question: Promise<string | symbol>): Promise<string> {
+  const answer = await question;
+  if (typeof answer !== 'string') throw new UsageError('Nothing is written.', 130); // cancelled
+  return answer;
+}
