@@ -45,8 +45,8 @@ function nonceCode(nonce: string): string {
 export async function startScriptedProvider(): Promise<ScriptedProvider> {
   const script: Script = { metadata: {}, claims: {}, userinfo: {}, answers: {}, signsWithOther: false };
   const requests: string[] = [];
-  let keys = await makeKeys('first');
-  const other = await makeKeys('first');
+  let keys = await keysOf('published', 'first');
+  const other = await keysOf('other', 'first');
   const server = createServer((req, res) => void answer(req, res));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -82,7 +82,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     issuer,
     script,
     requests,
-    rotate: async () => void (keys = await makeKeys('second')),
+    rotate: async () => void (keys = await keysOf('new', 'second')),
     close: () => closeServer(server),
   };
 }
@@ -100,6 +100,17 @@ function metadataOf(issuer: string): object {
     token_endpoint_auth_methods_supported: ['client_secret_post'],
   };
 }
+
+/** Keys of a use, which all providers of this process share: to make RSA keys takes longer than a test. */
+function keysOf(use: string, kid: string): Promise<Keys> {
+  const keys = made.get(use) ?? makeKeys(kid);
+  made.set(use, keys);
+  return keys;
+}
+
+const made = new Map<string, Promise<Keys>>();
+
+type Keys = Awaited<ReturnType<typeof makeKeys>>;
 
 async function makeKeys(kid: string) {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
