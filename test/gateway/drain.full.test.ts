@@ -1,3 +1,4 @@
 import { describeDrain } from './drain.js';
 
-describeDrain(2);
+describeDrain(1, ['connections']);
+describeDrain(2, ['requests', 'connections']);

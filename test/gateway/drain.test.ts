@@ -1,3 +1,3 @@
 import { describeDrain } from './drain.js';
 
-describeDrain(1);
+describeDrain(1, ['requests']);

@@ -9,8 +9,11 @@ import { SocketClient } from './socket-client.js';
 
 const key = 'the-master-key';
 
+/** What a drain is about: the requests in it, or the connections at its end. */
+export type DrainPart = 'requests' | 'connections';
+
 /** Tests of the drain delay of so many workers; of one process for 1. */
-export function describeDrain(workers: number): void {
+export function describeDrain(workers: number, parts: readonly DrainPart[]): void {
   describe(`the drain delay of ${workers === 1 ? 'one process' : `${workers} workers`}`, function () {
     this.timeout(60_000);
     const workshop = new ProcessWorkshop();
@@ -47,77 +50,81 @@ export function describeDrain(workers: number): void {
       await eventually(() => gateway.logged.filter(({ msg }) => msg === message).length === workers);
     }
 
-    it('leaves a WebSocket its answer, and then closes it', async () => {
-      await start('50ms');
-      const [idle, client] = [
-        await SocketClient.open({ url }, { key }),
-        await SocketClient.open({ url }, { key }),
-      ];
-      client.create({ input: 'Hi' });
-      const held = await upstream.next();
-      gateway.signal('SIGTERM');
-      expect(await idle.closed).to.match(/^1001/);
-      await gateway.log('Waiting for requests to finish.');
-      held.finish();
-      expect((await client.answer()).at(-1)?.type).to.equal('response.completed');
-      expect(await client.closed).to.match(/^1001/);
-      expect(await gateway.ended).to.include({ code: 0, stderr: '' });
-    });
+    if (parts.includes('requests')) {
+      it('leaves a WebSocket its answer, and then closes it', async () => {
+        await start('50ms');
+        const [idle, client] = [
+          await SocketClient.open({ url }, { key }),
+          await SocketClient.open({ url }, { key }),
+        ];
+        client.create({ input: 'Hi' });
+        const held = await upstream.next();
+        gateway.signal('SIGTERM');
+        expect(await idle.closed).to.match(/^1001/);
+        await gateway.log('Waiting for requests to finish.');
+        held.finish();
+        expect((await client.answer()).at(-1)?.type).to.equal('response.completed');
+        expect(await client.closed).to.match(/^1001/);
+        expect(await gateway.ended).to.include({ code: 0, stderr: '' });
+      });
 
-    it('serves requests of all kinds, says that it is not ready, and ends each connection with its answer', async () => {
-      await start('1h');
-      const began = send(url, { agent });
-      const held = await upstream.next();
-      gateway.signal('SIGTERM');
-      await isDraining();
-      for (const [path, status] of Object.entries({
-        '/health': 200,
-        '/health?ready=1': 503,
-        '/v1/models': 200,
-      })) {
-        const { response } = await send(url, { path, agent });
-        expect([path, response.statusCode]).to.deep.equal([path, status]);
-        expect(response.headers.connection).to.equal('close');
-      }
-      const served = send(url, { agent });
-      (await upstream.next()).finish();
-      expect((await served).response.headers.connection).to.equal('close');
-      held.finish();
-      const { response, text } = await began;
-      expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
-      expect(text).to.include('Hello.');
-      gateway.signal('SIGTERM');
-      expect(await gateway.ended).to.include({ code: 1 });
-    });
+      it('serves requests of all kinds, says that it is not ready, and ends each connection with its answer', async () => {
+        await start('1h');
+        const began = send(url, { agent });
+        const held = await upstream.next();
+        gateway.signal('SIGTERM');
+        await isDraining();
+        for (const [path, status] of Object.entries({
+          '/health': 200,
+          '/health?ready=1': 503,
+          '/v1/models': 200,
+        })) {
+          const { response } = await send(url, { path, agent });
+          expect([path, response.statusCode]).to.deep.equal([path, status]);
+          expect(response.headers.connection).to.equal('close');
+        }
+        const served = send(url, { agent });
+        (await upstream.next()).finish();
+        expect((await served).response.headers.connection).to.equal('close');
+        held.finish();
+        const { response, text } = await began;
+        expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
+        expect(text).to.include('Hello.');
+        gateway.signal('SIGTERM');
+        expect(await gateway.ended).to.include({ code: 1 });
+      });
+    }
 
-    it('ends with the port closed and idle connections gone, and lets streams finish', async () => {
-      await start('50ms');
-      const idle = await keptConnection(url);
-      const stream = send(url, { body: { stream: true } });
-      const held = await upstream.next();
-      const isGone = once(idle, 'close');
-      gateway.signal('SIGTERM');
-      await gateway.log('Waiting for requests to finish.');
-      await isGone;
-      await eventually(() => isRefused(url)); // by the last of the workers
-      held.finish();
-      expect((await stream).text).to.include('message_stop');
-      expect(await gateway.ended).to.include({ code: 0, signal: null });
-    });
+    if (parts.includes('connections')) {
+      it('ends with the port closed and idle connections gone, and lets streams finish', async () => {
+        await start('50ms');
+        const idle = await keptConnection(url);
+        const stream = send(url, { body: { stream: true } });
+        const held = await upstream.next();
+        const isGone = once(idle, 'close');
+        gateway.signal('SIGTERM');
+        await gateway.log('Waiting for requests to finish.');
+        await isGone;
+        await eventually(() => isRefused(url)); // by the last of the workers
+        held.finish();
+        expect((await stream).text).to.include('message_stop');
+        expect(await gateway.ended).to.include({ code: 0, signal: null });
+      });
 
-    it('gives a connection that was in use all the time one more answer', async () => {
-      await start('4s');
-      const began = begin(url, { body: { stream: true }, agent: oneConnection });
-      const held = await upstream.next();
-      const stream = await began; // its head is out, and does not say that the connection will close
-      gateway.signal('SIGTERM');
-      await gateway.log('Waiting for requests to finish.');
-      held.finish();
-      expect(await textOf(stream)).to.include('message_stop');
-      const { response } = await send(url, { path: '/v1/models', agent: oneConnection });
-      expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
-      expect(await gateway.ended).to.include({ code: 0, signal: null });
-    });
+      it('gives a connection that was in use all the time one more answer', async () => {
+        await start('4s');
+        const began = begin(url, { body: { stream: true }, agent: oneConnection });
+        const held = await upstream.next();
+        const stream = await began; // its head is out, and does not say that the connection will close
+        gateway.signal('SIGTERM');
+        await gateway.log('Waiting for requests to finish.');
+        held.finish();
+        expect(await textOf(stream)).to.include('message_stop');
+        const { response } = await send(url, { path: '/v1/models', agent: oneConnection });
+        expect([response.statusCode, response.headers.connection]).to.deep.equal([200, 'close']);
+        expect(await gateway.ended).to.include({ code: 0, signal: null });
+      });
+    }
   });
 }
 

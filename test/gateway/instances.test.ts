@@ -6,6 +6,7 @@ import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from './harn
 import { startHeldUpstream } from './held-upstream.js';
 import { only } from './kit.js';
 import { TempFolders } from './temp-folders.js';
+import { copyMigrated } from '../state/store/stores.js';
 import { clockAt } from '../clock-at.js';
 
 describe('two gateways that share what they know, and one store', () => {
@@ -26,7 +27,9 @@ describe('two gateways that share what they know, and one store', () => {
 
   async function startBoth(slots: readonly object[]): Promise<[GatewayUnderTest, GatewayUnderTest]> {
     const hub = new MemoryHub({ now: () => nowMs });
-    const store = `sqlite:${join(await folders.make(), 'gateway.db')}`;
+    const file = join(await folders.make(), 'gateway.db');
+    await copyMigrated(file);
+    const store = `sqlite:${file}`;
     const pipeline = stages({ with: { 'slot-pick': { policy: 'round-robin' } } });
     const config = { slots, store, pipeline };
     const one = await startGateway(config, {}, () => nowMs, { live: hub.connect() });

@@ -13,6 +13,14 @@ describe('an exception that nobody catches', function () {
     it(`is one line of the log; streams finish, and the process ends with code 1: ${way}`, () =>
       endsInOrder(workshop, way));
 
+  it('waits for streams no longer than shutdownTimeout', async () => {
+    const { gateway, url } = await workshop.start({ shutdownTimeout: '50ms' });
+    const answer = await stream(url);
+    await models(url, 'timer');
+    expect(await answer.text()).to.include('was shut down before');
+    expect(await gateway.ended).to.include({ code: 1 });
+  });
+
   it('in a worker has another one take its place, while its streams finish', async () => {
     const { gateway, url, cwd } = await workshop.start({ workers: 2 });
     const answer = await stream(url, 'signal');

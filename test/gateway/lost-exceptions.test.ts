@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pluginPlace } from '#src/engine/trace/plugin-place.js';
-import { endsInOrder, LossWorkshop, models, stream } from './lost-exceptions.js';
+import { endsInOrder, LossWorkshop } from './lost-exceptions.js';
 
 describe('an exception that nobody catches', function () {
   this.timeout(60_000);
@@ -9,14 +9,6 @@ describe('an exception that nobody catches', function () {
 
   it('is one line of the log; streams finish, and the process ends with code 1: timer', () =>
     endsInOrder(workshop, 'timer'));
-
-  it('waits for streams no longer than shutdownTimeout', async () => {
-    const { gateway, url } = await workshop.start({ shutdownTimeout: '50ms' });
-    const answer = await stream(url);
-    await models(url, 'timer');
-    expect(await answer.text()).to.include('was shut down before');
-    expect(await gateway.ended).to.include({ code: 1 });
-  });
 });
 
 describe('the plugin of an error', () => {

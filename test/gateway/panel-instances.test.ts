@@ -10,6 +10,7 @@ import { errorIn } from './kit.js';
 import { followRequests } from './live-requests.js';
 import { PanelClient } from './panel-client.js';
 import { TempFolders } from './temp-folders.js';
+import { copyMigrated } from '../state/store/stores.js';
 
 interface Meeting {
   connect(): Promise<Live>;
@@ -43,7 +44,9 @@ for (const [where, meet] of [
 
     beforeEach(async () => {
       [meeting, upstream] = await Promise.all([meet(), startHeldUpstream()]);
-      const store = `sqlite:${join(await folders.make(), 'gateway.db')}`;
+      const file = join(await folders.make(), 'gateway.db');
+      await copyMigrated(file);
+      const store = `sqlite:${file}`;
       const config = { slots: [slotAt(upstream.url)], store };
       one = await startGateway(config, {}, Date.now, { live: await meeting.connect() });
       two = await startGateway(config, {}, Date.now, { live: await meeting.connect() });

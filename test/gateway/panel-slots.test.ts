@@ -5,6 +5,7 @@ import { ask, slotAt, startGateway, type GatewayUnderTest } from './harness.js';
 import { callsTo, errorIn } from './kit.js';
 import { PanelClient, type Answer } from './panel-client.js';
 import { TempFolders } from './temp-folders.js';
+import { copyMigrated } from '../state/store/stores.js';
 
 describe('/api/panel/slots', () => {
   const folders = new TempFolders();
@@ -20,6 +21,7 @@ describe('/api/panel/slots', () => {
   beforeEach(async () => {
     simulator = await startSimulator({});
     const folder = await folders.make();
+    await copyMigrated(`${folder}/gateway.db`);
     config = { slots: [slotAt(simulator.url)], store: `sqlite:${folder}/gateway.db` };
     await start();
   });

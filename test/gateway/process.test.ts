@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
+import { createGateway } from '@gw2api/gateway';
+import { failureOf, listenProblem } from '#src/gateway/start-failure.js';
 import { name, version } from '#src/kit/version.js';
 import { eventually } from '../eventually.js';
 import { freePort } from './free-port.js';
 import { ProcessWorkshop, type GatewayProcess } from './gateway-process.js';
+import { configOf, slotAt } from './harness.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import { ask, env, faultOfEnv, key, post, takePort, yaml } from './process-kit.js';
 
@@ -188,11 +191,16 @@ describe('a port that cannot be had', () => {
   });
 
   it('is an address of another machine', async () => {
-    const { code, stderr } = await workshop.spawn({ env: { ...env, HOST: '192.0.2.1' } });
-    expect(code).to.equal(2);
-    expect(stderr).to.equal(
-      'Cannot listen on 192.0.2.1:0: this machine has no such address; set HOST=0.0.0.0 for all of them.\n',
-    );
+    const listen = { host: '192.0.2.1', port: 0 };
+    const config = configOf({ listen, slots: [slotAt('http://127.0.0.1:9')] });
+    const gateway = await createGateway(config, { masterKey: key });
+    const error: unknown = await gateway.listen().catch((thrown: unknown) => listenProblem(thrown, listen));
+    await gateway.close();
+    expect(failureOf(error)).to.deep.equal({
+      exitCode: 2,
+      message:
+        'Cannot listen on 192.0.2.1:0: this machine has no such address; set HOST=0.0.0.0 for all of them.',
+    });
   });
 
   it('is said by the simulator too', async () => {
@@ -243,6 +251,12 @@ describe('SIGHUP', () => {
     gateway.signal('SIGHUP');
     await gateway.log('The config was reloaded.');
     expect((await post(url, ask('Hi'))).headers.get('x-gw-slot')).to.equal('b');
+  });
+
+  it('is followed by SIGINT, which ends an idle gateway, whose callers keep their connections, at once', async () => {
+    expect((await fetch(`${url}/health`)).status).to.equal(200);
+    gateway.signal('SIGINT');
+    expect(await gateway.ended).to.include({ code: 0, signal: null, stderr: '' });
   });
 });
 
@@ -309,13 +323,6 @@ describe('SIGTERM', () => {
     gateway.signal('SIGTERM');
     expect(await gateway.ended).to.include({ code: 1, signal: null });
     await stream.text().catch(() => undefined);
-  });
-
-  it('ends an idle gateway, whose callers keep their connections, at once', async () => {
-    const gateway = await startOver();
-    expect((await fetch(`${await gateway.url()}/health`)).status).to.equal(200);
-    gateway.signal('SIGINT');
-    expect(await gateway.ended).to.include({ code: 0, signal: null, stderr: '' });
   });
 });
 

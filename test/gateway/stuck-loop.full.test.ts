@@ -10,6 +10,17 @@ describe('an endless loop in a request', function () {
 
   it('is logged with its place (memory)', () => logsItsPlace(shop, 'memory'));
 
+  it('ends its worker alone, which is replaced', async () => {
+    const { gateway, url } = await shop.start({ workers: 2 });
+    const hung = ask(url, 'loop');
+    const { worker, pid } = await stuckLine(gateway);
+    const died = await gateway.log('A worker has died; a replacement starts.');
+    expect(died).to.include({ worker, pid, signal: 'SIGKILL' });
+    await gateway.log('A replacement worker is serving.');
+    await hung;
+    expect(await ask(url, '')).to.equal(200);
+  });
+
   it('in a native call is logged without a stack', async () => {
     const { gateway, url } = await shop.start({ workers: 2 });
     const hung = ask(url, 'native');

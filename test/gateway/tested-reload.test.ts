@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { testConfig } from '#src/features/tests/before-reload.js';
 import { ProcessWorkshop } from './gateway-process.js';
 import { TempFolders, writeIn } from './temp-folders.js';
-import { configWith, refusesAtSighup, TestedGateway, takesTested, testOf } from './tested-reload.js';
+import { configWith, TestedGateway, takesTested, testOf } from './tested-reload.js';
 
 /** All of them have one gateway, in this order. */
 describe('a reload of a config with tests', () => {
@@ -13,8 +13,6 @@ describe('a reload of a config with tests', () => {
 
   it('takes it where they pass, and keeps the old one where one fails: 1 process', () =>
     takesTested(gateway, 1));
-
-  it('is refused at SIGHUP too where one fails: 1 process', () => refusesAtSighup(gateway, 1));
 
   it('has failed where the tests cannot be read, and tells of a config that cannot be', async () => {
     await writeIn(gateway.folder, 'gateway.test.yaml', { tests: [{ nam: 'x' }] });
@@ -35,35 +33,6 @@ describe('the tests of a config', () => {
   afterEach(async () => {
     await shop.end();
     await folders.remove();
-  });
-
-  it('have a limit, and need no process where there are none', async () => {
-    folder = await folders.make({ 'gateway.yaml': configWith('new') });
-    const file = path.join(folder, 'gateway.yaml');
-    expect(await testConfig(file, {}, undefined, 1)).to.deep.equal({ passed: 0, failures: [] });
-    await writeIn(folder, 'gateway.test.yaml', testOf('new'));
-    expect(await testConfig(file, {}, undefined, 1)).to.deep.equal({
-      passed: 0,
-      failures: ['The tests had not ended after 0.001 s.'],
-    });
-    expect(await testConfig(file, {})).to.deep.equal({ passed: 1, failures: [] });
-  });
-
-  it('are not misled by what a plugin writes, and cut off long values', async () => {
-    const text = 'x'.repeat(2000);
-    folder = await folders.make({
-      'gateway.yaml': JSON.stringify(configWith(text)).replace(
-        '"pipeline":[',
-        '"pipeline":[{"use":"./loud.mjs"},',
-      ),
-      'gateway.test.yaml': testOf('new'),
-      'loud.mjs': `console.log('{ loud }');
-        export default { name: 'loud', setup: () => async (ctx, next) => next() };`,
-    });
-    const { failures } = await testConfig(path.join(folder, 'gateway.yaml'), {});
-    expect(failures).to.have.length(1);
-    expect(failures[0]).to.match(/"has its persona": .*expected "new", got "x+…$/);
-    expect(failures[0]).to.have.length(500);
   });
 
   it('tell what was expected and came, also beside a hint', async () => {

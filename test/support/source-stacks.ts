@@ -16,7 +16,7 @@ runner.fail = function (runnable, error, ...rest) {
 };
 
 interface Failing {
-  fail(runnable: unknown, error: unknown, ...rest: readonly unknown[]): unknown;
+  fail: (this: unknown, runnable: unknown, error: unknown, ...rest: readonly unknown[]) => unknown;
 }
 
 const maps = new Map<string, SourceMap | undefined>();
