@@ -9,6 +9,12 @@ function fields(count: number): Readonly<Record<string, number>> {
   return Object.fromEntries(Array.from({ length: count }, (_, nth) => [`f${nth}`, 1]));
 }
 
+/** The JSON of a request, with this many fields that no format has. */
+function withFields(request: object, count: number): string {
+  const added = Array.from({ length: count }, (_, nth) => `"f${nth}":1`);
+  return `${JSON.stringify(request).slice(0, -1)},${added.join()}}`;
+}
+
 describe('a body of very many fields', () => {
   let pair: Pair;
   before(async () => {
@@ -19,7 +25,7 @@ describe('a body of very many fields', () => {
   for (const format of formatNames)
     it(`is refused before it costs others their time: ${format}`, async () => {
       const { path, request } = dialects[format];
-      const text = JSON.stringify({ ...request('Hi'), ...fields(300_000) });
+      const text = withFields(request('Hi'), 300_000);
       const before = process.cpuUsage();
       const response = await fetch(pair.url + path, {
         method: 'POST',
