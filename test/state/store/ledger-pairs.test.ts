@@ -9,7 +9,7 @@ import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { sql } from '#src/state/store/sql/kysely.js';
 import { clockAt } from '../../clock-at.js';
-import { seeded } from '../../bench/soak/traffic.js';
+import { seeded } from '../../support/seeded.js';
 import { row } from './ledger-conformance.js';
 import { migratedSqlite, openTables, ownPostgres, postgresUrl, quiet, type Place } from './stores.js';
 
