@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { durationMs, sizeBytes } from '@gw2api/gateway/plugin';
 import { refusedConfigCode } from '#src/gateway/start-failure.js';
 import { loadGatewayConfig, loadGatewayConfigFile } from '#src/gateway/load-config.js';
-import { TempFolders, writeIn } from './gateway/temp-folders.js';
+import { TempFolders, writeIn } from './whole/temp-folders.js';
 
 /** A manifest, of whose fields the tests read some; the types of Kubernetes are held to it apart. */
 // oxlint-disable-next-line typescript/no-explicit-any

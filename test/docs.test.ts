@@ -8,10 +8,10 @@ import { outcomeFields } from '#src/features/tests/outcome-shape.js';
 import { errorCodes } from '#src/plugin/contract/error.js';
 import { packageName } from '#src/kit/version.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
-import { ProcessWorkshop } from './gateway/gateway-process.js';
-import { ask, configOf, masterKey, stages, startPair, type Pair } from './gateway/harness.js';
-import { lastCall } from './gateway/kit.js';
-import { TempFolders } from './gateway/temp-folders.js';
+import { ProcessWorkshop } from './whole/gateway-process.js';
+import { ask, configOf, masterKey, stages, startPair, type Pair } from './whole/harness.js';
+import { lastCall } from './whole/kit.js';
+import { TempFolders } from './whole/temp-folders.js';
 
 /** The rows of the table under a heading, cell by cell, without the head. */
 function tableUnder(markdown: string, heading: string): readonly (readonly string[])[] {

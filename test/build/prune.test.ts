@@ -3,7 +3,7 @@ import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { TempFolders } from '../whole/temp-folders.js';
 
 describe('the build', () => {
   const folders = new TempFolders();

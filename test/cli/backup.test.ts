@@ -7,9 +7,9 @@ import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
-import { ask } from '../gateway/harness.js';
-import { ProcessWorkshop, type Ended, type GatewayProcess } from '../gateway/gateway-process.js';
-import { PanelClient } from '../gateway/panel-client.js';
+import { ask } from '../whole/harness.js';
+import { ProcessWorkshop, type Ended, type GatewayProcess } from '../whole/gateway-process.js';
+import { PanelClient } from '../whole/console/panel-client.js';
 import { eventually } from '../eventually.js';
 import { quiet } from '../state/store/stores.js';
 

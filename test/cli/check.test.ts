@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ConfigError } from '#src/config/config.js';
 import { check } from '#src/cli/check.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { TempFolders } from '../whole/temp-folders.js';
 
 const config = `pipeline: [{ use: auth }, { use: body-limit }, { use: format-decode }]
 slots: [{ id: a, upstream: simulator }]

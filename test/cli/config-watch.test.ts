@@ -5,9 +5,9 @@ import { stringify } from 'yaml';
 import { ConfigWatch } from '#src/cli/config-watch.js';
 import { logRefusal } from '#src/cli/signals.js';
 import type { Clock } from '#src/plugin/index.js';
-import { makeCertificate } from '../gateway/certificates.js';
-import { configOf, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
-import { TempFolders, writeIn } from '../gateway/temp-folders.js';
+import { makeCertificate } from '../whole/certificates.js';
+import { configOf, startGateway, type GatewayUnderTest } from '../whole/harness.js';
+import { TempFolders, writeIn } from '../whole/temp-folders.js';
 
 /** A clock whose timers the test runs. */
 class ManualClock implements Clock {

@@ -12,8 +12,8 @@ import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
-import { ProcessWorkshop } from '../gateway/gateway-process.js';
-import { startOpenaiServer, type OpenaiServer } from '../gateway/openai-server.js';
+import { ProcessWorkshop } from '../whole/gateway-process.js';
+import { startOpenaiServer, type OpenaiServer } from '../whole/slots/openai-server.js';
 import { ownPostgres, postgresUrl, quiet } from '../state/store/stores.js';
 
 const env = {

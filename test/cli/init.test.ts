@@ -8,7 +8,7 @@ import { check } from '#src/cli/check.js';
 import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, simulator, variablesOf } from '#src/cli/init/providers.js';
 import { test } from '#src/features/tests/command.js';
-import { ProcessWorkshop } from '../gateway/gateway-process.js';
+import { ProcessWorkshop } from '../whole/gateway-process.js';
 
 const secret = 'sk-not-to-be-shown # or cut off';
 

@@ -10,10 +10,10 @@ import { sql } from '#src/state/store/sql/kysely.js';
 import { openSqliteReader } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
-import { ask, slotAt, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
-import { ProcessWorkshop } from '../gateway/gateway-process.js';
-import { PanelClient } from '../gateway/panel-client.js';
-import { writeIn } from '../gateway/temp-folders.js';
+import { ask, slotAt, startGateway, type GatewayUnderTest } from '../whole/harness.js';
+import { ProcessWorkshop } from '../whole/gateway-process.js';
+import { PanelClient } from '../whole/console/panel-client.js';
+import { writeIn } from '../whole/temp-folders.js';
 import { ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from '../state/store/stores.js';
 
 const oldKey = 'the key of last year';

@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { docs } from '#src/cli/docs.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { TempFolders } from '../whole/temp-folders.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly required?: readonly string[] };
 

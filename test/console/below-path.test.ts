@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { makeCertificate } from '../gateway/certificates.js';
-import { freePort } from '../gateway/free-port.js';
-import { ask, startGateway, stages, type GatewayUnderTest } from '../gateway/harness.js';
+import { makeCertificate } from '../whole/certificates.js';
+import { freePort } from '../whole/free-port.js';
+import { ask, startGateway, stages, type GatewayUnderTest } from '../whole/harness.js';
 import {
   clientId,
   clientSecret,
   startOpenIdProvider,
   type OpenIdProvider,
-} from '../gateway/people/openid-provider.js';
-import { nginxExample, Proxy } from '../gateway/proxy-process.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+} from '../whole/console/people/openid-provider.js';
+import { nginxExample, Proxy } from '../whole/slots/proxy-process.js';
+import { TempFolders } from '../whole/temp-folders.js';
 import { chromium, openWindow, shoot, signIn, startBrowser, type Window } from './browser-kit.js';
 
 const program = process.env['GW_TEST_NGINX'];

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { masterKey } from '../gateway/harness.js';
+import { masterKey } from '../whole/harness.js';
 
 /** The browser to test with; without it the tests of the page are skipped. */
 export const chromium = process.env['GW_TEST_CHROMIUM'];

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { aViewer, anAdmin, sessionOf, withOidc } from '../gateway/console-login.js';
-import { ask, slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
-import { PanelClient } from '../gateway/panel-client.js';
+import { aViewer, anAdmin, sessionOf, withOidc } from '../whole/console/console-login.js';
+import { ask, slotAt, stages, startPair, type Pair } from '../whole/harness.js';
+import { PanelClient } from '../whole/console/panel-client.js';
 import {
   chromium,
   looks,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { ask, type Pair } from '../gateway/harness.js';
-import { only, startTeam } from '../gateway/kit.js';
+import { ask, type Pair } from '../whole/harness.js';
+import { only, startTeam } from '../whole/kit.js';
 import {
   chromium,
   openWindow,

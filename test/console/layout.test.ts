@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
-import { masterKey, slotAt, stages, startPair, type Pair } from '../gateway/harness.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { masterKey, slotAt, stages, startPair, type Pair } from '../whole/harness.js';
+import { TempFolders } from '../whole/temp-folders.js';
 import { chromium, shoot, signIn, startBrowser } from './browser-kit.js';
 import { layoutFaultsOf } from './measure.js';
 import { issueByApi } from './traffic.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { aViewer, anAdmin, sessionOf, withOidc } from '../gateway/console-login.js';
-import { startGateway, type GatewayUnderTest } from '../gateway/harness.js';
-import { PanelClient } from '../gateway/panel-client.js';
+import { aViewer, anAdmin, sessionOf, withOidc } from '../whole/console/console-login.js';
+import { startGateway, type GatewayUnderTest } from '../whole/harness.js';
+import { PanelClient } from '../whole/console/panel-client.js';
 import {
   chromium,
   looks,

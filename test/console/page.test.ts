@@ -8,8 +8,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createPage } from '#src/console/page.js';
-import { startPair, type Pair } from '../gateway/harness.js';
-import { errorIn, raw } from '../gateway/kit.js';
+import { startPair, type Pair } from '../whole/harness.js';
+import { errorIn, raw } from '../whole/kit.js';
 
 describe('the page at /panel', () => {
   let pair: Pair;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { slotAt, startPair, type Pair } from '../gateway/harness.js';
+import { slotAt, startPair, type Pair } from '../whole/harness.js';
 import {
   chromium,
   openWindow,

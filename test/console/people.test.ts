@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { startOpenIdProvider, type OpenIdProvider } from '../gateway/people/openid-provider.js';
-import { freePort, startWithProvider, type WithProvider } from '../gateway/people/sign-in.js';
-import { masterKey } from '../gateway/harness.js';
-import { issueKey } from '../gateway/kit.js';
+import { startOpenIdProvider, type OpenIdProvider } from '../whole/console/people/openid-provider.js';
+import { freePort, startWithProvider, type WithProvider } from '../whole/console/people/sign-in.js';
+import { masterKey } from '../whole/harness.js';
+import { issueKey } from '../whole/kit.js';
 import {
   chromium,
   looks,

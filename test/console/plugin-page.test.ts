@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { stages, startPair, type Pair } from '../gateway/harness.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { stages, startPair, type Pair } from '../whole/harness.js';
+import { TempFolders } from '../whole/temp-folders.js';
 import { chromium, openWindow, signIn, startBrowser, violationsOf } from './browser-kit.js';
 
 /** A page that says what its script can reach. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { ask, configOf, stages, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
-import { TempFolders, writeIn } from '../gateway/temp-folders.js';
+import { ask, configOf, stages, startGateway, type GatewayUnderTest } from '../whole/harness.js';
+import { TempFolders, writeIn } from '../whole/temp-folders.js';
 import {
   chromium,
   openWindow,

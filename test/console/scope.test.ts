@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
-import { masterKey, slotAt, startPair, type Pair } from '../gateway/harness.js';
+import { masterKey, slotAt, startPair, type Pair } from '../whole/harness.js';
 import {
   chromium,
   looks,

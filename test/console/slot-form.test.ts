@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { slotAt, startPair, type Pair } from '../gateway/harness.js';
-import { PanelClient, type Answer } from '../gateway/panel-client.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { slotAt, startPair, type Pair } from '../whole/harness.js';
+import { PanelClient, type Answer } from '../whole/console/panel-client.js';
+import { TempFolders } from '../whole/temp-folders.js';
 import {
   chromium,
   looks,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { clockAt } from '../clock-at.js';
-import { ask, slotAt, startPair, type Pair } from '../gateway/harness.js';
-import { issueKey } from '../gateway/kit.js';
+import { ask, slotAt, startPair, type Pair } from '../whole/harness.js';
+import { issueKey } from '../whole/kit.js';
 import {
   chromium,
   openWindow,

@@ -1,4 +1,4 @@
-import { masterKey, type Pair } from '../gateway/harness.js';
+import { masterKey, type Pair } from '../whole/harness.js';
 
 /** A clock that a test sets back and lets run faster. */
 export class Clock {

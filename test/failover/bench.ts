@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { masterKey, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
+import { masterKey, startGateway, type GatewayUnderTest } from '../whole/harness.js';
 import { FaultyProvider, type Fault } from './provider.js';
 
 /** Delivery of an answer: as it comes, or buffered until it is complete. */

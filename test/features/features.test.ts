@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { features } from '#src/features/index.js';
-import { masterKey } from '../gateway/harness.js';
+import { masterKey } from '../whole/harness.js';
 
 describe('the features of a gateway', () => {
   it('have names of their own', () => {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
-import { ProcessWorkshop } from '../gateway/gateway-process.js';
-import { ask, configOf, masterKey, slotAt } from '../gateway/harness.js';
+import { ProcessWorkshop } from '../whole/gateway-process.js';
+import { ask, configOf, masterKey, slotAt } from '../whole/harness.js';
 
 /** Modules of features that the config below leaves off, and of those that no request has asked for. */
 const off = [

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';
-import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from '../gateway/harness.js';
+import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from '../whole/harness.js';
 import { promtool, startPrometheus, type Prometheus } from './prometheus-kit.js';
 
 const folder = 'config/observability';

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { fakeHost, fakeKeys, runStage, serveStage } from '@gw2api/gateway/testing';
 import jwtAuth from '#plugins/jwt-auth.js';
-import { makeCertificate } from '../gateway/certificates.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { makeCertificate } from '../whole/certificates.js';
+import { TempFolders } from '../whole/temp-folders.js';
 
 describe('jwt-auth', () => {
   const host = fakeHost({ keys: fakeKeys({ top: { kind: 'master' } }) });

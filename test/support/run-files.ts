@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { mochaCommand, runMocha } from './run-mocha.js';
 
 /**
  * `npm run test:file -- PATH … [OPTIONS OF MOCHA]`: runs the built tests of these files and folders of `test/` alone.
@@ -14,7 +15,10 @@ if (!args.some((word) => word.startsWith('dist/'))) {
   process.stderr.write('Write a file or a folder of test/: npm run test:file -- test/http/routes.test.ts\n');
   process.exitCode = 2;
 } else if (process.argv.includes('--watch')) await watch();
-else process.exitCode = await ended(mocha());
+else {
+  await buildMeasurements();
+  await runMocha(args);
+}
 
 /** Where the build puts a file or a folder of `test/`; undefined for what is none. */
 function builtOf(word: string): string | undefined {
@@ -25,10 +29,23 @@ function builtOf(word: string): string | undefined {
   return source.endsWith('.ts') ? built.replace(/\.ts$/, '.js') : `${built}/**/*.test.js`;
 }
 
+/** Builds the measurements that a path is in, which the build of the tests leaves out. */
+async function buildMeasurements(): Promise<void> {
+  const named = ['bench', 'failover'].filter((name) =>
+    args.some((word) => word.startsWith(`dist/test/${name}`)),
+  );
+  if (named.length === 0) return;
+  const code = await ended(compiler(named.map((name) => `test/${name}`)));
+  if (code !== 0) process.exit(code);
+}
+
+function compiler(options: readonly string[], stdout: 'inherit' | 'pipe' = 'inherit'): ChildProcess {
+  const program = path.resolve('node_modules/typescript/bin/tsc');
+  return spawn(process.execPath, [program, '-b', ...options], { stdio: ['ignore', stdout, 'inherit'] });
+}
+
 function mocha(): ChildProcess {
-  const options = ['--no-config', '--timeout', '30000', '--enable-source-maps', '--exit'];
-  const program = path.resolve('node_modules/mocha/bin/mocha.js');
-  return spawn(process.execPath, [program, ...options, ...args], { stdio: 'inherit' });
+  return spawn(process.execPath, mochaCommand(args), { stdio: 'inherit' });
 }
 
 /** Exit code of a program; 1 where a signal has ended it. */
@@ -39,13 +56,9 @@ async function ended(child: ChildProcess): Promise<number> {
 
 /** Runs the tests after each build without errors; a build during a run begins it anew. */
 async function watch(): Promise<void> {
-  const program = path.resolve('node_modules/typescript/bin/tsc');
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const compiler = spawn(process.execPath, [program, '-b', '-w', '--preserveWatchOutput'], {
-    stdio: [...stdio],
-  });
+  const { stdout } = compiler(['-w', '--preserveWatchOutput'], 'pipe');
   let running: ChildProcess | undefined;
-  for await (const line of createInterface({ input: compiler.stdout })) {
+  for await (const line of createInterface({ input: stdout! })) {
     process.stdout.write(`${line}\n`);
     if (!line.includes('Found 0 errors')) continue;
     running?.kill();

@@ -4,7 +4,7 @@ import type { Format } from '@gw2api/gateway/plugin';
 import { formatKind } from '#src/engine/pipeline/load/format-kind.js';
 import { loadPlugin } from '#src/engine/pipeline/load/load-plugin.js';
 import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
-import { TempFolders } from '../gateway/temp-folders.js';
+import { TempFolders } from '../whole/temp-folders.js';
 import { checkBroken } from '../plugins/formats/grammar/broken.js';
 import { foldChat, wholeChat } from '../plugins/formats/grammar/chat.js';
 import { foldCompletions } from '../plugins/formats/grammar/completions.js';

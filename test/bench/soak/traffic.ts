@@ -1,5 +1,6 @@
 import type { Caller } from './caller.js';
-import type { Random, Visit } from './visits.js';
+import type { Random } from '../../support/seeded.js';
+import type { Visit } from './visits.js';
 
 /** Outcomes by kind of visit. */
 export class Tally {
@@ -34,17 +35,6 @@ export async function traffic(
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-}
-
-/** The same numbers for the same seed (mulberry32), so that a failure can be looked for again. */
-export function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 function weighted(visits: readonly Visit[], random: Random): Visit {

@@ -1,6 +1,7 @@
 import type { FormatName } from '../../support/formats.js';
 import { Left } from '../load/exchange.js';
 import { checkError, type Caller, type Question } from './caller.js';
+import type { Random } from '../../support/seeded.js';
 
 /** One kind of traffic. */
 export interface Visit {
@@ -10,9 +11,6 @@ export interface Visit {
   /** Throws where the gateway did not answer as it has to. */
   run(caller: Caller, random: Random): Promise<void>;
 }
-
-/** From 0 to below 1. */
-export type Random = () => number;
 
 const formats = ['messages', 'chat', 'responses', 'completions'] as const satisfies readonly FormatName[];
 

@@ -4,8 +4,7 @@ import type { FormatName } from '../../support/formats.js';
 import { textsIn } from '../load/answers.js';
 import { paths } from '../load/bodies.js';
 import { exchange } from '../load/exchange.js';
-import { seeded } from '../soak/traffic.js';
-import type { Random } from '../soak/visits.js';
+import { seeded, type Random } from '../../support/seeded.js';
 import { Panel } from './panel.js';
 
 /** Answers that callers got during one life of a gateway. Times by `performance.now()`. */

@@ -3,7 +3,7 @@ import type { Store, WholeStore } from '#src/state/store/contract/store.js';
 import { MemoryHub } from '@gw2api/gateway/testing';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { quantile } from '../report/statistics.js';
-import { seeded } from '../soak/traffic.js';
+import { seeded } from '../../support/seeded.js';
 import { rowAt } from './rows.js';
 import { cpuNowMs, TurnWatch } from './turn-watch.js';
 import { clockAt } from '../../clock-at.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import type { LedgerTokens } from '#src/plugin/contract/ledger.js';
-import { seeded } from '../soak/traffic.js';
+import { seeded } from '../../support/seeded.js';
 import type { FormatName } from '../../support/formats.js';
 
 export const spanDays = 90;

@@ -7,7 +7,7 @@ import type { LoadedConfig } from '#src/config/diff/loaded-config.js';
 import { loadConfig } from '#src/config/load.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { loadPlugins } from '#src/gateway/reload/loaded-config.js';
-import { stages } from '../../gateway/harness.js';
+import { stages } from '../../whole/harness.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
 import { presetNames } from '#plugins/upstreams/chat/presets.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
-import { configOf } from '../../gateway/harness.js';
+import { configOf } from '../../whole/harness.js';
 import { guideOf } from './guide.js';
 import { providers } from './providers.js';
 

@@ -3,7 +3,7 @@ import { formatProblem } from '#src/config/config.js';
 import { readConfig } from '#src/config/load.js';
 import { loadSlots } from '#src/engine/pipeline/load/load-slots.js';
 import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 
 /** Kind whose calls add `/chat/completions`, and whose base URL follows from its region, if there is one. */
 const regional = `export default {

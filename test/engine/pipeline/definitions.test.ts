@@ -19,6 +19,7 @@ interface Sample {
   readonly meant: string;
 }
 
+// Not a fast test: a syntax error is looked for in a thread.
 const samples: readonly Sample[] = [
   {
     name: 'stage',

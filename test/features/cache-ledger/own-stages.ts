@@ -1,4 +1,4 @@
-import type { Files } from '../../gateway/temp-folders.js';
+import type { Files } from '../../whole/temp-folders.js';
 
 /** Stages of an operator that a caller of these tests steers by headers. */
 const datedPersona = `

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
 import { lostCost } from '#src/features/cache-ledger/lost-cost.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
-import { seeded } from '../../bench/soak/traffic.js';
-import { slotAt, stages, startPair, type Pair } from '../../gateway/harness.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { seeded } from '../../support/seeded.js';
+import { slotAt, stages, startPair, type Pair } from '../../whole/harness.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 import {
   answerTurn,
   mishaps,

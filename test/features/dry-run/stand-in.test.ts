@@ -5,7 +5,7 @@ import { DryGateway } from '#src/features/dry-run/dry-gateway.js';
 import type { DryOutcome } from '#src/features/dry-run/outcome.js';
 import type { DrySettings } from '#src/features/dry-run/settings.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 
 const stages =
   'auth body-limit format-decode persona-inject slot-pick upstream-call usage-mask format-encode';

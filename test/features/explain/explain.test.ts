@@ -7,7 +7,7 @@ import { explain, Explainer } from '#src/features/explain/explain.js';
 import type { ExplainedStage, Explanation, ExplainRequest } from '#src/features/explain/explanation.js';
 import { withoutTexts } from '#src/features/explain/without-texts.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 
 const config = `
 pipeline:

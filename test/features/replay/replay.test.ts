@@ -8,10 +8,10 @@ import { openGateway } from '#src/features/open.js';
 import { openStore } from '#src/state/store/index.js';
 import type { ReplayReport } from '#src/features/replay/index.js';
 import { replayRecorded, type ReplayArguments } from '#src/features/replay/command.js';
-import { dialects, formatNames } from '../../gateway/dialects.js';
-import { configOf, slotAt, stages, startPair } from '../../gateway/harness.js';
+import { dialects, formatNames } from '../../whole/formats/dialects.js';
+import { configOf, slotAt, stages, startPair } from '../../whole/harness.js';
 import { quiet } from '../../state/store/stores.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 
 const secretKey = 'a key of tests';
 const env = { GW_SECRET_KEY: secretKey };

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ProcessWorkshop } from '../../gateway/gateway-process.js';
-import type { Files } from '../../gateway/temp-folders.js';
+import { ProcessWorkshop } from '../../whole/gateway-process.js';
+import type { Files } from '../../whole/temp-folders.js';
 import { body, config, testsOf } from './command-kit.js';
 
 /** A report as if no test had taken a millisecond; a test says so of those that it has taken. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { formatProblem } from '#src/config/config.js';
 import type { ConfigTest } from '#src/features/tests/config-test.js';
 import { readConfigTests, readTestFile } from '#src/features/tests/read-tests.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 
 function testsOf(text: string): readonly ConfigTest[] {
   const { tests, problems } = readTestFile(text, 'a.test.yaml');

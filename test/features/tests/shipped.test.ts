@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { testSchema } from '#src/features/tests/command.js';
-import { ProcessWorkshop } from '../../gateway/gateway-process.js';
+import { ProcessWorkshop } from '../../whole/gateway-process.js';
 
 const schemaFile = 'config/test.schema.json';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ProcessWorkshop } from '../../gateway/gateway-process.js';
-import { writeIn } from '../../gateway/temp-folders.js';
+import { ProcessWorkshop } from '../../whole/gateway-process.js';
+import { writeIn } from '../../whole/temp-folders.js';
 import { config, testsOf } from './command-kit.js';
 
 describe('gw2api test --watch', () => {

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { externalFetch } from '@gw2api/gateway/plugin';
 import { openHttpClient } from '#src/engine/transport/http-client.js';
-import { makeCertificate } from '../../gateway/certificates.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { makeCertificate } from '../../whole/certificates.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
 
 const host = 'provider.example';

@@ -3,7 +3,7 @@ import { costOf, exactCost, priceFor, roundedCost } from '#src/state/ledger/cost
 import { ledgerTokens } from '#src/plugin/index.js';
 import type { LedgerTokens } from '#src/plugin/contract/ledger.js';
 import type { Price } from '#src/plugin/contract/models.js';
-import { seeded } from '../../bench/soak/traffic.js';
+import { seeded } from '../../support/seeded.js';
 
 const none: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 const whole: Price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };

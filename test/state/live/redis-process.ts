@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '../../eventually.js';
-import { freePort } from '../../gateway/free-port.js';
-import { TempFolders } from '../../gateway/temp-folders.js';
+import { freePort } from '../../whole/free-port.js';
+import { TempFolders } from '../../whole/temp-folders.js';
 
 /** Program of the Redis servers that tests start; undefined: there is none. */
 export const redisProgram = process.env['GW_TEST_REDIS_SERVER'];

@@ -1,6 +1,6 @@
 import { describeStore } from './conformance.js';
 import { describeManyRows } from './many-rows.js';
-import { opener, ownPostgres, ownSqlite, postgresUrl } from './stores.js';
+import { emptiedOpener, opener, ownPostgres, ownSqlite, postgresUrl } from './stores.js';
 
 describe('a store in memory', () => {
   const open = opener(async () => ({ where: { kind: 'memory' }, remove: async () => undefined }));
@@ -9,15 +9,15 @@ describe('a store in memory', () => {
 });
 
 describe('a store in a SQLite file', () => {
-  describeStore(opener(ownSqlite));
+  describeStore(emptiedOpener(ownSqlite));
   describeManyRows('a SQLite file', opener(ownSqlite));
 });
 
 describe('a store in PostgreSQL', () => {
   if (postgresUrl === undefined) it('is tested where GW_TEST_POSTGRES_URL names a server');
   else {
-    const open = opener(() => ownPostgres(postgresUrl!));
-    describeStore(open);
-    describeManyRows('PostgreSQL', open);
+    const makePlace = () => ownPostgres(postgresUrl!);
+    describeStore(emptiedOpener(makePlace));
+    describeManyRows('PostgreSQL', opener(makePlace));
   }
 });

@@ -8,7 +8,7 @@ import type {
 import { expect } from 'chai';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import type { Store } from '#src/state/store/contract/store.js';
-import { seeded } from '../../bench/soak/traffic.js';
+import { seeded } from '../../support/seeded.js';
 
 /** What every ledger does alike; each test has a store of its own. */
 export function describeLedger(open: () => Store): void {

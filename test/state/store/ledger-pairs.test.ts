@@ -9,9 +9,9 @@ import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { sql } from '#src/state/store/sql/kysely.js';
 import { clockAt } from '../../clock-at.js';
-import { seeded } from '../../bench/soak/traffic.js';
+import { seeded } from '../../support/seeded.js';
 import { row } from './ledger-conformance.js';
-import { openTables, ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from './stores.js';
+import { migratedSqlite, openTables, ownPostgres, postgresUrl, quiet, type Place } from './stores.js';
 
 const hour = 3_600_000;
 const t0 = Date.UTC(2026, 2, 4);
@@ -44,7 +44,7 @@ const queriesOfThree: typeof queries = [
 
 describe('the sums of pairs of groups', function () {
   this.timeout(30_000);
-  describePairs('in SQLite', ownSqlite);
+  describePairs('in SQLite', migratedSqlite);
   if (postgresUrl !== undefined) describePairs('in PostgreSQL', () => ownPostgres(postgresUrl!));
 });
 

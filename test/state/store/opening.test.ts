@@ -11,7 +11,6 @@ import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { withOptionalTexts } from '#src/state/store/sql/ledger/append.js';
 import { sqlLedger } from '#src/state/store/sql/ledger/ledger.js';
-import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { cannotOpen } from '#src/state/store/sql/sqlite/sqlite-errors.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
@@ -19,7 +18,16 @@ import { StoreError } from '#src/state/store/store-error.js';
 import { version } from '#src/kit/version.js';
 import { key } from './conformance.js';
 import { row } from './ledger-conformance.js';
-import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, secretKey, type Place } from './stores.js';
+import {
+  migratedSqlite,
+  ownFolder,
+  ownPostgres,
+  ownSqlite,
+  postgresUrl,
+  quiet,
+  secretKey,
+  type Place,
+} from './stores.js';
 
 describe('opening a SQLite store', () => {
   itTakesSeveralAtOnce(ownSqlite);
@@ -42,9 +50,8 @@ describe('opening a SQLite store', () => {
   });
 
   it('says that the disk is full, goes on reading, and writes once there is room', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const db = await openSqlite(startSqliteThread(where.file));
-    await migrate(db, 'sqlite');
     const ledger = sqlLedger(db, 'sqlite', quiet);
     await ledger.append([row('before', 1)]);
     await sql`pragma max_page_count = 1`.execute(db); // which means: as large as it is
@@ -60,9 +67,8 @@ describe('opening a SQLite store', () => {
   });
 
   it('writes rows whose error texts are refused without these, and quotes none of them', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const db = await openSqlite(startSqliteThread(where.file));
-    await migrate(db, 'sqlite');
     await sql`drop table ledger_errors`.execute(db);
     const host = fakeHost();
     const errorTexts = { text: 'the marker', calls: [] };
@@ -78,7 +84,7 @@ describe('opening a SQLite store', () => {
   });
 
   it('writes the error texts of rows whose first write fails by a fault that passes', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const store = await openStore(where, { log: quiet });
     const host = fakeHost();
     let isFaulty = true;
@@ -102,9 +108,8 @@ describe('opening a SQLite store', () => {
   });
 
   it('says that the file is read-only', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const db = await openSqlite(startSqliteThread(where.file));
-    await migrate(db, 'sqlite');
     await sql`pragma query_only = on`.execute(db);
     const refusal = await sqlLedger(db, 'sqlite', quiet)
       .append([row('1', 1)])
@@ -115,7 +120,7 @@ describe('opening a SQLite store', () => {
   });
 
   it('has everything in the file itself once it is closed', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const store = await openStore(where, { log: quiet });
     await store.keys.put(key('k'));
     await store.ledger.append([row('1', 1)]);
@@ -130,7 +135,7 @@ describe('opening a SQLite store', () => {
   });
 
   it('keeps what is in it', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const first = await openStore(where, { log: quiet });
     await first.keys.put(key('k'));
     await first.close();
@@ -197,7 +202,7 @@ describe('opening a SQLite store', () => {
   });
 
   it('leaves a file alone that a newer version has written', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     await (await openStore(where, { log: quiet })).close();
     const database = new Database(where.file);
     database.exec(`insert into migrations values ('9999-from-the-future')`);
@@ -209,7 +214,7 @@ describe('opening a SQLite store', () => {
   });
 
   it('names the newer version that has written a file, with its commit', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     await (await openStore(where, { log: quiet })).close();
     const database = new Database(where.file);
     const [last] = database
@@ -224,7 +229,7 @@ describe('opening a SQLite store', () => {
   });
 
   it('lets two connections write at once without an error', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const stores = await Promise.all([1, 2].map(() => openStore(where, { log: quiet })));
     const writes = stores.flatMap((store, nth) =>
       Array.from({ length: 100 }, (_, at) => store.ledger.append([row(`${nth} ${at}`, at)])),
@@ -249,7 +254,7 @@ describe('opening a PostgreSQL store', () => {
 
 describe('a credential in the store', () => {
   it('is not in the file as text, and is refused by name to another GW_SECRET_KEY', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const store = await openStore(where, { log: quiet, secretKey });
     await store.credentials.put('plan-1', { accessToken: 'plain-access', refreshToken: 'r', origin: 'o' });
     await store.close();
@@ -269,7 +274,7 @@ describe('a credential in the store', () => {
 
 describe('a slot in the store', () => {
   it('is not in the file as text, and to another GW_SECRET_KEY it says what is the matter', async () => {
-    const { where, remove } = await ownSqlite();
+    const { where, remove } = await migratedSqlite();
     const store = await openStore(where, { log: quiet, secretKey });
     const settings = { upstream: 'messages', headers: { 'x-extra': 'plain-header' } };
     const account = { kind: 'api-key', key: 'plain-key' };

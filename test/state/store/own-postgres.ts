@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chown, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '../../gateway/free-port.js';
+import { freePort } from '../../whole/free-port.js';
 import { ownFolder, type Place } from './stores.js';
 
 /** A PostgreSQL server of a test, made of the programs of the shared one, on a port of its own. */

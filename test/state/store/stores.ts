@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import type { Logger } from '@gw2api/gateway/plugin';
 import { fakeHost } from '@gw2api/gateway/testing';
 import { openStore } from '#src/state/store/index.js';
+import type { WholeStore } from '#src/state/store/contract/store.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import type { Kysely } from '#src/state/store/sql/kysely.js';
+import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
@@ -49,6 +50,31 @@ export async function ownPostgres(server: string): Promise<Place<StoreSettings &
   };
 }
 
+/** A SQLite file with the tables of this version, in a folder of its own. */
+export async function migratedSqlite(): Promise<Place<StoreSettings & { kind: 'sqlite' }>> {
+  const place = await ownSqlite();
+  await copyMigrated(place.where.file);
+  return place;
+}
+
+/** Puts a SQLite file with the tables of this version where a store will be opened, which then migrates nothing. */
+export async function copyMigrated(file: string): Promise<void> {
+  migrated ??= makeMigrated();
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, await migrated, { mode: 0o600 });
+}
+
+/** Bytes of a file that was migrated once in this process. */
+let migrated: Promise<Buffer> | undefined;
+
+async function makeMigrated(): Promise<Buffer> {
+  const { where, remove } = await ownSqlite();
+  await (await openStore(where, { log: quiet })).close();
+  const bytes = await readFile(where.file);
+  await remove();
+  return bytes;
+}
+
 /** The tables of a store, as they are. */
 export async function openTables(where: StoreSettings): Promise<Kysely<Tables>> {
   if (where.kind === 'memory') throw new Error('It keeps nothing.');
@@ -67,6 +93,51 @@ export function opener(makePlace: () => Promise<Place<StoreSettings>>): OpenStor
     };
     return { store, close };
   };
+}
+
+/** Opens one store for a suite, in one place; what a test has written is deleted at its end. */
+export function emptiedOpener(makePlace: () => Promise<Place<StoreSettings>>): OpenStore {
+  let now = Date.now;
+  let opened: Promise<Emptied> | undefined;
+  after(async () => {
+    const kept = await opened;
+    await kept?.store.close();
+    await kept?.tables.destroy();
+    await kept?.remove();
+  });
+  return async (clock) => {
+    now = clock;
+    opened ??= openEmptied(makePlace, () => now());
+    const { store, tables, names } = await opened;
+    return { store, close: () => emptyTables(tables, names) };
+  };
+}
+
+interface Emptied extends Pick<Place<StoreSettings>, 'remove'> {
+  readonly store: WholeStore;
+  readonly tables: Kysely<Tables>;
+  readonly names: readonly string[];
+}
+
+async function openEmptied(
+  makePlace: () => Promise<Place<StoreSettings>>,
+  now: () => number,
+): Promise<Emptied> {
+  const { where, remove } = await makePlace();
+  const store = await openStore(where, { secretKey, log: quiet, now });
+  const tables = await openTables(where);
+  const all =
+    where.kind === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'table'`
+      : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()`;
+  const names = (await all.execute(tables)).rows.map(({ name }) => name);
+  return { store, tables, remove, names: names.filter((name) => name !== 'migrations') };
+}
+
+async function emptyTables(tables: Kysely<Tables>, names: readonly string[]): Promise<void> {
+  await tables.transaction().execute(async (transaction) => {
+    for (const name of names) await sql`delete from ${sql.table(name)}`.execute(transaction);
+  });
 }
 
 export const quiet: Logger = fakeHost().log;

@@ -1,6 +1,6 @@
 import { longContextBeta } from '@gw2api/gateway/plugin';
 import { Kit } from '../../engine/transport/upstream-kit.js';
-import { startGateway, type GatewayUnderTest } from '../../gateway/harness.js';
+import { startGateway, type GatewayUnderTest } from '../../whole/harness.js';
 import { routes, type Feature } from './feature.js';
 import { partsOf } from './parts.js';
 import type { Part } from './places.js';

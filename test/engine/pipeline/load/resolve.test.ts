@@ -4,6 +4,8 @@ import { RequestTrace } from '#src/engine/trace/request-trace.js';
 import { formerPackageName, packageName } from '#src/kit/version.js';
 import { Workshop, list, moduleText, whole } from '../workshop.js';
 
+// Not a fast test: a syntax error is looked for in a thread.
+
 /** `use` as the first stage of a pipeline that works otherwise; line 2. */
 const first = (use: string) => list(use, ...whole);
 

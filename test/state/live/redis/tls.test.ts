@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../../eventually.js';
-import { startGateway } from '../../../gateway/harness.js';
+import { startGateway } from '../../../whole/harness.js';
 import { makeCertificate } from '../certificates.js';
 import { redisProgram } from '../redis-process.js';
 import { endsInOrder, forms, isUnavailable, plainServer, TlsWorkshop } from './tls.js';

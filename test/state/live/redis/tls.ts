@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { expect } from 'chai';
-import { ProcessWorkshop, type GatewayProcess } from '../../../gateway/gateway-process.js';
-import { masterKey } from '../../../gateway/harness.js';
+import { ProcessWorkshop, type GatewayProcess } from '../../../whole/gateway-process.js';
+import { masterKey } from '../../../whole/harness.js';
 import type { Certificate } from '../certificates.js';
 import { watchOver } from '../redis-groups.js';
 import { RedisProcess } from '../redis-process.js';

@@ -1,3 +1,0 @@
-import { describeDrain } from './drain.js';
-
-describeDrain(2);

@@ -1,0 +1,3 @@
+import { describeDrain } from './drain.js';
+
+describeDrain(1, ['requests']);
