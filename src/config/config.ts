@@ -1,4 +1,5 @@
 import type { LiveSettings } from '../state/live/index.js';
+import type { listen } from './sections/listen.js';
 import type { PanelConfig } from './sections/panel.js';
 import type { StoreSettings } from '../state/store/contract/settings.js';
 import type { CatalogModel, Operation } from '../plugin/index.js';
@@ -153,53 +154,13 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly isGuarded?: boolean;
 }
 
-/** Settings of the WebSockets that callers open. */
-interface WebSocketSettings {
-  /** Origins of pages that may open WebSockets, besides the gateway's own. */
-  readonly origins: readonly string[];
-  /** Max open WebSockets of a key, for each process. */
-  readonly maxPerKey: number;
-  readonly pingIntervalMs: number;
-  /** Time without a message or an answer after which a WebSocket is closed. */
-  readonly idleTimeoutMs: number;
-  readonly maxAgeMs: number;
-}
-
 /** A checked config: every field is present, typed and in base units. */
 export interface Config {
   /** Path as given on the command line; used in messages. */
   readonly file: string;
   /** Absolute path; relative paths in the config start here. */
   readonly baseDir: string;
-  readonly listen: {
-    readonly host: string;
-    readonly port: number;
-    /** Number of worker processes; `auto`: one for each core. */
-    readonly workers: number | 'auto';
-    /** Number of trusted proxies before the gateway, or their networks (CIDR), whose `x-forwarded-*` is believed. */
-    readonly trustProxy: false | number | readonly string[];
-    /** Paths that stand for those of the routes: prefixes, probes and their like. */
-    readonly aliases: readonly string[];
-    /** Drain delay: the time for which new requests are still served after SIGTERM. */
-    readonly drainDelayMs: number;
-    readonly shutdownTimeoutMs: number;
-    /** Time limit for all headers of a request, from the first byte of the connection or of the request. */
-    readonly headersTimeoutMs: number;
-    /** Idle timeout within a request's body; after it the body must also have come at 1 kB/s on average. */
-    readonly bodyIdleTimeoutMs: number;
-    /** Time in which a caller has to take 16 kB of an answer of which more waits; 0: no limit. */
-    readonly callerIdleTimeoutMs: number;
-    /** Time for which an unused connection is kept open. */
-    readonly keepAliveTimeoutMs: number;
-    /** Time without a turn of the event loop after which a process is stuck; 0: no watchdog. */
-    readonly stuckTimeoutMs: number;
-    /** Max open connections of one process; further ones are closed at once. */
-    readonly maxConnections: number;
-    /** Max connections that wait in the operating system to be accepted. */
-    readonly backlog: number;
-    /** False: an upgrade to a WebSocket is answered with 426. */
-    readonly webSockets: false | WebSocketSettings;
-  };
+  readonly listen: ReturnType<typeof listen.settle>;
   readonly pipeline: readonly StageConfig[];
   readonly formats: readonly FormatConfig[];
   readonly slots: readonly SlotConfig[];

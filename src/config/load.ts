@@ -12,10 +12,10 @@ import {
   type StageConfig,
 } from './config.js';
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
-import { toListen } from './sections/listen.js';
+import { listen } from './sections/listen.js';
 import { toPanel } from './sections/panel.js';
 import { toLive } from './live.js';
-import { toLedger, toStore } from './sections/state.js';
+import { storeFields, toLedger, toStore } from './sections/state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
@@ -106,7 +106,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const config: Config = {
     file,
     baseDir: dir,
-    listen: toListen(raw.listen, env),
+    listen: listen.settle(raw.listen, { env, store: storeFields(raw.store).url }),
     pipeline,
     formats,
     slots: raw.slots.map((slot, at) => withTls(toSlot(slot, at, source), tls[at])),

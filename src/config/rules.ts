@@ -1,6 +1,6 @@
 import type { Checked } from './checked.js';
 import type { Source } from './document.js';
-import { listenErrors, portErrors } from './sections/listen.js';
+import { listen, portErrors } from './sections/listen.js';
 import { liveErrors } from './live.js';
 import { storeErrors, storeFields } from './sections/state.js';
 import { panelErrors } from './sections/panel.js';
@@ -25,7 +25,7 @@ export function ruleErrors(
   const sections: readonly (readonly SchemaError[])[] = [
     portErrors(env),
     isSound(['listen'])
-      ? listenErrors(raw.listen, isSound(['store']) ? storeFields(raw.store).url : undefined)
+      ? listen.errors(raw.listen, { env, store: isSound(['store']) ? storeFields(raw.store).url : undefined })
       : [],
     isSound(['store']) ? storeErrors(raw.store) : [],
     isSound(['live']) ? liveErrors(raw.live) : [],

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { LiveSchema } from './live.js';
-import { aliasPattern } from './path-aliases.js';
+import { listen } from './sections/listen.js';
 import { PanelSchema } from './sections/panel.js';
 import { TelemetrySchema } from './sections/telemetry.js';
 import { Closed } from '../kit/schema/closed.js';
@@ -167,57 +167,9 @@ export const SlotSchema = Closed({
   cooldown: Cooldown,
 });
 
-const WebSockets = Closed({
-  origins: Type.Array(Text, { default: [] }),
-  maxPerKey: Type.Integer({ minimum: 1, default: 16 }),
-  pingInterval: Duration({ default: '30s' }),
-  idleTimeout: Duration({ default: '10m' }),
-  maxAge: Duration({ default: '60m' }),
-});
-
-const Listen = Closed(
-  {
-    host: Type.String({ minLength: 1, default: '0.0.0.0' }),
-    port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
-    workers: Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
-    trustProxy: Type.Unsafe<boolean | number | readonly string[]>({
-      type: ['boolean', 'integer', 'array'],
-      items: Text,
-      minItems: 1,
-      minimum: 1,
-      default: false,
-    }),
-    aliases: Type.Unsafe<boolean | readonly string[]>({
-      type: ['boolean', 'array'],
-      items: Type.String({ pattern: aliasPattern }),
-      default: true,
-    }),
-    drainDelay: Duration({ default: '0s' }),
-    shutdownTimeout: Duration({ default: '30s' }),
-    headersTimeout: Duration({ default: '30s' }),
-    bodyIdleTimeout: Duration({ default: '30s' }),
-    /** Time in which a caller has to take 16 kB of an answer of which more waits; `0s`: no limit. */
-    callerIdleTimeout: Duration({ default: '60s' }),
-    keepAliveTimeout: Duration({ default: '75s' }),
-    /** Time without a turn of the event loop after which a process is stuck; `0s`: no watchdog. */
-    stuckTimeout: Duration({ default: '10s' }),
-    maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
-    backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
-    webSockets: Type.Unsafe<false | Static<typeof WebSockets>>({
-      ...WebSockets,
-      type: ['object', 'boolean'],
-      if: { type: 'boolean' },
-      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-      then: { const: false },
-      default: {},
-    }),
-  },
-  { default: {} },
-);
-
 /** Schema of `gateway.yaml` (design §5); `ruleProblems` has the rules that a schema cannot express. */
 export const ConfigSchema = Closed({
-  listen: Listen,
+  listen: listen.schema,
   pipeline: Type.Array(Entry, { minItems: 1 }),
   formats: Type.Array(FormatEntry, {
     minItems: 1,

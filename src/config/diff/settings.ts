@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import type { SettingChange } from './config-diff.js';
 import { durationText } from './durations.js';
 import type { RawServers } from '../live.js';
+import { listen } from '../sections/listen.js';
 import { PanelSchema } from '../sections/panel.js';
 import { TelemetrySchema } from '../sections/telemetry.js';
 import { isRecord } from '../../kit/schema/record.js';
@@ -27,18 +28,16 @@ export function restartSections(changes: readonly SettingChange[]): string[] {
 }
 
 function takesRestart(path: string): boolean {
-  return /^(listen|store|ledger|audit|live|telemetry|reload)(\.|$)/.test(path) && !takenByReload.has(path);
+  const [section = '', key = ''] = path.split('.');
+  if (section === 'listen') return listen.restart && !listen.live.has(key);
+  return ['store', 'ledger', 'audit', 'live', 'telemetry', 'reload'].includes(section);
 }
 
-/** Settings of those sections that are read again at each reload. */
-const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
-
 function settingsValue(config: Config): Value {
-  const { listen, store, ledger, audit, live, telemetry, log, reload, panel, console, officialClient } =
-    config;
+  const { store, ledger, audit, live, telemetry, log, reload, panel, console, officialClient } = config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
   return objectValue({
-    listen: plainValue(listenSettings(listen), written['listen']),
+    listen: listen.compared(config.listen, written['listen']),
     // An address is one value in the file, whatever has been read from it.
     store: { raw: store, shown: plainValue(storeValue(store), written['store']).shown },
     ledger: plainValue(ledger, written['ledger']),
@@ -51,44 +50,6 @@ function settingsValue(config: Config): Value {
     console: plainValue(console, written['console']),
     officialClient: plainValue(officialClient, written['officialClient']),
   });
-}
-
-function listenSettings({
-  drainDelayMs,
-  shutdownTimeoutMs,
-  headersTimeoutMs,
-  bodyIdleTimeoutMs,
-  callerIdleTimeoutMs,
-  keepAliveTimeoutMs,
-  stuckTimeoutMs,
-  webSockets,
-  ...listen
-}: Config['listen']) {
-  return {
-    ...listen,
-    drainDelay: durationText(drainDelayMs),
-    shutdownTimeout: durationText(shutdownTimeoutMs),
-    headersTimeout: durationText(headersTimeoutMs),
-    bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
-    callerIdleTimeout: durationText(callerIdleTimeoutMs),
-    keepAliveTimeout: durationText(keepAliveTimeoutMs),
-    stuckTimeout: durationText(stuckTimeoutMs),
-    webSockets: webSockets && webSocketSettings(webSockets),
-  };
-}
-
-function webSocketSettings({
-  pingIntervalMs,
-  idleTimeoutMs,
-  maxAgeMs,
-  ...webSockets
-}: Exclude<Config['listen']['webSockets'], false>): object {
-  return {
-    ...webSockets,
-    pingInterval: durationText(pingIntervalMs),
-    idleTimeout: durationText(idleTimeoutMs),
-    maxAge: durationText(maxAgeMs),
-  };
 }
 
 function panelSettings({ oidc, sessionIdleMs = 0, ...rest }: Config['panel']): object {

@@ -1,0 +1,150 @@
+import type { Static, TObject, TOptional, TSchema } from 'typebox';
+import { Closed } from '../../kit/schema/closed.js';
+import { Described } from '../../kit/schema/described.js';
+import { Duration, durationMs } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
+import { durationText } from '../diff/durations.js';
+import { optionsValue, type Value } from '../diff/values.js';
+import type { Environment } from '../environment.js';
+import type { TlsConfig } from '../tls-files.js';
+
+/** Facts outside of a section that its settings depend on. */
+export interface Surroundings {
+  readonly env: Environment;
+  /** Address under `store:`; undefined where it is wrong. */
+  readonly store: string | undefined;
+  /** TLS of `panel.oidc`, with the texts of its files. */
+  readonly oidcTls?: TlsConfig | undefined;
+}
+
+/** One setting of a section: its schema, and its way into the checked config and back. */
+export interface Setting<Schema extends TSchema = TSchema, Result = unknown, Name extends string = string> {
+  /** Has the words of the setting as its description. */
+  readonly schema: Schema;
+  /** Name in the checked config, in which `*` stands for the key. */
+  readonly name: Name;
+  /** Taken by a reload, though its section waits for the next start. */
+  readonly live: boolean;
+  /** Checked value; undefined leaves the field out. */
+  settle(this: void, raw: Static<Schema>, around: Surroundings): Result;
+  /** Value as a file has it. */
+  show(this: void, settled: Result | undefined): unknown;
+}
+
+type Settings = Readonly<Record<string, Setting>>;
+
+/** Fields of the checked config: `drainDelayMs: number` for a `drainDelay`. */
+export type Settled<Fields extends Settings> = Readable<
+  {
+    readonly [
+      Key in keyof Fields as undefined extends ResultOf<Fields[Key]> ? never : NameOf<Fields, Key>
+    ]: ResultOf<Fields[Key]>;
+  } & {
+    readonly [
+      Key in keyof Fields as undefined extends ResultOf<Fields[Key]> ? NameOf<Fields, Key> : never
+    ]?: Exclude<ResultOf<Fields[Key]>, undefined>;
+  }
+>;
+
+type Readable<Type> = { [Key in keyof Type]: Type[Key] };
+
+type ResultOf<Field> = Field extends Setting<TSchema, infer Result> ? Result : never;
+
+type NameOf<Fields extends Settings, Key extends keyof Fields> = Fields[Key]['name'] extends `*${infer End}`
+  ? `${Key & string}${End}`
+  : Fields[Key]['name'];
+
+/** The schemas of settings, by their keys. */
+type SchemasOf<Fields extends Settings> = { [Key in keyof Fields]: Fields[Key]['schema'] };
+
+export type Raw<Fields extends Settings> = Static<TObject<SchemasOf<Fields>>>;
+
+type Plain<Schema extends TSchema> = Schema extends TOptional ? Static<Schema> | undefined : Static<Schema>;
+
+/** Makes a setting; `words` say what it does, to editors and in the reference config. */
+export function setting<Schema extends TSchema, Result = Plain<Schema>, Name extends string = '*'>(
+  schema: Schema,
+  words: string,
+  {
+    name = '*' as Name, // the default of its type
+    live = false,
+    settle = (raw) => raw as Result, // the default of its type
+    show = (settled) => settled,
+  }: Partial<Setting<Schema, Result, Name>> = {},
+): Setting<Schema, Result, Name> {
+  return { schema: Described(schema, words), name, live, settle, show };
+}
+
+/** Makes a setting that is a duration, which the checked config has in milliseconds. */
+export function duration(initial: string, words: string, { live = false } = {}) {
+  const terms = { name: '*Ms', live, settle: durationMs, show: durationText } as const;
+  return setting(Duration({ default: initial }), words, terms);
+}
+
+/** A part of the config that is not a list of entries. */
+export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
+  readonly schema: Schema;
+  /** Takes effect at the next start, but for the settings in `live`. */
+  readonly restart: boolean;
+  readonly live: ReadonlySet<string>;
+  /** Rules that the schema cannot express. */
+  errors(this: void, raw: Static<Schema>, around: Surroundings): readonly SchemaError[];
+  settle(this: void, raw: Static<Schema>, around: Surroundings): Result;
+  /** Value for a comparison of two configs; `written`: as in the file. */
+  compared(this: void, settled: Result, written: unknown): Value;
+}
+
+interface SectionTerms<Fields extends Settings> {
+  readonly description?: string;
+  readonly restart?: boolean;
+  errors?(this: void, raw: Raw<Fields>, around: Surroundings): readonly SchemaError[];
+}
+
+/** Makes a section of settings; all of it may be left out. */
+export function section<Fields extends Settings>(
+  fields: Fields,
+  { description, restart = false, errors = () => [] }: SectionTerms<Fields> = {},
+) {
+  const schema = Closed(schemasOf(fields), {
+    default: {},
+    ...(description !== undefined && { description }),
+  });
+  const live = Object.entries(fields).flatMap(([key, field]) => (field.live ? [key] : []));
+  return {
+    schema,
+    restart,
+    live: new Set(live),
+    errors,
+    settle: (raw: Raw<Fields>, around: Surroundings) => settled(fields, raw, around),
+    compared: (value: Settled<Fields>, written: unknown) =>
+      optionsValue(shown(fields, value), written, schema),
+  } satisfies Section<TSchema, Settled<Fields>>;
+}
+
+/** The schemas of settings, by their keys. */
+export function schemasOf<Fields extends Settings>(fields: Fields): SchemasOf<Fields> {
+  const entries = Object.entries(fields).map(([key, { schema }]) => [key, schema] as const);
+  return Object.fromEntries(entries) as SchemasOf<Fields>; // the same keys
+}
+
+/** The checked values of settings; `raw` conforms to their schemas. */
+export function settled<Fields extends Settings>(
+  fields: Fields,
+  raw: Raw<Fields>,
+  around: Surroundings,
+): Settled<Fields> {
+  const values = raw as Readonly<Record<string, unknown>>; // an object of settings
+  const entries = Object.entries(fields).map(
+    ([key, { name, settle }]) => [name.replace('*', key), settle(values[key], around)] as const,
+  );
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settled<Fields>; // by its fields
+}
+
+/** Checked values as a file has them. */
+export function shown<Fields extends Settings>(fields: Fields, settledValues: Settled<Fields>): object {
+  const values = settledValues as Readonly<Record<string, unknown>>; // an object of settings
+  const entries = Object.entries(fields).map(
+    ([key, { name, show }]) => [key, show(values[name.replace('*', key)])] as const,
+  );
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
