@@ -1,7 +1,4 @@
-import type { LiveSettings } from '../state/live/index.js';
-import type { listen } from './sections/listen.js';
-import type { PanelConfig } from './sections/panel.js';
-import type { StoreSettings } from '../state/store/contract/settings.js';
+import type { SettledSections } from './sections/sections.js';
 import type { CatalogModel, Operation } from '../plugin/index.js';
 import type { Price } from '../plugin/core.js';
 import type { TlsConfig } from './tls-files.js';
@@ -155,57 +152,19 @@ export interface SlotConfig extends SlotPluginsConfig {
 }
 
 /** A checked config: every field is present, typed and in base units. */
-export interface Config {
+export interface Config extends SettledSections {
   /** Path as given on the command line; used in messages. */
   readonly file: string;
   /** Absolute path; relative paths in the config start here. */
   readonly baseDir: string;
-  readonly listen: ReturnType<typeof listen.settle>;
   readonly pipeline: readonly StageConfig[];
   readonly formats: readonly FormatConfig[];
   readonly slots: readonly SlotConfig[];
   readonly models: readonly CatalogModel[];
-  readonly store: StoreSettings;
   /** Position of `store`. */
   readonly storeAt: Position;
-  readonly ledger: {
-    readonly keepDays: number;
-    /** Explain turns that read less from the cache than an earlier one had left there. */
-    readonly cacheCauses: boolean;
-    /** Keep the error texts of failed requests for a week. */
-    readonly errorTexts: boolean;
-    /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
-    readonly spool: string | undefined;
-  };
-  readonly audit: { readonly keepDays: number };
-  readonly live: LiveSettings;
-  /** `access`: a log line for each request; false leaves warnings and errors. */
-  readonly log: { readonly access: boolean };
-  /** `watch`: the config is taken by itself where its files have changed. */
-  readonly reload: { readonly watch: boolean };
-  /** Permissions of slots entered in the console. */
-  readonly panel: PanelConfig;
-  readonly console: { readonly allowLinkLocal: boolean };
-  readonly officialClient: { readonly userAgent: string };
-  /** Traces for a collector. */
-  readonly telemetry: TelemetrySettings;
   /** Contents of the file before environment variables are substituted; may hold secrets. */
   readonly written: unknown;
-}
-
-/** Settings of `telemetry:`. */
-export interface TelemetrySettings {
-  readonly enabled: boolean;
-  /** Address of the collector; absent: no traces. */
-  readonly otlp?: string;
-  /** Headers of each export; may hold secrets. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly semconv: '1.36' | 'latest';
-  /** Percentage of the requests without a trace of their own that is sampled, with its sign. */
-  readonly sample: string;
-  readonly serviceName: string;
-  /** True: upstream calls get the request's trace. */
-  readonly propagate: boolean;
 }
 
 /** A problem of a config, in words that say how to fix it. */

@@ -11,7 +11,16 @@ export function editorSchema(
   path: string,
   descriptions: ReadonlyMap<string, string>,
 ): Schema {
-  const { unit, secret: _, local: __, default: initial, description, required, ...rest } = schema;
+  const {
+    unit,
+    secret: _,
+    local: __,
+    examples: ___,
+    default: initial,
+    description,
+    required,
+    ...rest
+  } = schema;
   const inner = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, mapped(key, value, path, descriptions)]),
   );

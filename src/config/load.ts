@@ -12,10 +12,8 @@ import {
   type StageConfig,
 } from './config.js';
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
-import { listen } from './sections/listen.js';
-import { toPanel } from './sections/panel.js';
-import { toLive } from './live.js';
-import { storeFields, toLedger, toStore } from './sections/state.js';
+import { settleSections } from './sections/sections.js';
+import { storeFields } from './sections/state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
@@ -106,25 +104,15 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const config: Config = {
     file,
     baseDir: dir,
-    listen: listen.settle(raw.listen, { env, store: storeFields(raw.store).url }),
+    ...settleSections(raw, { env, store: storeFields(raw.store).url, oidcTls: panelTls?.tls }),
     pipeline,
     formats,
     slots: raw.slots.map((slot, at) => withTls(toSlot(slot, at, source), tls[at])),
     models: catalog.models,
-    store: toStore(raw.store),
     storeAt: source.positionOf(['store']),
-    ledger: toLedger(raw),
-    live: toLive(raw.live),
-    panel: toPanel(raw.panel, panelTls?.tls),
-    ...asWritten(raw),
     written,
   };
   return { config, ...plugins, problems: [] };
-}
-
-/** Sections that the checked config has as the file does. */
-function asWritten({ audit, log, reload, console, officialClient, telemetry }: RawConfig) {
-  return { audit, log, reload, console, officialClient, telemetry };
 }
 
 /** TLS of each slot that says something of it. */

@@ -1,8 +1,5 @@
 import type { Static } from 'typebox';
-import { LiveSchema } from './live.js';
-import { listen } from './sections/listen.js';
-import { PanelSchema } from './sections/panel.js';
-import { TelemetrySchema } from './sections/telemetry.js';
+import { sectionSchemas } from './sections/sections.js';
 import { Closed } from '../kit/schema/closed.js';
 import { Duration, TlsFiles, Type, type Operation } from '../plugin/index.js';
 import { Percentage } from '../kit/schema/units.js';
@@ -82,17 +79,6 @@ const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
   then: NamedFormat,
 });
 
-/** An address alone, or with the settings of its connections. */
-const StoreAddress = Closed({ url: Text, pool: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) });
-
-const Store = Type.Unsafe<string | Static<typeof StoreAddress>>({
-  type: ['string', 'object'],
-  default: 'sqlite:./data/gateway.db',
-  if: { type: 'object' },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-  then: StoreAddress,
-});
-
 /** Globs over catalog ids, or a map from those to the upstream's names; true: the name of the catalog. */
 const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, string | true>>>({
   ...Texts,
@@ -167,9 +153,11 @@ export const SlotSchema = Closed({
   cooldown: Cooldown,
 });
 
+const { listen, ...otherSections } = sectionSchemas;
+
 /** Schema of `gateway.yaml` (design §5); `ruleProblems` has the rules that a schema cannot express. */
 export const ConfigSchema = Closed({
-  listen: listen.schema,
+  listen,
   pipeline: Type.Array(Entry, { minItems: 1 }),
   formats: Type.Array(FormatEntry, {
     minItems: 1,
@@ -177,24 +165,7 @@ export const ConfigSchema = Closed({
   }),
   slots: Type.Array(SlotSchema, { minItems: 1 }),
   models: Type.Optional(Text),
-  store: Store,
-  ledger: Closed(
-    {
-      keepDays: Type.Integer({ minimum: 1, default: 90 }),
-      cacheCauses: Type.Boolean({ default: true }),
-      errorTexts: Type.Boolean({ default: false }),
-      spool: Type.Optional(Text),
-    },
-    { default: {} },
-  ),
-  audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
-  live: LiveSchema,
-  telemetry: TelemetrySchema,
-  log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
-  reload: Closed({ watch: Type.Boolean({ default: false }) }, { default: {} }),
-  panel: PanelSchema,
-  console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
-  officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
+  ...otherSections,
   /** Checked in depth by `gw2api test`, so that a test never keeps a gateway from starting. */
   tests: Type.Optional(Type.Array(Type.Unsafe<unknown>({ type: 'object' }))),
 });

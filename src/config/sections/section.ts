@@ -26,12 +26,13 @@ export interface Setting<Schema extends TSchema = TSchema, Result = unknown, Nam
   /** Taken by a reload, though its section waits for the next start. */
   readonly live: boolean;
   /** Checked value; undefined leaves the field out. */
-  settle(this: void, raw: Static<Schema>, around: Surroundings): Result;
+  settle(this: void, raw: Plain<Schema>, around: Surroundings): Result;
   /** Value as a file has it. */
   show(this: void, settled: Result | undefined): unknown;
 }
 
-type Settings = Readonly<Record<string, Setting>>;
+/** Settings by their keys; with more of `Setting` here, TypeScript would take the results of those written in place for unknown. */
+type Settings = Readonly<Record<string, Pick<Setting, 'schema' | 'live'>>>;
 
 /** Fields of the checked config: `drainDelayMs: number` for a `drainDelay`. */
 export type Settled<Fields extends Settings> = Readable<
@@ -48,11 +49,17 @@ export type Settled<Fields extends Settings> = Readable<
 
 type Readable<Type> = { [Key in keyof Type]: Type[Key] };
 
-type ResultOf<Field> = Field extends Setting<TSchema, infer Result> ? Result : never;
+type ResultOf<Field> = Field extends { settle(raw: never, around: Surroundings): infer Result }
+  ? Result
+  : never;
 
-type NameOf<Fields extends Settings, Key extends keyof Fields> = Fields[Key]['name'] extends `*${infer End}`
-  ? `${Key & string}${End}`
-  : Fields[Key]['name'];
+type NameOf<Fields extends Settings, Key extends keyof Fields> = Fields[Key] extends {
+  readonly name: infer Name;
+}
+  ? Name extends `*${infer End}`
+    ? `${Key & string}${End}`
+    : Name & string
+  : never;
 
 /** The schemas of settings, by their keys. */
 type SchemasOf<Fields extends Settings> = { [Key in keyof Fields]: Fields[Key]['schema'] };
@@ -68,7 +75,7 @@ export function setting<Schema extends TSchema, Result = Plain<Schema>, Name ext
   {
     name = '*' as Name, // the default of its type
     live = false,
-    settle = (raw) => raw as Result, // the default of its type
+    settle = (raw) => raw, // the default of its type
     show = (settled) => settled,
   }: Partial<Setting<Schema, Result, Name>> = {},
 ): Setting<Schema, Result, Name> {
@@ -84,9 +91,9 @@ export function duration(initial: string, words: string, { live = false } = {}) 
 /** A part of the config that is not a list of entries. */
 export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
   readonly schema: Schema;
-  /** Takes effect at the next start, but for the settings in `live`. */
+  /** Takes effect at the next start, but for the settings in `reloaded`. */
   readonly restart: boolean;
-  readonly live: ReadonlySet<string>;
+  readonly reloaded: ReadonlySet<string>;
   /** Rules that the schema cannot express. */
   errors(this: void, raw: Static<Schema>, around: Surroundings): readonly SchemaError[];
   settle(this: void, raw: Static<Schema>, around: Surroundings): Result;
@@ -109,11 +116,11 @@ export function section<Fields extends Settings>(
     default: {},
     ...(description !== undefined && { description }),
   });
-  const live = Object.entries(fields).flatMap(([key, field]) => (field.live ? [key] : []));
+  const reloaded = Object.entries(fields).flatMap(([key, { live }]) => (live ? [key] : []));
   return {
     schema,
     restart,
-    live: new Set(live),
+    reloaded: new Set(reloaded),
     errors,
     settle: (raw: Raw<Fields>, around: Surroundings) => settled(fields, raw, around),
     compared: (value: Settled<Fields>, written: unknown) =>
@@ -133,18 +140,22 @@ export function settled<Fields extends Settings>(
   raw: Raw<Fields>,
   around: Surroundings,
 ): Settled<Fields> {
-  const values = raw as Readonly<Record<string, unknown>>; // an object of settings
-  const entries = Object.entries(fields).map(
-    ([key, { name, settle }]) => [name.replace('*', key), settle(values[key], around)] as const,
+  const values = new Map<string, unknown>(Object.entries(raw));
+  const entries = entriesOf(fields).map(
+    ([key, { name, settle }]) => [name.replace('*', key), settle(values.get(key), around)] as const,
   );
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settled<Fields>; // by its fields
 }
 
 /** Checked values as a file has them. */
-export function shown<Fields extends Settings>(fields: Fields, settledValues: Settled<Fields>): object {
-  const values = settledValues as Readonly<Record<string, unknown>>; // an object of settings
-  const entries = Object.entries(fields).map(
-    ([key, { name, show }]) => [key, show(values[name.replace('*', key)])] as const,
+export function shown(fields: Settings, values: object): object {
+  const checked = new Map<string, unknown>(Object.entries(values));
+  const entries = entriesOf(fields).map(
+    ([key, { name, show }]) => [key, show(checked.get(name.replace('*', key)))] as const,
   );
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function entriesOf(fields: Settings): readonly (readonly [string, Setting])[] {
+  return Object.entries(fields) as [string, Setting][]; // `setting` makes them all
 }
