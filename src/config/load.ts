@@ -15,7 +15,8 @@ import { locate, readSource, readWritten, writePath, type Source } from './docum
 import { settleSections } from './sections/sections.js';
 import { storeFields } from './sections/state.js';
 import { ruleErrors } from './rules.js';
-import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
+import { ConfigSchema, type RawConfig } from './schema.js';
+import type { RawSlot } from './slot-schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
 import { readStages, withoutSwitchedOff } from './stages.js';
 import { readTls, type TlsReading } from './tls-files.js';

@@ -2,7 +2,7 @@ import type { Price } from '../plugin/core.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import type { SlotConfig } from './config.js';
 import type { Path } from './document.js';
-import type { RawSlot } from './schema.js';
+import type { RawSlot } from './slot-schema.js';
 
 /** Prices of a slot by catalog id; one price for all models is that of `*`. */
 export function slotPrices({ price }: RawSlot): Pick<SlotConfig, 'prices'> {

@@ -6,7 +6,7 @@ import type { Checked } from './checked.js';
 import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
 import { slotPriceErrors, slotPrices } from './prices.js';
-import type { RawSlot } from './schema.js';
+import type { RawSlot } from './slot-schema.js';
 import { filterErrors, servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */

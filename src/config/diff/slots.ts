@@ -1,5 +1,5 @@
 import type { Backoff, Config, CooldownPolicy } from '../config.js';
-import { SlotSchema } from '../schema.js';
+import { SlotSchema } from '../slot-schema.js';
 import { compileCheck } from '../../plugin/format/index.js';
 import { durationText } from './durations.js';
 import type { Entry } from './entries.js';

@@ -1,4 +1,4 @@
-import { SlotSchema } from '../../config/schema.js';
+import { SlotSchema } from '../../config/slot-schema.js';
 import { referenceComments } from '../../config/reference.js';
 import { loadPlugin, type Loading } from '../../engine/pipeline/load/load-plugin.js';
 import { builtinKinds } from '../../engine/pipeline/load/load-slots.js';
