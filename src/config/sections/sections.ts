@@ -25,7 +25,7 @@ const officialClient = section(
     userAgent: setting(Type.String({ default: '' }), 'A regular expression over user-agent. Empty: nobody.'),
   },
   {
-    description: "Whose usage is not masked: a regular expression over user-agent. Empty: nobody's.",
+    description: 'Clients whose usage is not masked.',
     errors: patternErrors,
   },
 );

@@ -83,7 +83,7 @@ export const ledger = section(
 export const audit = section(
   { keepDays: setting(Type.Integer({ minimum: 1, default: 365 }), 'Older entries are deleted.') },
   {
-    description: 'Who has changed what, in the console and by /admin. Entries older than this are deleted.',
+    description: 'Who has changed what, in the console and by /admin.',
     restart: true,
   },
 );
