@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -24,6 +25,11 @@ function tableUnder(markdown: string, heading: string): readonly (readonly strin
       .map((cell) => cell.trim().replaceAll('`', '')),
   );
 }
+
+/** Guides of operators. */
+const guides = readdirSync('config')
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => path.join('config', file));
 
 function variablesIn(text: string): readonly string[] {
   return [...new Set(text.match(/\b(?:GW2?[A-Z]*_[A-Z_]+|PORT|HOST)\b/g))].toSorted();
@@ -106,8 +112,7 @@ describe('README.md', () => {
     'README.md',
     'plugins/README.md',
     'plugins/stages.md',
-    'config/README.md',
-    'config/deploying.md',
+    ...guides,
     'CHANGELOG.md',
     'CONTRIBUTING.md',
   ])
@@ -118,7 +123,7 @@ describe('README.md', () => {
       if (file === 'README.md') expect(targets).to.include('LICENSE');
     });
 
-  for (const file of ['config/README.md', 'config/deploying.md', 'config/testing.md'])
+  for (const file of guides)
     it(`has the sections that ${file} leads to`, async () => {
       const text = await readFile(file, 'utf8');
       for (const [, target, anchor] of text.matchAll(/\]\(([^)#:\s]*)#([^)]+)\)/g)) {
@@ -191,7 +196,7 @@ describe('README.md', () => {
     });
 
     it('a program that embeds it', async () => {
-      const guide = await readFile('config/README.md', 'utf8');
+      const guide = await readFile('config/callers.md', 'utf8');
       const [, code] = /```js\n(import \{ createGateway[^]*?)```/.exec(guide)!;
       const main = code!.replace(`'${packageName}'`, JSON.stringify(path.resolve('dist/index.js')));
       const config = configOf({ slots: [{ id: 'a', upstream: 'simulator' }] });

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'chai';
@@ -52,7 +53,13 @@ describe('the schema of the config for editors', () => {
       expect(errorsBy(schema, text)).to.deep.equal([]);
     });
 
-  for (const file of ['README.md', 'config/README.md', 'plugins/README.md', 'plugins/stages.md'])
+  const guides = readdirSync('config').filter((file) => file.endsWith('.md'));
+  for (const file of [
+    'README.md',
+    ...guides.map((name) => `config/${name}`),
+    'plugins/README.md',
+    'plugins/stages.md',
+  ])
     it(`takes the examples of ${file}`, async () => {
       const blocks = [...(await readFile(file, 'utf8')).matchAll(/```yaml\n([^]*?)```/g)];
       const { required: _, ...partial } = schema;

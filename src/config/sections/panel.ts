@@ -38,7 +38,7 @@ const fields = {
 
 /** Section `panel:`: how people sign in to the console. */
 export const panel = section(fields, {
-  description: 'How people sign in to the console. See "People" in config/README.md.',
+  description: 'How people sign in to the console. See "People" in config/access.md.',
   errors: panelErrors,
 });
 

@@ -14,8 +14,8 @@ import { section, setting, type Section } from './section.js';
 const StoreAddress = Closed({
   url: Described(
     Type.String({ minLength: 1, examples: ['sqlite:./data/gateway.db'] }),
-    `A list of hosts (postgres://USER@H1:5432,H2/DATABASE), TLS (?sslmode=verify-full&sslrootcert=FILE) and
-      sockets (?host=/FOLDER) are in the operator's guide, under "PostgreSQL". Another schema is
+    `The address. A list of hosts (postgres://USER@H1:5432,H2/DATABASE), TLS (?sslmode=verify-full&sslrootcert=FILE) and
+      sockets (?host=/FOLDER) are in config/running.md, under "PostgreSQL". Another schema is
       ?options=-c search_path=NAME; the database is in UTF8.`,
   ),
   pool: Described(

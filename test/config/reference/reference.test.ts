@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { sections } from '#src/config/sections/sections.js';
 import { factsOfConfig, type Facts } from './facts.js';
 import { keyLines } from './key-lines.js';
 import { writeReference } from './reference.js';
+import { writeTables } from './tables.js';
 
 describe('the words of config/gateway.reference.yaml', () => {
   let text = '';
@@ -56,5 +58,27 @@ describe('the words of config/gateway.reference.yaml', () => {
       .replace('maxConcurrent: 50', 'maxConcurrent: 51');
     expect(own).not.to.equal(text);
     expect(writeReference(own, facts)).to.equal(own);
+  });
+});
+
+describe('the tables of settings in config/*.md', () => {
+  const guides = readdirSync('config').filter((file) => file.endsWith('.md'));
+
+  it('are what `npm run build:reference` makes of the schemas', async () => {
+    const facts = await factsOfConfig();
+    for (const guide of guides) {
+      const text = await readFile(`config/${guide}`, 'utf8');
+      expect(writeTables(text, facts) === text, `${guide}: run npm run build:reference`).to.equal(true);
+    }
+  });
+
+  it('have each setting of the sections once', async () => {
+    const texts = await Promise.all(guides.map((guide) => readFile(`config/${guide}`, 'utf8')));
+    const rows = [...texts.join('\n').matchAll(/^\| `([\w.]+)` \|.*\| (?:reload|restart) \|/gm)];
+    const facts = [...(await factsOfConfig())].filter(([, { words }]) => words !== undefined);
+    const settings = facts.flatMap(([path]) =>
+      Object.hasOwn(sections, path.replace(/\..*$/, '')) || path.startsWith('slots.') ? [path] : [],
+    );
+    expect(rows.map(([, path]) => path)).to.have.members([...settings, 'slots']);
   });
 });

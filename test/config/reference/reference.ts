@@ -100,7 +100,8 @@ function isOfSection(path: string): boolean {
   return Object.hasOwn(sections, path.replace(/\..*$/, ''));
 }
 
-function inline(value: unknown): string {
+/** A value as YAML of one line. */
+export function inline(value: unknown): string {
   return stringify(value, {
     collectionStyle: 'flow',
     singleQuote: true,
