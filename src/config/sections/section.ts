@@ -64,6 +64,7 @@ type NameOf<Fields extends Settings, Key extends keyof Fields> = Fields[Key] ext
 /** The schemas of settings, by their keys. */
 type SchemasOf<Fields extends Settings> = { [Key in keyof Fields]: Fields[Key]['schema'] };
 
+/** Settings as a file has them, with their defaults. */
 export type Raw<Fields extends Settings> = Static<TObject<SchemasOf<Fields>>>;
 
 type Plain<Schema extends TSchema> = Schema extends TOptional ? Static<Schema> | undefined : Static<Schema>;
