@@ -1,6 +1,6 @@
 import type { SettledSections } from './sections/sections.js';
+import type { SlotSettings } from './slot-schema.js';
 import type { CatalogModel, Operation } from '../plugin/index.js';
-import type { Price } from '../plugin/core.js';
 import type { TlsConfig } from './tls-files.js';
 
 /** Position in a config file; line and column count from 1. */
@@ -107,26 +107,14 @@ export interface SlotPluginsConfig {
   readonly isSound: (path: readonly (string | number)[]) => boolean;
 }
 
-/** Exponential backoff: starts at `firstMs` and doubles each time, up to `maxMs`. */
-export interface Backoff {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
-
 /** Cooldowns of a slot. */
-export interface CooldownPolicy {
-  /** Backoff after a 429 that names no time. */
-  readonly rateLimited: Backoff;
-  readonly overloaded: Backoff;
-  readonly unreachable: Backoff;
-  /** Time after which a cooling slot is asked again, whatever its upstream said. */
-  readonly maxMs: number;
-}
+export type CooldownPolicy = SlotSettings['cooldown'];
 
-export interface SlotConfig extends SlotPluginsConfig {
+/** Exponential backoff: starts at `firstMs` and doubles each time, up to `maxMs`. */
+export type Backoff = CooldownPolicy['rateLimited'];
+
+export interface SlotConfig extends SlotPluginsConfig, SlotSettings {
   readonly id: string;
-  /** Organisation of the account at its provider; absent: one for each kind of upstream and base URL. */
-  readonly organization?: string;
   /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
   readonly models: readonly string[];
   /** Upstream's own names of models, by the globs of `models` that have one. */
@@ -135,18 +123,8 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly discovers?: boolean;
   /** Globs over the names of those models; absent: all. */
   readonly filter?: readonly string[];
-  readonly maxConcurrent: number;
-  readonly weight: number;
-  /** Own prices by catalog id; `*`: of all other models. */
-  readonly prices?: Readonly<Record<string, Price>>;
-  /** Part of the price that is not billed, 0 to 1. */
-  readonly discount?: number;
-  readonly proxy?: string;
   /** Of a slot in the config file alone. */
   readonly tls?: TlsConfig;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly connectTimeoutMs: number;
-  readonly cooldown: CooldownPolicy;
   /** Slot entered in the console: connections to link-local and metadata addresses are refused. */
   readonly isGuarded?: boolean;
 }

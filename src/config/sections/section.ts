@@ -89,6 +89,20 @@ export function duration(initial: string, words: string, { live = false } = {}) 
   return setting(Duration({ default: initial }), words, terms);
 }
 
+/** Makes a setting that is a group of settings, all of which may be left out. */
+export function group<Fields extends Settings>(fields: Fields, words: string) {
+  return setting(Closed(schemasOf(fields), { default: {} }), words, {
+    settle: (raw, around) => settled(fields, raw, around),
+    show: (values) => values && shown(fields, values),
+  });
+}
+
+/** Makes a setting that has a way of its own into the checked config and back. */
+export function apart<Schema extends TSchema>(schema: Schema, words: string) {
+  const terms = { name: '' as never, settle: () => undefined, show: () => undefined }; // no field has this name
+  return setting<Schema, undefined, never>(schema, words, terms);
+}
+
 /** A part of the config that is not a list of entries. */
 export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
   readonly schema: Schema;
@@ -139,7 +153,7 @@ export function schemasOf<Fields extends Settings>(fields: Fields): SchemasOf<Fi
 export function settled<Fields extends Settings>(
   fields: Fields,
   raw: Raw<Fields>,
-  around: Surroundings,
+  around: Surroundings = nowhere,
 ): Settled<Fields> {
   const values = new Map<string, unknown>(Object.entries(raw));
   const entries = entriesOf(fields).map(
@@ -147,6 +161,9 @@ export function settled<Fields extends Settings>(
   );
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settled<Fields>; // by its fields
 }
+
+/** For settings that depend on nothing else. */
+const nowhere: Surroundings = { env: {}, store: undefined };
 
 /** Checked values as a file has them. */
 export function shown(fields: Settings, values: object): object {
