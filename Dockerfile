@@ -5,9 +5,10 @@ RUN npm ci
 COPY tsconfig.json ./
 COPY src src
 COPY plugins plugins
+COPY config config
 # The commit that the version carries: docker build --build-arg GW_COMMIT=$(git rev-parse HEAD) …
 ARG GW_COMMIT=
-RUN npx tsc -b src src/console/web plugins && node dist/build/commit.js && node dist/console/build-page.js && npm prune --omit=dev
+RUN npx tsc -b src src/console/web plugins && node dist/build/commit.js && node dist/console/build-page.js && npm run --silent build:schema && npm prune --omit=dev
 
 FROM node:24-slim
 ENV NODE_ENV=production
@@ -15,7 +16,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY config config
+COPY --from=build /app/config config
 # Where the SQLite file is; the rest of /app stays as it is.
 RUN mkdir data && chown node:node data
 VOLUME /app/data

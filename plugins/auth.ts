@@ -9,11 +9,13 @@ export default definePlugin({
   provides: ['caller'],
   operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
   options: Type.Object({
-    /**
-     * Lets in callers that send no key at all (against contract §5.2). `true`: from this machine, where the
-     * gateway listens on a loopback address alone; `everyone`: from anywhere.
-     */
-    anonymous: Type.Unsafe<boolean | 'everyone'>({ enum: [true, false, 'everyone'], default: false }),
+    // Against contract §5.2.
+    anonymous: Type.Unsafe<boolean | 'everyone'>({
+      enum: [true, false, 'everyone'],
+      default: false,
+      description:
+        'Lets in callers that send no key at all, as one caller "anonymous", whose limits are those of rate-limit; never to /admin, the console or /metrics. true: where listen.host is a loopback address, refused elsewhere; everyone: from anywhere.',
+    }),
   }),
   setup({ anonymous }, host) {
     if (anonymous === false)

@@ -20,10 +20,15 @@ export default definePlugin({
   reads: ['pathModel'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Max body size in bytes, after decompression. */
-    limit: Size({ default: '128mb' }),
-    /** Max values in a body, those in lists and objects included. */
-    maxValues: Type.Integer({ minimum: 1, default: 1_000_000 }),
+    limit: Size({
+      default: '128mb',
+      description: 'The largest body in bytes after decompression; 413 above it.',
+    }),
+    maxValues: Type.Integer({
+      minimum: 1,
+      default: 1_000_000,
+      description: 'The most values in a body, those in lists and objects included; 400 above it.',
+    }),
   }),
   setup({ limit, maxValues }, host) {
     const maxBytes = checkLimit(sizeBytes(limit));

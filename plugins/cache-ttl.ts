@@ -20,13 +20,14 @@ export default definePlugin({
   requires: ['request'],
   provides: ['request', 'additions'],
   options: Type.Object({
-    /** Time to live of cache markers without one. */
-    ttl: Type.Union([Type.Literal('5m'), Type.Literal('1h')], { default: '1h' }),
-    /**
-     * Mark the last block of requests in dialects without cache markers; without it, every turn costs the
-     * full price.
-     */
-    auto: Type.Boolean({ default: true }),
+    ttl: Type.Union([Type.Literal('5m'), Type.Literal('1h')], {
+      default: '1h',
+      description: '5m | 1h, for markers that say nothing themselves.',
+    }),
+    auto: Type.Boolean({
+      default: true,
+      description: 'Mark the last block of requests in formats that cannot say it.',
+    }),
   }),
   setup({ ttl, auto }, host) {
     host.announce({ cache_ttl_seconds: ttl === '5m' ? 300 : 3600 });

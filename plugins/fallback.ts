@@ -27,23 +27,28 @@ export default definePlugin({
   intercepts: true,
   keepsPrefix: false,
   options: Type.Object({
-    /** Models to ask in place of a model, in this order, by catalog id. */
     to: Type.Record(
       Type.String({ minLength: 1 }),
       Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+      { description: 'By model: those to ask in its place, in this order. What a key may not use is 403.' },
     ),
-    /** Failures that lead to another model; `failed`: an upstream's other 5xx, or half an answer. */
     on: Type.Array(Type.Enum(reasons), {
       minItems: 1,
       default: ['rate_limited', 'overloaded', 'unreachable', 'timeout', 'failed'],
+      description: 'Also: context_length. Never a content filter or another refusal of the request.',
     }),
-    /** Max upstream calls for one answer, of all models together. */
-    attempts: Type.Integer({ minimum: 2, default: 4 }),
-    /** Time for which a session stays on the model that has answered in place of another. */
-    stick: Duration({ default: '10m' }),
-    /** Other names of a session, as those of slot-pick. */
+    attempts: Type.Integer({
+      minimum: 2,
+      default: 4,
+      description: 'Max upstream calls for one answer, of all models together.',
+    }),
+    stick: Duration({
+      default: '10m',
+      description: 'How long a session stays on the model that has answered in place of another.',
+    }),
     stickyFrom: Type.Array(Type.String({ minLength: 1 }), {
       default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
+      description: 'What names a session, as in slot-pick.',
     }),
   }),
   setup({ to, on, attempts, stick, stickyFrom }, host) {

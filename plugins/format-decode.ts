@@ -31,8 +31,10 @@ export default definePlugin({
   seals: ['body'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Handling of fields that Messages cannot express: named in `x-gw-dropped`, or refused with 400. */
-    unsupported: Type.Union([Type.Literal('report'), Type.Literal('reject')], { default: 'report' }),
+    unsupported: Type.Union([Type.Literal('report'), Type.Literal('reject')], {
+      default: 'report',
+      description: 'Fields that Messages cannot express: report (named in x-gw-dropped) | reject (400).',
+    }),
   }),
   setup({ unsupported }, host) {
     const intercepts = new WeakMap<object, Intercept>(); // of the formats, by request

@@ -36,33 +36,43 @@ export default definePlugin({
   seals: ['reply'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Heartbeat interval: the silence after which a stream sends a keep-alive. */
-    keepAlive: Duration({ default: '15s' }),
-    /**
-     * Time after which a stream sends its headers and a keep-alive before its first content, for proxies that
-     * give up on silence; default: never. A later failure is an error event then, and no longer a status.
-     */
-    earlyKeepAlive: Type.Optional(Duration()),
-    /** End of a stream that fails after its beginning: its error event, or also a cut of the connection. */
-    brokenStreams: Type.Union([Type.Literal('end'), Type.Literal('close')], { default: 'end' }),
-    /**
-     * Token count where the upstream has none: the usage windows of OAuth accounts (contract §2.2) and an estimate
-     * of others, an estimate of all, or 501, upon which Claude Code counts by a small request.
-     */
+    keepAlive: Duration({
+      default: '15s',
+      description: 'The silence after which a stream says that it still lives.',
+    }),
+    earlyKeepAlive: Type.Optional(
+      Duration({
+        description:
+          'After this time a stream sends its headers and a keep-alive before its first content, for proxies that give up on silence (a CDN after 100 s). It costs the status code: a later failure is an error event in a stream of status 200, and the headers name no slot. Default never.',
+      }),
+    ),
+    brokenStreams: Type.Union([Type.Literal('end'), Type.Literal('close')], {
+      default: 'end',
+      description:
+        'What a stream does that fails after its beginning: end (with its error event) | close (the connection is cut then, for clients that take the part that came for the whole).',
+    }),
+    // `windows`: contract §2.2.
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate'), Type.Literal('exact')], {
       default: 'windows',
+      description:
+        'What count_tokens answers where the upstream has no count: windows (of OAuth accounts, an estimate for others) | estimate | exact (501, upon which Claude Code counts by a small request).',
     }),
-    /** Quota of stored responses of each key; the oldest are deleted beyond it. */
     storedResponses: Type.Object(
       {
-        /** Max size of all responses of a key, with their input. */
-        maxSize: Size({ default: '256mb' }),
+        maxSize: Size({ default: '256mb', description: 'Of all responses of a key, with their input.' }),
         /** Max responses of a key. */
         maxCount: Type.Integer({ minimum: 1, default: 10_000 }),
-        /** Max size of one response with its input; larger ones are sent unstored (`x-gw-dropped: store`). */
-        maxEach: Size({ default: '32mb' }),
+        maxEach: Size({
+          default: '32mb',
+          description:
+            'Of one response with its input; a larger one is answered and not stored (x-gw-dropped: store).',
+        }),
       },
-      { default: {} },
+      {
+        default: {},
+        description:
+          'What is kept of answers in the Responses format; the oldest of a key go where there are too many.',
+      },
     ),
   }),
   setup({ keepAlive, earlyKeepAlive, brokenStreams, countTokens, storedResponses }, host) {

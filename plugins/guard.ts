@@ -24,20 +24,41 @@ export default definePlugin({
   requires: ['request'],
   intercepts: true,
   options: Type.Object({
-    /** Known patterns by name, and patterns of one's own. */
-    patterns: Type.Array(PatternOption, { default: [] }),
-    /** Module whose default export is `(text, from) => { start, end } | undefined`, relative to the folder of the config. */
-    module: Type.Optional(Type.String({ minLength: 1 })),
-    /** `refuse`: the answer ends as a refusal; `cut`: it ends as if it were complete; `mask`: it goes on. */
-    action: Type.Enum(['refuse', 'cut', 'mask'] as const, { default: 'refuse' }),
-    /** Explanation of a refusal; what stands in place of a masked match. */
-    text: Type.String({ default: 'Removed by a rule of this gateway.' }),
-    /** Searched parts of an answer. */
-    kinds: Type.Array(Type.Enum(['text', 'thinking', 'input'] as const), { default: ['text', 'input'] }),
-    /** Length of the longest match, in characters: the answer comes so much later. */
-    hold: Type.Integer({ minimum: 1, maximum: 65_536, default: 256 }),
-    /** Also search the request: a match in it is refused without a call, or masked. */
-    request: Type.Boolean({ default: false }),
+    patterns: Type.Array(PatternOption, {
+      default: [],
+      description:
+        'Known patterns (email, card, phone, iban), and your own in the syntax of RE2: { name: project, pattern: (?i)bluebird }',
+    }),
+    module: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Whose default export is (text, from) => { start, end } | undefined; relative to this file. Default: none.',
+      }),
+    ),
+    action: Type.Enum(['refuse', 'cut', 'mask'] as const, {
+      default: 'refuse',
+      description:
+        'refuse (the answer ends as a refusal) | cut (it ends as if it were complete) | mask (it goes on)',
+    }),
+    text: Type.String({
+      default: 'Removed by a rule of this gateway.',
+      description: 'Explanation of a refusal; what stands in place of a masked match.',
+    }),
+    kinds: Type.Array(Type.Enum(['text', 'thinking', 'input'] as const), {
+      default: ['text', 'input'],
+      description: 'What is searched: text, thinking, input (of tools, as JSON text).',
+    }),
+    hold: Type.Integer({
+      minimum: 1,
+      maximum: 65_536,
+      default: 256,
+      description: 'Length of the longest match, in characters; so much of the answer is held back.',
+    }),
+    request: Type.Boolean({
+      default: false,
+      description: 'Also search the request: a match is refused without a call, or masked.',
+    }),
   }),
   async setup({ patterns, module, action, text, kinds, hold, request: isRequestSearched }, host) {
     const rules = [

@@ -37,12 +37,18 @@ export default definePlugin({
   provides: ['caller'],
   operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
   options: Type.Object({
-    /** Keys of the issuer: the URL of its JWKS, or a file, relative to the folder of the config. */
-    jwks: Name,
-    /** TLS of the connection to that URL: files of PEM, relative to the folder of the config; `ca` in place of the public ones. */
-    tls: Type.Optional(TlsFiles),
-    /** Time for which the keys last read from a URL serve while it cannot be read. */
-    maxStale: Duration({ default: '24h' }),
+    jwks: {
+      ...Name,
+      description: 'Keys of the issuer: the URL of its JWKS, or a file, relative to this one.',
+    },
+    tls: Type.Optional({
+      ...TlsFiles,
+      description: 'TLS of the connection to it, as that of a slot. Default none of its own.',
+    }),
+    maxStale: Duration({
+      default: '24h',
+      description: 'How long the keys last read from a URL serve while it cannot be read.',
+    }),
     issuer: Name,
     audience: Name,
     /** Accepted signatures; none of them is made with a shared secret. */
@@ -50,19 +56,27 @@ export default definePlugin({
       Type.Enum(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']),
       { minItems: 1, default: ['RS256', 'ES256', 'EdDSA'] },
     ),
-    /** Claim that names the caller, whose requests the ledger and the limits count as `jwt:NAME`. */
-    name: Type.String({ minLength: 1, default: 'sub' }),
-    /** Claim with the list of models that the caller may use; without it, all. */
-    models: Type.Optional(Name),
-    /** Claims with limits, such as `{ tokensPerDay: gw_tokens_per_day }`. */
+    name: Type.String({
+      minLength: 1,
+      default: 'sub',
+      description: 'The claim that names the caller; the ledger and the limits count it as jwt:NAME.',
+    }),
+    models: Type.Optional({
+      ...Name,
+      description: 'The claim with the models that it may use, a list or a text with spaces. Default all.',
+    }),
     limits: Type.Unsafe<Partial<Record<keyof KeyLimits, string>>>({
       type: 'object',
       propertyNames: { enum: limitNames },
       additionalProperties: Name,
       default: {},
+      description:
+        'Claims with limits, such as { tokensPerDay: gw_tokens_per_day }; also requestsPerMinute, tokensPerMinute, tokensPerMonth, maxConcurrent.',
     }),
-    /** Usage tags of the ledger by claim, such as `{ team: department }`. */
-    tags: Type.Record(Type.String(), Name, { default: {} }),
+    tags: Type.Record(Type.String(), Name, {
+      default: {},
+      description: 'Usage tags of the ledger by claim, such as { team: department }.',
+    }),
   }),
   async setup(options, host) {
     const keys = await keysOf(options, host);

@@ -18,16 +18,27 @@ const Globs = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
 const RouteOption = Type.Object({
   /** Catalog id, or another name that a slot serves. */
   to: Type.String({ minLength: 1 }),
-  /** Globs over the catalog id of the asked model. */
-  model: Type.Optional(Globs),
-  /** Globs over headers by name; an absent header never matches. */
-  header: Type.Optional(Type.Record(Type.String(), Globs)),
-  /** Min estimated tokens of the prompt: system, tools and messages. */
-  minTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  model: Type.Optional({ ...Globs, description: 'Catalog ids of the asked model; * is any text.' }),
+  header: Type.Optional(
+    Type.Record(Type.String(), Globs, {
+      description: 'Headers that must be there, with one of these values.',
+    }),
+  ),
+  minTokens: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The prompt in estimated tokens (a quarter of its bytes): system, tools and messages.',
+    }),
+  ),
   /** Max estimated tokens of the prompt. */
   maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Pattern in the text of the last message that is not a system message, in RE2 syntax. */
-  pattern: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+  pattern: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: 'In the text of the last message, in the syntax of RE2.',
+    }),
+  ),
 });
 
 /** Sends requests to other models by rules, of which the first that matches decides. */

@@ -20,13 +20,14 @@ export default definePlugin({
   requires: ['request'],
   provides: ['request', 'additions'],
   options: Type.Object({
-    /**
-     * Text of the persona, the same for every session, so that the upstream can cache it; empty: nothing is
-     * added.
-     */
-    text: Type.String({ default: 'You are a careful and helpful assistant.' }),
-    /** Give it a cache marker of its own where the request has one left. */
-    cache: Type.Boolean({ default: false }),
+    text: Type.String({
+      default: 'You are a careful and helpful assistant.',
+      description: "The same for every session; '' adds nothing.",
+    }),
+    cache: Type.Boolean({
+      default: false,
+      description: 'A cache marker of its own, where the request has one of its four left.',
+    }),
   }),
   setup({ text, cache }) {
     // Shared by all requests, so that usage-mask recognizes the additions by identity.

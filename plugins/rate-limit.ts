@@ -10,8 +10,13 @@ import {
 import { headersOf } from './shared/limit-answers.js';
 import { Limiter, type LimitedHolder } from './shared/limiter.js';
 
-const Count = Type.Optional(Type.Integer({ minimum: 1 }));
-const Usd = Type.Optional(Type.Number({ minimum: 0.000_001, maximum: 1_000_000 }));
+function Count(description: string) {
+  return Type.Optional(Type.Integer({ minimum: 1, description }));
+}
+
+function Usd(description: string) {
+  return Type.Optional(Type.Number({ minimum: 0.000_001, maximum: 1_000_000, description }));
+}
 
 /** Limits and budgets of each key and each team: requests, tokens, USD and concurrent requests, over all instances. */
 export default definePlugin({
@@ -22,21 +27,21 @@ export default definePlugin({
   provides: ['budgeted', 'estimatesCount'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Default for keys without a limit of their own, as the six below; absent: no limit. */
-    requestsPerMinute: Count,
-    tokensPerMinute: Count,
-    /** Per calendar day (UTC). */
-    tokensPerDay: Count,
-    /** Per calendar month (UTC). */
-    tokensPerMonth: Count,
-    /** Budget in USD, of what the upstream bills, per calendar day (UTC). Needs a price for each model. */
-    usdPerDay: Usd,
-    /** Budget in USD per calendar month (UTC). */
-    usdPerMonth: Usd,
-    /** Max concurrent requests of a key. */
-    maxConcurrent: Count,
-    /** Apply these limits to the master key too. */
-    limitMaster: Type.Boolean({ default: false }),
+    requestsPerMinute: Count('For keys that do not say it themselves. Default of all seven: no limit.'),
+    tokensPerMinute: Count('Tokens that the callers are told of.'),
+    tokensPerDay: Count('Calendar days and months in UTC.'),
+    tokensPerMonth: Count('As tokensPerDay.'),
+    usdPerDay: Usd(
+      'Budgets in USD, of what the upstreams bill, for calendar days and months in UTC; over them: 429 budget_exceeded. Only slots that have every price of a model may answer (price in models.yaml or of the slot), else 403 forbidden.',
+    ),
+    usdPerMonth: Usd('As usdPerDay.'),
+    maxConcurrent: Count(
+      'Requests under way at a time, over all instances; one more is 429 with retry-after: 1.',
+    ),
+    limitMaster: Type.Boolean({
+      default: false,
+      description: 'Whether these seven hold for the master key too.',
+    }),
   }),
   setup({ limitMaster, ...given }, host) {
     const defaults = keyLimits(given);

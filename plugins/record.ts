@@ -27,20 +27,34 @@ export default definePlugin({
   reads: ['request', 'delivery'],
   intercepts: true,
   options: Type.Object({
-    /** Relative to the folder of the config; by default beside the store, in `./data` of the working directory. */
-    folder: Type.Optional(Type.String({ minLength: 1 })),
-    /** Share of sessions, from 0 to 1; a request without a session is one of its own. */
-    sample: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
-    /** Also the answers of the model. */
-    answers: Type.Boolean({ default: false }),
-    /** Globs over further headers to keep, besides those of formats and sessions; never one that may be a secret. */
-    headers: Type.Array(Type.String({ minLength: 1 }), { default: [] }),
-    /** Older recordings are deleted. */
-    keep: Duration({ default: '7d' }),
+    folder: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Relative to this file. Default: data/recorded in the working directory, beside the store.',
+      }),
+    ),
+    sample: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'Share of sessions, from 0 to 1; a request without a session is one of its own.',
+    }),
+    answers: Type.Boolean({ default: false, description: 'Also the answers of the model.' }),
+    headers: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description: 'Globs over further headers to keep; one that may be a secret is never kept.',
+    }),
+    keep: Duration({
+      default: '7d',
+      description: 'Older recordings are deleted, and the oldest ones above this size.',
+    }),
     /** Max size of the folder; the oldest recordings go first. */
     maxSize: Size({ default: '1gb' }),
-    /** Max size of a request or an answer; a larger request is not recorded, nor is a larger answer. */
-    maxEach: Size({ default: '8mb' }),
+    maxEach: Size({
+      default: '8mb',
+      description: 'A larger request is not recorded, nor is a larger answer.',
+    }),
   }),
   async setup({ folder: given, sample, answers, headers, keep, maxSize, maxEach }, host) {
     const folder = given === undefined ? path.resolve('data/recorded') : host.resolvePath(given);

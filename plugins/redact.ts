@@ -26,14 +26,20 @@ export default definePlugin({
   conceals: true,
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Known patterns by name, and patterns of one's own. */
-    patterns: Type.Array(PatternOption, { minItems: 1, default: ['email', 'card', 'phone', 'iban'] }),
-    /** Also in the system prompt. */
-    system: Type.Boolean({ default: false }),
-    /** Put the values back into the answer: its text, and the input of its tools. */
-    restore: Type.Boolean({ default: true }),
-    /** Max values of a request that are put back; further ones are replaced for good. */
-    maxValues: Type.Integer({ minimum: 1, maximum: 100_000, default: 1000 }),
+    patterns: Type.Array(PatternOption, {
+      minItems: 1,
+      default: ['email', 'card', 'phone', 'iban'],
+      description:
+        "Known patterns, and your own in the syntax of RE2: { name: employee, pattern: '\\bEMP-\\d{6}\\b' }",
+    }),
+    system: Type.Boolean({ default: false, description: 'Also in the system prompt.' }),
+    restore: Type.Boolean({ default: true, description: 'false: the caller sees the placeholders too.' }),
+    maxValues: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 1000,
+      description: 'Of one request; further ones are replaced and not put back.',
+    }),
   }),
   setup({ patterns, system, restore, maxValues }, host) {
     const known = [...compilePatterns(patterns), ...(restore ? [placeholderPattern] : [])];

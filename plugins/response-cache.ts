@@ -26,14 +26,14 @@ export default definePlugin({
   options: Type.Object({
     /** Lifetime of an answer. */
     ttl: Duration({ default: '10m' }),
-    /** Max size of all answers in memory, in each process. */
-    maxSize: Size({ default: '64mb' }),
+    maxSize: Size({ default: '64mb', description: 'In memory, in each process.' }),
     /** Max size of an answer. */
     maxEach: Size({ default: '1mb' }),
-    /** Also requests with tools of the caller, whose calls would be made again. */
-    tools: Type.Boolean({ default: false }),
-    /** One cache for all callers; else each key has its own answers. */
-    shared: Type.Boolean({ default: false }),
+    tools: Type.Boolean({
+      default: false,
+      description: 'Also requests with tools of the caller, whose calls would be made again.',
+    }),
+    shared: Type.Boolean({ default: false, description: 'false: each key has answers of its own.' }),
   }),
   setup({ ttl, maxSize, maxEach, tools, shared }, host) {
     const bounds = { ttlMs: durationMs(ttl), maxBytes: sizeBytes(maxSize), maxEachBytes: sizeBytes(maxEach) };

@@ -10,17 +10,30 @@ export default definePlugin({
   provides: ['picker'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Slot ids or globs that may be picked; default: all. */
-    slots: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
-    /** Policy for picking a slot: least-loaded, round-robin, priority. */
-    policy: Type.String({ default: 'least-loaded' }),
-    /** Lifetime of a session's binding to its slot, from its last request. */
-    stickyTtl: Duration({ default: '1h' }),
-    /** Queue timeout: max wait while every slot is full. */
-    queueTimeout: Duration({ default: '30s' }),
-    /** Other names of a session, if no header of the contract is sent: a path into the body, or a header. */
+    slots: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        minItems: 1,
+        description:
+          'Ids of the slots that it may pick; * is any text. Default: all. A key may be limited to slots, too.',
+      }),
+    ),
+    policy: Type.String({
+      default: 'least-loaded',
+      description: 'least-loaded | round-robin | priority, or one that a plugin above has registered.',
+    }),
+    stickyTtl: Duration({
+      default: '1h',
+      description: 'How long a session stays on its slot after its last request.',
+    }),
+    queueTimeout: Duration({
+      default: '30s',
+      description:
+        'How long to wait where every slot is full. Those who wait take turns by key, each with its own requests in order.',
+    }),
     stickyFrom: Type.Array(Type.String({ minLength: 1 }), {
       default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
+      description:
+        'What names a session where none of the x-session-id headers does: paths into the body, or headers.',
     }),
   }),
   setup({ slots, policy: policyName, stickyTtl, queueTimeout, stickyFrom }, host) {

@@ -33,21 +33,33 @@ export default definePlugin({
   seals: ['request', 'picker', 'interceptors'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Max upstream calls for one answer. */
-    attempts: Type.Integer({ minimum: 1, default: 3 }),
-    /** Timeout for the start of an upstream's answer. */
-    headersTimeout: Duration({ default: '60s' }),
-    /** Timeout for the first content, from the start of the call; pings do not count. */
-    firstTokenTimeout: Duration({ default: '60s' }),
-    /** Max wait for the same slot, where that names a time (`retry-after`) and holds the session's cache, or is the only one. */
-    waitIfWithin: Duration({ default: '3s' }),
-    /** Idle timeout: max silence within an answer, after its first content; pings reset it. */
-    idleTimeout: Duration({ default: '120s' }),
-    /**
-     * Time for which later calls leave out what a model of a slot has refused of the gateway's own additions and
-     * translations.
-     */
-    rememberRefusals: Duration({ default: '1h' }),
+    attempts: Type.Integer({
+      minimum: 1,
+      default: 3,
+      description: 'The most upstream calls for one answer.',
+    }),
+    headersTimeout: Duration({
+      default: '60s',
+      description: 'How long an upstream may take to begin its answer.',
+    }),
+    firstTokenTimeout: Duration({
+      default: '60s',
+      description: 'How long the first content may take from the call on; pings put nothing off.',
+    }),
+    waitIfWithin: Duration({
+      default: '3s',
+      description:
+        "Where a slot says when to ask again (retry-after) and holds the session's cache, or is the only one: the longest time that a request waits for it. Further off, another slot is asked, or the answer is passed on.",
+    }),
+    idleTimeout: Duration({
+      default: '120s',
+      description: 'The longest silence after it; pings are no silence.',
+    }),
+    rememberRefusals: Duration({
+      default: '1h',
+      description:
+        "How long a model of a slot is not sent again what it has refused of the gateway's own additions and translations (web_search, cache_control.ttl, an effort, …). The refused request itself is made once more without. 0s: never.",
+    }),
   }),
   setup({ attempts, ...options }, host) {
     const timeouts = {

@@ -15,10 +15,17 @@ export default definePlugin({
   requires: ['request'],
   provides: ['request', 'additions'],
   options: Type.Object({
-    /** The upstream's name for this kind of tool. */
-    type: Type.String({ minLength: 1, default: 'web_search_20250305' }),
-    /** Max searches in one answer; absent: as many as the upstream allows. */
-    maxUses: Type.Optional(Type.Integer({ minimum: 1 })),
+    type: Type.String({
+      minLength: 1,
+      default: 'web_search_20250305',
+      description: "The upstream's name for this kind of tool.",
+    }),
+    maxUses: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'The most searches in one answer. Default none: as many as the upstream allows.',
+      }),
+    ),
   }),
   setup({ type, maxUses }, host) {
     const tool: Tool = { type, name: toolName, ...(maxUses && { max_uses: maxUses }) };

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -25,28 +26,43 @@ function tableUnder(markdown: string, heading: string): readonly (readonly strin
   );
 }
 
+/** Guides of operators. */
+const guides = readdirSync('config')
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => path.join('config', file));
+
 function variablesIn(text: string): readonly string[] {
   return [...new Set(text.match(/\b(?:GW2?[A-Z]*_[A-Z_]+|PORT|HOST)\b/g))].toSorted();
 }
 
-describe('README.md', () => {
-  let readme = '';
-  before(async () => void (readme = await readFile('README.md', 'utf8')));
+describe('README.md and the guides', () => {
+  let [readme, api, stageGuide, pluginGuide, running] = ['', '', '', '', ''];
+  before(async () => {
+    const files = [
+      'README.md',
+      'config/api.md',
+      'plugins/stages.md',
+      'plugins/README.md',
+      'config/running.md',
+    ];
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+    [readme, api, stageGuide, pluginGuide, running] = texts as [string, string, string, string, string];
+  });
 
   it('has every error code with its status, and no other', () => {
-    const told = tableUnder(readme, 'Errors').map(([code, status]) => [code, Number(status)]);
+    const told = tableUnder(api, 'Errors').map(([code, status]) => [code, Number(status)]);
     const known = Object.entries(errorCodes).map(([code, { status }]) => [code, status]);
     expect(told).to.deep.equal(known);
   });
 
   it('has every stage, in the order of config/gateway.yaml', async () => {
-    const told = tableUnder(readme, 'The stages').map(([stage]) => stage!);
+    const told = tableUnder(stageGuide, 'The stages').map(([stage]) => stage!);
     const { pipeline } = parse(await readFile('config/gateway.yaml', 'utf8')) as {
       pipeline: { use: string }[];
     };
     expect(told).to.deep.equal(pipeline.map(({ use }) => use));
     const files = (await readdir('plugins')).filter((file) => file.endsWith('.ts'));
-    const optional = [...readme.match(/^Optional, .*$/m)![0].matchAll(/`([a-z-]+)`/g)].map(
+    const optional = [...stageGuide.match(/^Optional, .*$/m)![0].matchAll(/`([a-z-]+)`/g)].map(
       ([, name]) => name!,
     );
     expect([...told, ...optional].toSorted()).to.deep.equal(
@@ -55,7 +71,7 @@ describe('README.md', () => {
   });
 
   it('calls optional what config/gateway.reference.yaml has switched off', async () => {
-    const [line] = readme.match(/^Optional, .*$/m)!;
+    const [line] = stageGuide.match(/^Optional, .*$/m)!;
     const { pipeline } = parse(await readFile('config/gateway.reference.yaml', 'utf8')) as {
       pipeline: { use: string; enabled?: boolean }[];
     };
@@ -77,7 +93,7 @@ describe('README.md', () => {
 
   it('names paths that the gateway has, with the methods that they take', async () => {
     const pair = await startPair();
-    const rows = tableUnder(readme, 'What it serves').map(([cell]) => cell!);
+    const rows = tableUnder(api, 'What it serves').map(([cell]) => cell!);
     for (const row of rows) {
       const methods = row.match(/[A-Z]{3,}/g)!;
       for (const route of row.match(/\/[\w/:.-]*/g)!)
@@ -94,20 +110,20 @@ describe('README.md', () => {
     const workshop = new ProcessWorkshop();
     const { stdout } = await workshop.run({ args: ['--help'] });
     await workshop.end();
-    const told = readme.split('\n').find((line) => line.startsWith('- **Environment**'))!;
+    const told = running.split('\n').find((line) => line.startsWith('- **Environment**'))!;
     expect(variablesIn(told)).to.deep.equal(variablesIn(stdout));
   });
 
-  it('is short enough to be read', () => {
-    expect(readme.split('\n').length).to.be.below(200);
+  it('is one screen, and so is the index of the guides', async () => {
+    expect(readme.split('\n').length).to.be.below(80);
+    expect((await readFile('config/README.md', 'utf8')).split('\n').length).to.be.below(40);
   });
 
   for (const file of [
     'README.md',
     'plugins/README.md',
     'plugins/stages.md',
-    'config/README.md',
-    'config/deploying.md',
+    ...guides,
     'CHANGELOG.md',
     'CONTRIBUTING.md',
   ])
@@ -118,7 +134,7 @@ describe('README.md', () => {
       if (file === 'README.md') expect(targets).to.include('LICENSE');
     });
 
-  for (const file of ['config/README.md', 'config/deploying.md', 'config/testing.md'])
+  for (const file of guides)
     it(`has the sections that ${file} leads to`, async () => {
       const text = await readFile(file, 'utf8');
       for (const [, target, anchor] of text.matchAll(/\]\(([^)#:\s]*)#([^)]+)\)/g)) {
@@ -175,7 +191,7 @@ describe('README.md', () => {
     });
 
     it('a plugin', async () => {
-      const [, code] = /```js\n(\/\/ \S*polite\.js[^]*?)```/.exec(readme)!;
+      const [, code] = /```js\n(\/\/ \S*polite\.js[^]*?)```/.exec(pluginGuide)!;
       const folder = await folders.make({ 'polite.mjs': code! });
       const [first, second, third, ...rest] = stages();
       pair = await startPair({ pipeline: [first, second, third, { use: `${folder}/polite.mjs` }, ...rest] });
@@ -191,7 +207,7 @@ describe('README.md', () => {
     });
 
     it('a program that embeds it', async () => {
-      const guide = await readFile('config/README.md', 'utf8');
+      const guide = await readFile('config/callers.md', 'utf8');
       const [, code] = /```js\n(import \{ createGateway[^]*?)```/.exec(guide)!;
       const main = code!.replace(`'${packageName}'`, JSON.stringify(path.resolve('dist/index.js')));
       const config = configOf({ slots: [{ id: 'a', upstream: 'simulator' }] });

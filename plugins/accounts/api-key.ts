@@ -9,8 +9,13 @@ export default defineAccount({
   options: Type.Object(
     {
       key: Type.String({ minLength: 1, secret: true }),
-      /** Header of the key; default: the one that the upstream's kind expects. */
-      header: Type.Optional(Type.Enum(['x-api-key', 'authorization', 'api-key'], { title: 'Sent as' })),
+      header: Type.Optional(
+        Type.Enum(['x-api-key', 'authorization', 'api-key'], {
+          title: 'Sent as',
+          description:
+            'x-api-key | authorization (Bearer) | api-key. Default: the one of the upstream; messages: x-api-key.',
+        }),
+      ),
     },
     { title: 'API key' },
   ),

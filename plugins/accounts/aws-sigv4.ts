@@ -37,7 +37,7 @@ const options = Type.Object(
     }),
     accessKeyId: Type.Optional(Secret),
     secretAccessKey: Type.Optional(Secret),
-    sessionToken: Type.Optional(Secret),
+    sessionToken: Type.Optional({ ...Secret, description: 'With temporary keys only.' }),
     profile: Type.Optional(
       Type.String({
         minLength: 1,
@@ -48,7 +48,8 @@ const options = Type.Object(
     chain: Type.Boolean({
       default: false,
       local: true,
-      description: `The default chain of AWS: environment, files, SSO, container, instance; needs ${awsPackage}.`,
+      description:
+        'In place of the keys, a profile of the shared AWS files (profile: work), or the default chain of environment, files, SSO, containers and instances (true). Both need `npm install @aws-sdk/credential-provider-node`, and renew temporary keys before they expire.',
     }),
   },
   { title: 'AWS (signed requests)' },

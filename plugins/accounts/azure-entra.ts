@@ -10,18 +10,23 @@ import { urlErrors } from './shared/url-errors.js';
 
 const options = Type.Object(
   {
-    /** Id of the directory, or its domain. */
-    tenant: Type.String({ pattern: '^[A-Za-z0-9.-]{1,200}$' }),
+    tenant: Type.String({ pattern: '^[A-Za-z0-9.-]{1,200}$', description: 'Id or domain of the directory.' }),
     clientId: Type.String({ minLength: 1, title: 'Client ID' }),
     clientSecret: Type.Optional(Type.String({ minLength: 1, secret: true })),
-    /**
-     * File with a token of a federated identity, such as that of a Kubernetes workload, relative to the config file;
-     * read anew for each token.
-     */
-    tokenFile: Type.Optional(Type.String({ minLength: 1, local: true })),
+    tokenFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        local: true,
+        description:
+          'In place of clientSecret: a file with the token of a federated identity, such as that of a Kubernetes workload, read anew for each token of Entra.',
+      }),
+    ),
     scope: Type.String({ minLength: 1, default: 'https://ai.azure.com/.default' }),
-    /** Another one for a sovereign cloud. */
-    authority: Type.String({ minLength: 1, default: 'https://login.microsoftonline.com' }),
+    authority: Type.String({
+      minLength: 1,
+      default: 'https://login.microsoftonline.com',
+      description: 'Another one for a sovereign cloud.',
+    }),
   },
   { title: 'Microsoft Entra', description: 'A service principal with a secret, or a federated identity.' },
 );

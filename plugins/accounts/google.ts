@@ -11,15 +11,40 @@ import { requestToken, withoutToken, type GrantedToken } from './shared/token-en
 
 const options = Type.Object(
   {
-    /** JSON of a service account's key, the text itself. */
-    key: Type.Optional(Type.String({ minLength: 1, secret: true, title: 'Service account key' })),
-    /** File with that JSON, relative to the config file; read anew for each token. */
-    keyFile: Type.Optional(Type.String({ minLength: 1, local: true, title: 'Key file' })),
-    /** Application default credentials, by the package google-auth-library. */
-    applicationDefault: Type.Optional(Type.Literal(true, { local: true })),
-    scope: Type.String({ minLength: 1, default: 'https://www.googleapis.com/auth/cloud-platform' }),
-    /** Project that is billed, where it is not that of the service account. */
-    quotaProject: Type.Optional(Type.String({ pattern: '^[a-z0-9.:-]{1,100}$' })),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        secret: true,
+        title: 'Service account key',
+        description: 'In place of keyFile: the JSON itself.',
+      }),
+    ),
+    keyFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        local: true,
+        title: 'Key file',
+        description: 'File with the key of a service account (JSON), read anew for each token.',
+      }),
+    ),
+    applicationDefault: Type.Optional(
+      Type.Literal(true, {
+        local: true,
+        description:
+          'In place of keyFile: the application default credentials (GOOGLE_APPLICATION_CREDENTIALS, the login of gcloud, or the identity of the machine). Needs the package google-auth-library: npm install google-auth-library',
+      }),
+    ),
+    scope: Type.String({
+      minLength: 1,
+      default: 'https://www.googleapis.com/auth/cloud-platform',
+      description: 'What the tokens are for.',
+    }),
+    quotaProject: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9.:-]{1,100}$',
+        description: 'Project that is billed, where it is not that of the service account. Default none.',
+      }),
+    ),
   },
   { title: 'Google Cloud', description: 'A service account, or the application default credentials.' },
 );

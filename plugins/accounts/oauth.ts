@@ -21,9 +21,13 @@ const options = Type.Object(
     refreshToken: Secret,
     tokenUrl: Type.String({ minLength: 1, title: 'Token URL' }),
     clientId: Type.String({ minLength: 1 }),
-    clientSecret: Type.Optional(Secret),
-    /** ISO 8601 or unix milliseconds; absent: only a 401 refreshes. */
-    expiresAt: Type.Optional(Type.Unsafe<string | number>({ type: ['string', 'number'] })),
+    clientSecret: Type.Optional({ ...Secret, description: 'Only where the provider issues one.' }),
+    expiresAt: Type.Optional(
+      Type.Unsafe<string | number>({
+        type: ['string', 'number'],
+        description: 'A time, or unix milliseconds. Without it only a 401 refreshes.',
+      }),
+    ),
   },
   { title: 'OAuth', description: 'For accounts whose provider permits such use.' },
 );

@@ -1,7 +1,6 @@
 import { testDefinitions } from '../features/tests/test-editor-schema.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
-import { referenceComments } from '../config/reference.js';
 import { otherFile } from '../gateway/load-config.js';
 import { configSchema } from '../engine/pipeline/load/config-schema.js';
 import { builtinPlugins, listPlugins, type ListedPlugin } from '../engine/pipeline/load/listed-plugins.js';
@@ -25,10 +24,9 @@ export async function docs(file: string, env: Environment, isSchema: boolean): P
   const sound = listed.filter(({ problem }) => problem === undefined);
   const failed = listed.filter(({ problem }) => problem !== undefined);
   for (const { kind, use, problem } of failed) process.stderr.write(`The ${kind} "${use}" ${problem}.\n`);
-  const descriptions = await referenceComments();
   const text = isSchema
-    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), descriptions, testDefinitions), null, 2)}\n`
-    : pluginsMarkdown(file, sound, descriptions);
+    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), testDefinitions), null, 2)}\n`
+    : pluginsMarkdown(file, sound);
   return { text, exitCode: failed.length > 0 ? 1 : 0 };
 }
 

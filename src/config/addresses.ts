@@ -1,3 +1,4 @@
+import { isLoopback } from '../plugin/index.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 
 /**
@@ -28,3 +29,15 @@ export function addressEncoder(text: string): (value: string, offset: number) =>
 }
 
 const address = /^(?:postgres(?:ql)?|rediss?|https?|socks5h?):\/\//i;
+
+/** Problem of an address that browsers and tokens rely on; messages do not repeat a password in it. */
+export function addressProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    return 'must be a URL that begins with https://';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
+  if (url.search !== '' || url.hash !== '') return 'must have no query and no fragment';
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    return 'must begin with https://; http:// is for loopback addresses alone';
+  return undefined;
+}

@@ -1,8 +1,6 @@
-import type { LiveSettings } from '../state/live/index.js';
-import type { PanelConfig } from './sections/panel.js';
-import type { StoreSettings } from '../state/store/contract/settings.js';
+import type { SettledSections } from './sections/sections.js';
+import type { SlotSettings } from './slot-schema.js';
 import type { CatalogModel, Operation } from '../plugin/index.js';
-import type { Price } from '../plugin/core.js';
 import type { TlsConfig } from './tls-files.js';
 
 /** Position in a config file; line and column count from 1. */
@@ -109,26 +107,14 @@ export interface SlotPluginsConfig {
   readonly isSound: (path: readonly (string | number)[]) => boolean;
 }
 
-/** Exponential backoff: starts at `firstMs` and doubles each time, up to `maxMs`. */
-export interface Backoff {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
-
 /** Cooldowns of a slot. */
-export interface CooldownPolicy {
-  /** Backoff after a 429 that names no time. */
-  readonly rateLimited: Backoff;
-  readonly overloaded: Backoff;
-  readonly unreachable: Backoff;
-  /** Time after which a cooling slot is asked again, whatever its upstream said. */
-  readonly maxMs: number;
-}
+export type CooldownPolicy = SlotSettings['cooldown'];
 
-export interface SlotConfig extends SlotPluginsConfig {
+/** Exponential backoff: starts at `firstMs` and doubles each time, up to `maxMs`. */
+export type Backoff = CooldownPolicy['rateLimited'];
+
+export interface SlotConfig extends SlotPluginsConfig, SlotSettings {
   readonly id: string;
-  /** Organisation of the account at its provider; absent: one for each kind of upstream and base URL. */
-  readonly organization?: string;
   /** Globs over catalog ids; `*` also matches models that are not in the catalog. */
   readonly models: readonly string[];
   /** Upstream's own names of models, by the globs of `models` that have one. */
@@ -137,114 +123,26 @@ export interface SlotConfig extends SlotPluginsConfig {
   readonly discovers?: boolean;
   /** Globs over the names of those models; absent: all. */
   readonly filter?: readonly string[];
-  readonly maxConcurrent: number;
-  readonly weight: number;
-  /** Own prices by catalog id; `*`: of all other models. */
-  readonly prices?: Readonly<Record<string, Price>>;
-  /** Part of the price that is not billed, 0 to 1. */
-  readonly discount?: number;
-  readonly proxy?: string;
   /** Of a slot in the config file alone. */
   readonly tls?: TlsConfig;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly connectTimeoutMs: number;
-  readonly cooldown: CooldownPolicy;
   /** Slot entered in the console: connections to link-local and metadata addresses are refused. */
   readonly isGuarded?: boolean;
 }
 
-/** Settings of the WebSockets that callers open. */
-interface WebSocketSettings {
-  /** Origins of pages that may open WebSockets, besides the gateway's own. */
-  readonly origins: readonly string[];
-  /** Max open WebSockets of a key, for each process. */
-  readonly maxPerKey: number;
-  readonly pingIntervalMs: number;
-  /** Time without a message or an answer after which a WebSocket is closed. */
-  readonly idleTimeoutMs: number;
-  readonly maxAgeMs: number;
-}
-
 /** A checked config: every field is present, typed and in base units. */
-export interface Config {
+export interface Config extends SettledSections {
   /** Path as given on the command line; used in messages. */
   readonly file: string;
   /** Absolute path; relative paths in the config start here. */
   readonly baseDir: string;
-  readonly listen: {
-    readonly host: string;
-    readonly port: number;
-    /** Number of worker processes; `auto`: one for each core. */
-    readonly workers: number | 'auto';
-    /** Number of trusted proxies before the gateway, or their networks (CIDR), whose `x-forwarded-*` is believed. */
-    readonly trustProxy: false | number | readonly string[];
-    /** Paths that stand for those of the routes: prefixes, probes and their like. */
-    readonly aliases: readonly string[];
-    /** Drain delay: the time for which new requests are still served after SIGTERM. */
-    readonly drainDelayMs: number;
-    readonly shutdownTimeoutMs: number;
-    /** Time limit for all headers of a request, from the first byte of the connection or of the request. */
-    readonly headersTimeoutMs: number;
-    /** Idle timeout within a request's body; after it the body must also have come at 1 kB/s on average. */
-    readonly bodyIdleTimeoutMs: number;
-    /** Time in which a caller has to take 16 kB of an answer of which more waits; 0: no limit. */
-    readonly callerIdleTimeoutMs: number;
-    /** Time for which an unused connection is kept open. */
-    readonly keepAliveTimeoutMs: number;
-    /** Time without a turn of the event loop after which a process is stuck; 0: no watchdog. */
-    readonly stuckTimeoutMs: number;
-    /** Max open connections of one process; further ones are closed at once. */
-    readonly maxConnections: number;
-    /** Max connections that wait in the operating system to be accepted. */
-    readonly backlog: number;
-    /** False: an upgrade to a WebSocket is answered with 426. */
-    readonly webSockets: false | WebSocketSettings;
-  };
   readonly pipeline: readonly StageConfig[];
   readonly formats: readonly FormatConfig[];
   readonly slots: readonly SlotConfig[];
   readonly models: readonly CatalogModel[];
-  readonly store: StoreSettings;
   /** Position of `store`. */
   readonly storeAt: Position;
-  readonly ledger: {
-    readonly keepDays: number;
-    /** Explain turns that read less from the cache than an earlier one had left there. */
-    readonly cacheCauses: boolean;
-    /** Keep the error texts of failed requests for a week. */
-    readonly errorTexts: boolean;
-    /** Absolute path of the folder that holds rows while the store is down; undefined: no spool. */
-    readonly spool: string | undefined;
-  };
-  readonly audit: { readonly keepDays: number };
-  readonly live: LiveSettings;
-  /** `access`: a log line for each request; false leaves warnings and errors. */
-  readonly log: { readonly access: boolean };
-  /** `watch`: the config is taken by itself where its files have changed. */
-  readonly reload: { readonly watch: boolean };
-  /** Permissions of slots entered in the console. */
-  readonly panel: PanelConfig;
-  readonly console: { readonly allowLinkLocal: boolean };
-  readonly officialClient: { readonly userAgent: string };
-  /** Traces for a collector. */
-  readonly telemetry: TelemetrySettings;
   /** Contents of the file before environment variables are substituted; may hold secrets. */
   readonly written: unknown;
-}
-
-/** Settings of `telemetry:`. */
-export interface TelemetrySettings {
-  readonly enabled: boolean;
-  /** Address of the collector; absent: no traces. */
-  readonly otlp?: string;
-  /** Headers of each export; may hold secrets. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly semconv: '1.36' | 'latest';
-  /** Percentage of the requests without a trace of their own that is sampled, with its sign. */
-  readonly sample: string;
-  readonly serviceName: string;
-  /** True: upstream calls get the request's trace. */
-  readonly propagate: boolean;
 }
 
 /** A problem of a config, in words that say how to fix it. */

@@ -3,25 +3,27 @@ import { isRecord } from '../kit/schema/record.js';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A schema of ours for editors, which know no units, secrets or local options: durations and sizes are patterns, each value
- * may be a variable, and keys have the descriptions that their paths below `path` name.
+ * A schema of ours for editors, which know no units, secrets or local options: durations and sizes are patterns, and each
+ * value may be a variable.
  */
-export function editorSchema(
-  schema: Schema,
-  path: string,
-  descriptions: ReadonlyMap<string, string>,
-): Schema {
-  const { unit, secret: _, local: __, default: initial, description, required, ...rest } = schema;
-  const inner = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, mapped(key, value, path, descriptions)]),
-  );
+export function editorSchema(schema: Schema): Schema {
+  const {
+    unit,
+    secret: _,
+    local: __,
+    examples: ___,
+    default: initial,
+    description,
+    required,
+    ...rest
+  } = schema;
+  const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, mapped(key, value)]));
   const plain = typeof unit === 'string' ? { ...inner, ...unitSchemas[unit] } : inner;
-  const words = descriptions.get(path) ?? description;
   return {
     ...requiredOf(required, rest['properties']),
     ...(takesVariable(plain) ? plain : { anyOf: [plain, variable] }),
     ...(initial !== undefined && { default: initial }),
-    ...(typeof words === 'string' && { description: words }),
+    ...(description !== undefined && { description }),
   };
 }
 
@@ -35,27 +37,15 @@ function requiredOf(required: unknown, properties: unknown): Schema {
   return names.length > 0 ? { required: names } : {};
 }
 
-function mapped(
-  key: string,
-  value: unknown,
-  path: string,
-  descriptions: ReadonlyMap<string, string>,
-): unknown {
-  const schemaAt = (each: unknown, place: string) =>
-    isRecord(each) ? editorSchema(each, place, descriptions) : each;
-  if (key === 'patternProperties' && isRecord(value))
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, schemaAt(each, path)]));
-  if (key === 'properties' && isRecord(value))
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [
-        name,
-        schemaAt(each, path === '' ? name : `${path}.${name}`),
-      ]),
-    );
-  if (['anyOf', 'oneOf', 'allOf'].includes(key) && Array.isArray(value))
-    return value.map((each) => schemaAt(each, path));
-  if (['items', 'then', 'else', 'additionalProperties'].includes(key)) return schemaAt(value, path);
-  return value;
+function mapped(key: string, value: unknown): unknown {
+  if (['properties', 'patternProperties'].includes(key) && isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, nested(each)]));
+  if (['anyOf', 'oneOf', 'allOf'].includes(key) && Array.isArray(value)) return value.map(nested);
+  return ['items', 'then', 'else', 'additionalProperties'].includes(key) ? nested(value) : value;
+}
+
+function nested(schema: unknown): unknown {
+  return isRecord(schema) ? editorSchema(schema) : schema;
 }
 
 /** Schemas of values with a unit, by the unit's name. */

@@ -12,12 +12,11 @@ import {
   type StageConfig,
 } from './config.js';
 import { locate, readSource, readWritten, writePath, type Source } from './document.js';
-import { toListen } from './sections/listen.js';
-import { toPanel } from './sections/panel.js';
-import { toLive } from './live.js';
-import { toLedger, toStore } from './sections/state.js';
+import { settleSections } from './sections/sections.js';
+import { storeFields } from './sections/state.js';
 import { ruleErrors } from './rules.js';
-import { ConfigSchema, type RawConfig, type RawSlot } from './schema.js';
+import { ConfigSchema, type RawConfig } from './schema.js';
+import type { RawSlot } from './slot-schema.js';
 import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
 import { readStages, withoutSwitchedOff } from './stages.js';
 import { readTls, type TlsReading } from './tls-files.js';
@@ -106,25 +105,15 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const config: Config = {
     file,
     baseDir: dir,
-    listen: toListen(raw.listen, env),
+    ...settleSections(raw, { env, store: storeFields(raw.store).url, oidcTls: panelTls?.tls }),
     pipeline,
     formats,
     slots: raw.slots.map((slot, at) => withTls(toSlot(slot, at, source), tls[at])),
     models: catalog.models,
-    store: toStore(raw.store),
     storeAt: source.positionOf(['store']),
-    ledger: toLedger(raw),
-    live: toLive(raw.live),
-    panel: toPanel(raw.panel, panelTls?.tls),
-    ...asWritten(raw),
     written,
   };
   return { config, ...plugins, problems: [] };
-}
-
-/** Sections that the checked config has as the file does. */
-function asWritten({ audit, log, reload, console, officialClient, telemetry }: RawConfig) {
-  return { audit, log, reload, console, officialClient, telemetry };
 }
 
 /** TLS of each slot that says something of it. */

@@ -6,7 +6,7 @@ import { checkSourceBy } from './checked.js';
 import { isLinkLocal, whyRefused } from '../kit/addresses.js';
 import type { Config, SlotConfig, SlotPluginsConfig } from './config.js';
 import { writePath, type Path, type Source } from './document.js';
-import { SlotSchema, type RawSlot } from './schema.js';
+import { SlotSchema, type RawSlot } from './slot-schema.js';
 import { slotErrors, soundSlotPlugins, toSlot } from './slots.js';
 
 /** Result of reading a slot that is in no file; problems are one sentence each, the field first. */

@@ -1,18 +1,7 @@
 import type { Price } from '../plugin/core.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
-import type { SlotConfig } from './config.js';
 import type { Path } from './document.js';
-import type { RawSlot } from './schema.js';
-
-/** Prices of a slot by catalog id; one price for all models is that of `*`. */
-export function slotPrices({ price }: RawSlot): Pick<SlotConfig, 'prices'> {
-  if (price === undefined) return {};
-  return { prices: isPrice(price) ? { '*': price } : price };
-}
-
-function isPrice(price: NonNullable<RawSlot['price']>): price is Price {
-  return typeof price['input'] === 'number';
-}
+import { isPrice, type RawSlot } from './slot-schema.js';
 
 /** Rules for a slot's prices: their models are ids, and no globs. */
 export function slotPriceErrors({ price }: RawSlot): readonly SchemaError[] {

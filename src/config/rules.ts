@@ -1,13 +1,12 @@
 import type { Checked } from './checked.js';
 import type { Source } from './document.js';
-import { listenErrors, portErrors } from './sections/listen.js';
-import { liveErrors } from './live.js';
-import { storeErrors, storeFields } from './sections/state.js';
-import { panelErrors } from './sections/panel.js';
-import type { RawConfig, RawSlot } from './schema.js';
+import { portErrors } from './sections/listen.js';
+import { sectionErrors } from './sections/sections.js';
+import { storeFields } from './sections/state.js';
+import type { RawConfig } from './schema.js';
+import type { RawSlot } from './slot-schema.js';
 import { duplicateSlots, slotErrors } from './slots.js';
 import { stageErrors } from './stages.js';
-import { telemetryErrors } from './sections/telemetry.js';
 import type { Environment } from './environment.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { globMatcher, type CatalogModel } from '../plugin/index.js';
@@ -22,16 +21,10 @@ export function ruleErrors(
   { isSound }: Checked,
 ): readonly SchemaError[] {
   const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
-  const sections: readonly (readonly SchemaError[])[] = [
+  const around = { env, store: isSound(['store']) ? storeFields(raw.store).url : undefined };
+  const errors: readonly (readonly SchemaError[])[] = [
     portErrors(env),
-    isSound(['listen'])
-      ? listenErrors(raw.listen, isSound(['store']) ? storeFields(raw.store).url : undefined)
-      : [],
-    isSound(['store']) ? storeErrors(raw.store) : [],
-    isSound(['live']) ? liveErrors(raw.live) : [],
-    isSound(['panel']) ? panelErrors(raw.panel) : [],
-    isSound(['officialClient']) ? patternErrors(raw.officialClient) : [],
-    isSound(['telemetry']) ? telemetryErrors(raw.telemetry) : [],
+    sectionErrors(raw, around, isSound),
     stageErrors(isSound, source),
     slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),
     duplicateSlots(
@@ -39,16 +32,7 @@ export function ruleErrors(
       source,
     ),
   ];
-  return sections.flat();
-}
-
-function patternErrors({ userAgent }: RawConfig['officialClient']): readonly SchemaError[] {
-  try {
-    return RegExp(userAgent) && [];
-  } catch (error) {
-    const message = `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`;
-    return [{ path: ['officialClient', 'userAgent'], message }];
-  }
+  return errors.flat();
 }
 
 /** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */

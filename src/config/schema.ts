@@ -1,250 +1,32 @@
 import type { Static } from 'typebox';
-import { LiveSchema } from './live.js';
-import { aliasPattern } from './path-aliases.js';
-import { PanelSchema } from './sections/panel.js';
-import { TelemetrySchema } from './sections/telemetry.js';
 import { Closed } from '../kit/schema/closed.js';
-import { Duration, TlsFiles, Type, type Operation } from '../plugin/index.js';
-import { Percentage } from '../kit/schema/units.js';
-
-export const operations = [
-  'generate',
-  'count-tokens',
-  'models',
-  'usage',
-  'route',
-  'other',
-] as const satisfies Operation[];
+import { Described } from '../kit/schema/described.js';
+import { Type } from '../plugin/index.js';
+import { sectionSchemas } from './sections/sections.js';
+import { Price, SlotSchema } from './slot-schema.js';
+import { FormatsSchema, PipelineSchema } from './stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });
 
-/** A list; a single string counts as a list of one. */
-const Texts = Type.Unsafe<string | readonly string[]>({
-  type: ['string', 'array'],
-  minLength: 1,
-  items: Text,
-  minItems: 1,
-});
+const { listen, ...otherSections } = sectionSchemas;
 
-const Operations = Type.Unsafe<Operation | readonly Operation[]>({
-  type: ['string', 'array'],
-  items: Type.Enum(operations),
-  minItems: 1,
-  if: { type: 'array' },
-  else: Type.Enum(operations),
-});
-
-const conditions = {
-  format: Type.Optional(Texts),
-  model: Type.Optional(Texts),
-  operation: Type.Optional(Operations),
-  caller: Type.Optional(Texts),
-  header: Type.Optional(Type.Record(Type.String(), Texts, { minProperties: 1 })),
-  stream: Type.Optional(Type.Boolean()),
-  sample: Type.Optional(Percentage()),
-};
-
-const When = Closed({ ...conditions, not: Type.Optional(Closed(conditions, { minProperties: 1 })) });
-
-/** Schema of an entry under `pipeline:` that is a stage. */
-export const StageSchema = Closed({
-  use: Text,
-  name: Type.Optional(Type.String({ pattern: String.raw`^[\w.:-]{1,64}$` })),
-  enabled: Type.Boolean({ default: true }),
-  with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
-  when: Type.Optional(When),
-  timeout: Type.Optional(Duration()),
-  onError: Type.Optional(Type.Enum(['fail', 'skip'])),
-});
-
-/** A stage, or alternatives and nothing else, which is a rule of `stageErrors`. */
-const Entry = Type.Unsafe<
-  Static<typeof StageSchema> | { readonly oneOf: readonly Static<typeof StageSchema>[] }
->({
-  type: 'object',
-  properties: { ...StageSchema.properties, oneOf: Type.Array(StageSchema, { minItems: 1 }) },
-  additionalProperties: false,
-  if: { type: 'object', required: ['oneOf'] },
-  else: { required: ['use'] },
-});
-
-/** Schema of an entry under `formats:` that is more than a name. */
-export const NamedFormat = Closed({
-  use: Text,
-  with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
-});
-
-const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
-  type: ['string', 'object'],
-  minLength: 1,
-  if: { type: 'object' },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-  then: NamedFormat,
-});
-
-/** An address alone, or with the settings of its connections. */
-const StoreAddress = Closed({ url: Text, pool: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) });
-
-const Store = Type.Unsafe<string | Static<typeof StoreAddress>>({
-  type: ['string', 'object'],
-  default: 'sqlite:./data/gateway.db',
-  if: { type: 'object' },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-  then: StoreAddress,
-});
-
-/** Globs over catalog ids, or a map from those to the upstream's names; true: the name of the catalog. */
-const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, string | true>>>({
-  ...Texts,
-  type: ['string', 'array', 'object'],
-  minProperties: 1,
-  additionalProperties: { type: ['string', 'boolean'], minLength: 1 },
-  default: ['*'],
-});
-
-/** The kind is a built-in name, a path or a package; the other keys are checked against its own schema. */
-const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, unknown>>>({
-  type: 'object',
-  required: ['kind'],
-  properties: { kind: Text },
-});
-
-/** Exponential backoff of one cause of cooldowns. */
-function Backoff(first: string, max: string) {
-  return Closed({ first: Duration({ default: first }), max: Duration({ default: max }) }, { default: {} });
-}
-
-/** Cooldowns of a slot, by cause, and the time after which it is asked again whatever its upstream says. */
-const Cooldown = Closed(
-  {
-    rateLimited: Backoff('30s', '10m'),
-    overloaded: Backoff('5s', '2m'),
-    unreachable: Backoff('2s', '1m'),
-    max: Duration({ default: '15m' }),
-  },
-  { default: {} },
-);
-
-/** USD per million tokens. */
-const Usd = Type.Number({ minimum: 0, maximum: 100_000 });
-
-const Price = Closed({
-  input: Usd,
-  output: Usd,
-  cacheRead: Type.Optional(Usd),
-  cacheWrite5m: Type.Optional(Usd),
-  cacheWrite1h: Type.Optional(Usd),
-});
-
-/** One price for all models, or prices by catalog id; `*` is for all other models. */
-const SlotPrice = Type.Unsafe<Static<typeof Price> | Readonly<Record<string, Static<typeof Price>>>>({
-  type: 'object',
-  minProperties: 1,
-  if: { type: 'object', anyOf: Object.keys(Price.properties).map((sort) => ({ required: [sort] })) },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-  then: Price,
-  else: { additionalProperties: Price },
-});
-
-/** Schema of an entry under `slots:`. */
-export const SlotSchema = Closed({
-  id: Text,
-  upstream: Text,
-  with: Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
-  baseUrl: Type.Optional(Text),
-  account: Type.Optional(Account),
-  organization: Type.Optional(Text),
-  models: Served,
-  filter: Type.Optional(Texts),
-  maxConcurrent: Type.Integer({ minimum: 1, default: 32 }),
-  weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
-  price: Type.Optional(SlotPrice),
-  discount: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  proxy: Type.Optional(Text),
-  tls: Type.Optional(TlsFiles),
-  headers: Type.Record(Type.String(), Type.String(), { default: {} }),
-  connectTimeout: Duration({ default: '10s' }),
-  cooldown: Cooldown,
-});
-
-const WebSockets = Closed({
-  origins: Type.Array(Text, { default: [] }),
-  maxPerKey: Type.Integer({ minimum: 1, default: 16 }),
-  pingInterval: Duration({ default: '30s' }),
-  idleTimeout: Duration({ default: '10m' }),
-  maxAge: Duration({ default: '60m' }),
-});
-
-const Listen = Closed(
-  {
-    host: Type.String({ minLength: 1, default: '0.0.0.0' }),
-    port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
-    workers: Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
-    trustProxy: Type.Unsafe<boolean | number | readonly string[]>({
-      type: ['boolean', 'integer', 'array'],
-      items: Text,
-      minItems: 1,
-      minimum: 1,
-      default: false,
-    }),
-    aliases: Type.Unsafe<boolean | readonly string[]>({
-      type: ['boolean', 'array'],
-      items: Type.String({ pattern: aliasPattern }),
-      default: true,
-    }),
-    drainDelay: Duration({ default: '0s' }),
-    shutdownTimeout: Duration({ default: '30s' }),
-    headersTimeout: Duration({ default: '30s' }),
-    bodyIdleTimeout: Duration({ default: '30s' }),
-    /** Time in which a caller has to take 16 kB of an answer of which more waits; `0s`: no limit. */
-    callerIdleTimeout: Duration({ default: '60s' }),
-    keepAliveTimeout: Duration({ default: '75s' }),
-    /** Time without a turn of the event loop after which a process is stuck; `0s`: no watchdog. */
-    stuckTimeout: Duration({ default: '10s' }),
-    maxConnections: Type.Integer({ minimum: 1, default: 8192 }),
-    backlog: Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
-    webSockets: Type.Unsafe<false | Static<typeof WebSockets>>({
-      ...WebSockets,
-      type: ['object', 'boolean'],
-      if: { type: 'boolean' },
-      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-      then: { const: false },
-      default: {},
-    }),
-  },
-  { default: {} },
-);
-
-/** Schema of `gateway.yaml` (design §5); `ruleProblems` has the rules that a schema cannot express. */
+/** Schema of `gateway.yaml` (design §5); `ruleErrors` has the rules that a schema cannot express. */
 export const ConfigSchema = Closed({
-  listen: Listen,
-  pipeline: Type.Array(Entry, { minItems: 1 }),
-  formats: Type.Array(FormatEntry, {
-    minItems: 1,
-    default: ['messages', 'chat', 'responses', 'completions'],
-  }),
-  slots: Type.Array(SlotSchema, { minItems: 1 }),
-  models: Type.Optional(Text),
-  store: Store,
-  ledger: Closed(
-    {
-      keepDays: Type.Integer({ minimum: 1, default: 90 }),
-      cacheCauses: Type.Boolean({ default: true }),
-      errorTexts: Type.Boolean({ default: false }),
-      spool: Type.Optional(Text),
-    },
-    { default: {} },
+  listen,
+  pipeline: PipelineSchema,
+  formats: FormatsSchema,
+  slots: Type.Array(SlotSchema, { minItems: 1, description: 'One upstream account a slot.' }),
+  models: Described(
+    Type.Optional(Text),
+    'The catalog, relative to this file. Without it, the one that gw2api brings.',
   ),
-  audit: Closed({ keepDays: Type.Integer({ minimum: 1, default: 365 }) }, { default: {} }),
-  live: LiveSchema,
-  telemetry: TelemetrySchema,
-  log: Closed({ access: Type.Boolean({ default: true }) }, { default: {} }),
-  reload: Closed({ watch: Type.Boolean({ default: false }) }, { default: {} }),
-  panel: PanelSchema,
-  console: Closed({ allowLinkLocal: Type.Boolean({ default: false }) }, { default: {} }),
-  officialClient: Closed({ userAgent: Type.String({ default: '' }) }, { default: {} }),
-  /** Checked in depth by `gw2api test`, so that a test never keeps a gateway from starting. */
-  tests: Type.Optional(Type.Array(Type.Unsafe<unknown>({ type: 'object' }))),
+  ...otherSections,
+  // Checked in depth by `gw2api test`, so that a test never keeps a gateway from starting.
+  tests: Described(
+    Type.Optional(Type.Array(Type.Unsafe<unknown>({ type: 'object' }))),
+    `Tests of this config, as *.test.yaml beside it have them; \`gw2api test\` runs them, and nothing else reads them.
+      See testing.md.`,
+  ),
 });
 
 /** Schema of `models.yaml`. */
@@ -271,6 +53,4 @@ export const CatalogSchema = Closed({
 });
 
 export type RawConfig = Static<typeof ConfigSchema>;
-export type RawSlot = Static<typeof SlotSchema>;
-export type RawStage = Static<typeof StageSchema>;
 export type RawModel = Static<typeof CatalogSchema>['models'][number];

@@ -1,6 +1,6 @@
 import type { SchemaError } from '../plugin/upstream/index.js';
 import type { SlotConfig } from './config.js';
-import type { RawSlot } from './schema.js';
+import type { RawSlot } from './slot-schema.js';
 
 /** Models that a slot serves, and the upstream's names of those that have one of their own. */
 export function servedModels({

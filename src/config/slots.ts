@@ -3,44 +3,21 @@ import { durationMs } from '../plugin/index.js';
 import { isRequestHeader } from '../plugin/core.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Checked } from './checked.js';
-import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
+import type { SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
-import { slotPriceErrors, slotPrices } from './prices.js';
-import type { RawSlot } from './schema.js';
+import { slotPriceErrors } from './prices.js';
+import { settled } from './sections/section.js';
+import { slotSettings, type RawSlot } from './slot-schema.js';
 import { filterErrors, servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
 export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig {
-  const { id, organization, maxConcurrent, weight, discount, proxy } = raw;
   return {
     ...toSlotPlugins(raw, index, source, () => true),
-    id,
-    ...(organization !== undefined && { organization }),
+    id: raw.id,
     ...servedModels(raw),
-    maxConcurrent,
-    weight,
-    ...slotPrices(raw),
-    ...(discount !== undefined && { discount }),
-    ...(proxy !== undefined && { proxy }),
-    headers: Object.fromEntries(
-      Object.entries(raw.headers).map(([name, text]) => [name.toLowerCase(), text.trim()]),
-    ),
-    connectTimeoutMs: durationMs(raw.connectTimeout),
-    cooldown: toCooldown(raw.cooldown),
+    ...settled(slotSettings, raw),
   };
-}
-
-function toCooldown({ rateLimited, overloaded, unreachable, max }: RawSlot['cooldown']): CooldownPolicy {
-  return {
-    rateLimited: toBackoff(rateLimited),
-    overloaded: toBackoff(overloaded),
-    unreachable: toBackoff(unreachable),
-    maxMs: durationMs(max),
-  };
-}
-
-function toBackoff({ first, max }: RawSlot['cooldown']['rateLimited']): Backoff {
-  return { firstMs: durationMs(first), maxMs: durationMs(max) };
 }
 
 /** Plugins of a slot, as far as they are sound; undefined without a sound upstream. */

@@ -4,7 +4,7 @@ import { percentOf } from '../kit/schema/units.js';
 import { isWithin, valueAt, type Checked } from './checked.js';
 import type { Conditions, StageConfig, StageGroup, When } from './config.js';
 import { writePath, type Path, type Source } from './document.js';
-import { StageSchema, type RawStage } from './schema.js';
+import { StageSchema, type RawStage } from './stage-schema.js';
 
 /** An entry of a pipeline, or an alternative of one. */
 interface Place {

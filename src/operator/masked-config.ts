@@ -1,6 +1,4 @@
-import { LiveSchema } from '../config/live.js';
-import { PanelSchema } from '../config/sections/panel.js';
-import { TelemetrySchema } from '../config/sections/telemetry.js';
+import { sections } from '../config/sections/sections.js';
 import { redactMarked } from '../kit/schema/redact-marked.js';
 import type { Runtime } from '../gateway/runtime.js';
 import type { Services } from '../gateway/services.js';
@@ -12,16 +10,12 @@ interface Written extends Entry {
   readonly pipeline: readonly Entry[];
   readonly formats?: readonly (Entry | string)[];
   readonly slots: readonly Entry[];
-  readonly live?: unknown;
-  readonly panel?: Entry;
-  readonly telemetry?: Entry;
   readonly tests?: unknown;
 }
 
 /**
  * The config as written, without the headers of slots, without the options that their plugins mark as
- * secret or do not describe, without the client secret of the console, the headers for the collector and the password of
- * sentinels, and without its tests.
+ * secret or do not describe, without the secrets of its sections, and without its tests.
  */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
   const { tests: _, ...written } = config.written as Written;
@@ -33,11 +27,14 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
         typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
       ),
     }),
-    ...(written.live !== undefined && { live: redactMarked(written.live, LiveSchema) }),
-    ...(written.panel && { panel: redactMarked(written.panel, PanelSchema) }),
-    ...(written.telemetry && { telemetry: redactMarked(written.telemetry, TelemetrySchema) }),
+    ...maskedSections(written),
     slots: written.slots.map((entry) => maskedSlot(entry, String(entry['id']), slots)),
   };
+}
+
+function maskedSections(written: Written): Entry {
+  const known = Object.entries(sections).filter(([name]) => Object.hasOwn(written, name));
+  return Object.fromEntries(known.map(([name, { schema }]) => [name, redactMarked(written[name], schema)]));
 }
 
 /** An entry under `slots:` without its headers and the options that its plugins mark as secret. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { substitute } from '#src/config/environment.js';
 import { addressErrors } from '#src/config/addresses.js';
-import { liveErrors, toLive } from '#src/config/live.js';
+import { liveErrors, toLive } from '#src/config/sections/live.js';
 import { storeErrors } from '#src/config/sections/state.js';
 
 describe('passwords of addresses in a config', () => {

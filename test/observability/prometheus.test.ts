@@ -148,10 +148,10 @@ describe('config/observability', () => {
       }
     });
 
-    it('are told of in config/README.md, each with what it counts', async () => {
-      const readme = await readFile('config/README.md', 'utf8');
+    it('are told of in config/monitoring.md, each with what it counts', async () => {
+      const guide = await readFile('config/monitoring.md', 'utf8');
       const told = Array.from(
-        readme.matchAll(/^\| `(gw2api_\w+)(?:\{([\w,]*)\})?` \|/gm),
+        guide.matchAll(/^\| `(gw2api_\w+)(?:\{([\w,]*)\})?` \|/gm),
         ([, name, labels = '']) => [name!, labels],
       );
       const own = [...declared()].filter((name) => name.startsWith('gw2api_'));

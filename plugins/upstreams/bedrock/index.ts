@@ -45,12 +45,14 @@ const options = Type.Object(
       Type.String({
         pattern: '^[a-z0-9-]{1,40}$',
         title: 'Region',
-        description: 'Region of the service, such as us-east-1; a slot with a base URL needs none.',
+        description:
+          'Names the base URL https://bedrock-runtime.REGION.amazonaws.com; one under baseUrl wins.',
       }),
     ),
     betas: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       default: [],
-      description: 'Beta flags to pass on beside those that Bedrock is known to take; it refuses any other.',
+      description:
+        'Beta flags that are passed on beside those that Bedrock is known to take (it refuses a request with any other). Those left out are named in x-gw-dropped.',
     }),
     serverTools: serverToolsOption({ default: [] }),
     ...schemaOptions(false),

@@ -35,10 +35,13 @@ import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } fro
 
 const options = Type.Object(
   {
-    /** Id of the project of Google Cloud. */
-    project: Type.String({ pattern: '^[a-z0-9.:-]{1,100}$' }),
-    /** A region such as `us-east5`, or `global`, `us` or `eu`. */
-    region: Type.String({ pattern: '^[a-z0-9-]{1,40}$', default: 'global' }),
+    project: Type.String({ pattern: '^[a-z0-9.:-]{1,100}$', description: 'Id of the project.' }),
+    region: Type.String({
+      pattern: '^[a-z0-9-]{1,40}$',
+      default: 'global',
+      description:
+        'A region such as us-east5, or global, us or eu. It names the host, unless the slot has a baseUrl (which ends in /v1).',
+    }),
     serverTools: serverToolsOption({ default: ['web_search'] }),
     // An organisation has to allow them first.
     ...schemaOptions(false),

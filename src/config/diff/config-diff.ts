@@ -39,7 +39,7 @@ export const ConfigDiff = Type.Object({
   slots: Type.Array(EntryChange),
   models: Type.Array(EntryChange),
   settings: Type.Array(SettingChange, {
-    description: 'Of `listen`, `store`, `ledger`, `live`, `log`, `panel`, `console` and `officialClient`.',
+    description: 'Of the sections that are not lists, such as `listen` and `store`.',
   }),
   restart: Type.Array(Type.String(), { description: 'Sections with changes that wait for the next start.' }),
 });

@@ -1,12 +1,8 @@
 import type { Config } from '../config.js';
+import { mapSections, sections } from '../sections/sections.js';
+import type { Section } from '../sections/section.js';
 import type { SettingChange } from './config-diff.js';
-import { durationText } from './durations.js';
-import type { RawServers } from '../live.js';
-import { PanelSchema } from '../sections/panel.js';
-import { TelemetrySchema } from '../sections/telemetry.js';
-import { isRecord } from '../../kit/schema/record.js';
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
-import { compareValues, objectValue, optionsValue, plainValue, type Value } from './values.js';
+import { compareValues, objectValue, type Value } from './values.js';
 
 /** Changes of the settings that are no lists, with those that wait for the next start. */
 export function diffSettings(before: Config, after: Config): SettingChange[] {
@@ -27,94 +23,12 @@ export function restartSections(changes: readonly SettingChange[]): string[] {
 }
 
 function takesRestart(path: string): boolean {
-  return /^(listen|store|ledger|audit|live|telemetry|reload)(\.|$)/.test(path) && !takenByReload.has(path);
+  const [name = '', key = ''] = path.split('.');
+  const section = new Map<string, Section>(Object.entries(sections)).get(name);
+  return section?.restart === true && !section.reloaded.has(key);
 }
-
-/** Settings of those sections that are read again at each reload. */
-const takenByReload: ReadonlySet<string> = new Set(['listen.drainDelay', 'listen.shutdownTimeout']);
 
 function settingsValue(config: Config): Value {
-  const { listen, store, ledger, audit, live, telemetry, log, reload, panel, console, officialClient } =
-    config;
   const written = Object(config.written) as Readonly<Record<string, unknown>>; // any object has properties, perhaps undefined
-  return objectValue({
-    listen: plainValue(listenSettings(listen), written['listen']),
-    // An address is one value in the file, whatever has been read from it.
-    store: { raw: store, shown: plainValue(storeValue(store), written['store']).shown },
-    ledger: plainValue(ledger, written['ledger']),
-    audit: plainValue(audit, written['audit']),
-    live: { raw: live, shown: shownLive(live, written['live']) },
-    telemetry: optionsValue(telemetry, written['telemetry'], TelemetrySchema),
-    log: plainValue(log, written['log']),
-    reload: plainValue(reload, written['reload']),
-    panel: optionsValue(panelSettings(panel), written['panel'], PanelSchema),
-    console: plainValue(console, written['console']),
-    officialClient: plainValue(officialClient, written['officialClient']),
-  });
-}
-
-function listenSettings({
-  drainDelayMs,
-  shutdownTimeoutMs,
-  headersTimeoutMs,
-  bodyIdleTimeoutMs,
-  callerIdleTimeoutMs,
-  keepAliveTimeoutMs,
-  stuckTimeoutMs,
-  webSockets,
-  ...listen
-}: Config['listen']) {
-  return {
-    ...listen,
-    drainDelay: durationText(drainDelayMs),
-    shutdownTimeout: durationText(shutdownTimeoutMs),
-    headersTimeout: durationText(headersTimeoutMs),
-    bodyIdleTimeout: durationText(bodyIdleTimeoutMs),
-    callerIdleTimeout: durationText(callerIdleTimeoutMs),
-    keepAliveTimeout: durationText(keepAliveTimeoutMs),
-    stuckTimeout: durationText(stuckTimeoutMs),
-    webSockets: webSockets && webSocketSettings(webSockets),
-  };
-}
-
-function webSocketSettings({
-  pingIntervalMs,
-  idleTimeoutMs,
-  maxAgeMs,
-  ...webSockets
-}: Exclude<Config['listen']['webSockets'], false>): object {
-  return {
-    ...webSockets,
-    pingInterval: durationText(pingIntervalMs),
-    idleTimeout: durationText(idleTimeoutMs),
-    maxAge: durationText(maxAgeMs),
-  };
-}
-
-function panelSettings({ oidc, sessionIdleMs = 0, ...rest }: Config['panel']): object {
-  const panel = { ...rest, sessionIdleTimeout: durationText(sessionIdleMs) };
-  if (!oidc) return panel;
-  const { sessionMs, tls, ...settings } = oidc;
-  const shown = { ...settings, sessionHours: sessionMs / 3_600_000, ...(tls && { tls: tls.shown }) };
-  return { ...panel, oidc: shown };
-}
-
-function storeValue(store: Config['store']): string | object {
-  if (store.kind === 'memory') return store.kind;
-  if (store.kind === 'sqlite') return `sqlite:${store.file}`;
-  const { url, pool } = store;
-  return pool === undefined ? url : { url, pool };
-}
-
-/** One text, also where the file has an object: it is one value, whatever has been read from it. */
-function shownLive(live: Config['live'], written: unknown): unknown {
-  if (live.kind === 'memory') return live.kind;
-  const { label, prefix, access, directory } = live;
-  const text = `${access.tls ? 'rediss' : 'redis'}://${label}/${access.db} with the prefix ${prefix}`;
-  if (!directory) return plainValue(text, isRecord(written) ? written['url'] : written).shown;
-  const { url, sentinel, cluster = [] } = written as RawServers; // only that form has a directory
-  const nodes = sentinel
-    ? `${sentinel.name} by the sentinels ${sentinel.nodes.join(', ')}`
-    : cluster.join(', ');
-  return `${String(redactAddresses(url))} of ${nodes}`;
+  return objectValue(mapSections(({ compared }, name) => compared(config[name], written[name])));
 }

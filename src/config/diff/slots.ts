@@ -1,7 +1,7 @@
-import type { Backoff, Config, CooldownPolicy } from '../config.js';
-import { SlotSchema } from '../schema.js';
+import type { SlotConfig } from '../config.js';
+import { settled, shown } from '../sections/section.js';
+import { slotSettings, SlotSchema, type RawSlot } from '../slot-schema.js';
 import { compileCheck } from '../../plugin/format/index.js';
-import { durationText } from './durations.js';
 import type { Entry } from './entries.js';
 import type { LoadedConfig, LoadedSlotPlugins } from './loaded-config.js';
 import { objectValue, optionsValue, plainValue, type Value } from './values.js';
@@ -26,48 +26,45 @@ export function writtenList(written: unknown, key: 'slots' | 'formats'): readonl
   return Array.isArray(list) ? list : [];
 }
 
-function slotValue(
-  slot: Config['slots'][number],
-  { upstream, account }: LoadedSlotPlugins,
-  entry: unknown,
-): Value {
-  const { baseUrl, organization, maxConcurrent, weight, prices, discount, proxy, tls, headers } = slot;
-  const { connectTimeoutMs, cooldown } = slot;
+/** Values in the order of the schema. */
+function slotValue(slot: SlotConfig, plugins: LoadedSlotPlugins, entry: unknown): Value {
   const written = Object(entry) as Fields; // any object has properties, perhaps undefined
+  const settings = new Map<string, unknown>(Object.entries(shown(slotSettings, slot)));
+  const own = new Map(Object.entries(ownValues(slot, plugins, written)));
+  const keys = Object.keys(slotSettings).filter((key) => key !== 'id');
+  return objectValue(
+    Object.fromEntries(
+      keys.map((key) => [key, own.get(key) ?? plainValue(settings.get(key), written[key])] as const),
+    ),
+  );
+}
+
+/** Values of the settings that have ways of their own. */
+function ownValues(
+  slot: SlotConfig,
+  { upstream, account }: LoadedSlotPlugins,
+  written: Fields,
+): Readonly<Record<string, Value>> {
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
-  return objectValue({
+  return {
     upstream: plain('upstream', slot.upstream),
     with: optionsValue(upstream.options, written['with'], upstream.schema),
-    baseUrl: plain('baseUrl', baseUrl),
+    baseUrl: plain('baseUrl', slot.baseUrl),
     account: withKind(
       slot.account?.kind ?? 'none',
       optionsValue(account.options, written['account'], account.schema),
     ),
-    organization: plain('organization', organization),
     models: plain('models', servedValue(slot)),
     filter: plain('filter', slot.filter),
-    maxConcurrent: plain('maxConcurrent', maxConcurrent),
-    weight: plain('weight', weight),
-    price: plain('price', prices && pricesValue(prices)),
-    discount: plain('discount', discount),
-    proxy: plain('proxy', proxy),
-    tls: plain('tls', tls?.shown),
-    headers: optionsValue(headers, written['headers'], {}),
-    connectTimeout: plain('connectTimeout', durationText(connectTimeoutMs)),
-    cooldown: optionsValue(cooldownTexts(cooldown), written['cooldown'], SlotSchema.properties.cooldown),
-  });
+    tls: plain('tls', slot.tls?.shown),
+    headers: optionsValue(slot.headers, written['headers'], {}),
+  };
 }
 
 /** Models as they stand in the file. */
-function servedValue({ models, upstreamModels, discovers }: Config['slots'][number]): unknown {
+function servedValue({ models, upstreamModels, discovers }: SlotConfig): unknown {
   if (discovers) return 'discover';
   return upstreamModels ? modelMap(models, upstreamModels) : models;
-}
-
-/** Prices as they stand in the file. */
-function pricesValue(prices: NonNullable<Config['slots'][number]['prices']>): unknown {
-  const { '*': price, ...others } = prices;
-  return price && Object.keys(others).length === 0 ? price : prices;
 }
 
 /** Map of models as it stands in the file. */
@@ -78,15 +75,6 @@ function modelMap(
   return Object.fromEntries(models.map((model) => [model, names[model] ?? true]));
 }
 
-/** Cooldowns as they stand in the file. */
-function cooldownTexts({ maxMs, ...causes }: CooldownPolicy): Fields {
-  const backoffs = Object.entries(causes).map(
-    ([cause, backoff]: [string, Backoff]) =>
-      [cause, { first: durationText(backoff.firstMs), max: durationText(backoff.maxMs) }] as const,
-  );
-  return { ...Object.fromEntries(backoffs), max: durationText(maxMs) };
-}
-
 /** Options of an account with its kind, as they stand beside each other in the file. */
 function withKind(kind: string, { raw, shown }: Value): Value {
   return { raw: { kind, ...Object(raw) }, shown: { kind, ...Object(shown) } };
@@ -94,10 +82,13 @@ function withKind(kind: string, { raw, shown }: Value): Value {
 
 /** Value of a new slot without settings of its own. */
 function defaultsOf({ upstream, account }: LoadedSlotPlugins): Value {
-  const slot: Record<string, unknown> = {};
+  const slot = {};
   fillSlot(slot);
+  const settings = shown(slotSettings, settled(slotSettings, slot as RawSlot)); // it has all that these read
   return objectValue({
-    ...Object.fromEntries(Object.entries(slot).map(([key, value]) => [key, plainValue(value, undefined)])),
+    ...Object.fromEntries(
+      Object.entries({ ...slot, ...settings }).map(([key, value]) => [key, plainValue(value, undefined)]),
+    ),
     with: optionsValue(upstream.defaults, {}, upstream.schema),
     account: optionsValue(account.defaults, {}, account.schema),
   });

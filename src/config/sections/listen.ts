@@ -1,52 +1,161 @@
-import { durationMs } from '../../plugin/index.js';
-import type { SchemaError } from '../../plugin/upstream/index.js';
+import type { Static } from 'typebox';
+import { Closed } from '../../kit/schema/closed.js';
 import { parseNetwork } from '../../kit/networks.js';
-import { toAliases } from '../path-aliases.js';
-import type { Config } from '../config.js';
-import type { RawConfig } from '../schema.js';
+import { durationMs, Type } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { Environment } from '../environment.js';
+import { aliasPattern, knownAliases, toAliases } from '../path-aliases.js';
+import {
+  duration,
+  schemasOf,
+  section,
+  setting,
+  settled,
+  shown,
+  type Raw,
+  type Surroundings,
+} from './section.js';
 
-/** Settings of `listen:`; PORT and HOST of the environment override the file. */
-export function toListen(raw: RawConfig['listen'], { HOST, PORT }: Environment): Config['listen'] {
-  return {
-    host: HOST || raw.host,
-    port: PORT ? Number(PORT) : raw.port,
-    workers: raw.workers,
-    trustProxy: raw.trustProxy === true ? 1 : raw.trustProxy,
-    aliases: toAliases(raw.aliases),
-    drainDelayMs: durationMs(raw.drainDelay),
-    shutdownTimeoutMs: durationMs(raw.shutdownTimeout),
-    headersTimeoutMs: durationMs(raw.headersTimeout),
-    bodyIdleTimeoutMs: durationMs(raw.bodyIdleTimeout),
-    callerIdleTimeoutMs: durationMs(raw.callerIdleTimeout),
-    keepAliveTimeoutMs: durationMs(raw.keepAliveTimeout),
-    stuckTimeoutMs: durationMs(raw.stuckTimeout),
-    maxConnections: raw.maxConnections,
-    backlog: raw.backlog,
-    webSockets: raw.webSockets && toWebSockets(raw.webSockets),
-  };
-}
+const Text = Type.String({ minLength: 1 });
 
-function toWebSockets({
-  origins,
-  maxPerKey,
-  ...times
-}: Exclude<RawConfig['listen']['webSockets'], false>): Config['listen']['webSockets'] {
-  return {
-    origins,
-    maxPerKey,
-    pingIntervalMs: durationMs(times.pingInterval),
-    idleTimeoutMs: durationMs(times.idleTimeout),
-    maxAgeMs: durationMs(times.maxAge),
-  };
-}
+const webSockets = {
+  origins: setting(
+    Type.Array(Text, { default: [] }),
+    `Origins of web pages that may open one, besides the gateway's own: ["https://app.example.com"]; "*":
+      all.`,
+  ),
+  maxPerKey: setting(
+    Type.Integer({ minimum: 1, default: 16 }),
+    'Open ones of a key in each process; further ones: 429.',
+  ),
+  pingInterval: duration(
+    '30s',
+    'A caller from whose machine nothing has come since the last ping is taken to be gone.',
+  ),
+  idleTimeout: duration('10m', 'Closed after so long without a message or an answer.'),
+  maxAge: duration('60m', 'Closed at this age, after the answer under way.'),
+};
 
-/** Rules for `listen:` that a schema cannot express. */
-export function listenErrors(listen: RawConfig['listen'], store: string | undefined): readonly SchemaError[] {
+const WebSockets = Closed(schemasOf(webSockets));
+
+const WebSocketsOrOff = Type.Unsafe<false | Static<typeof WebSockets>>({
+  ...WebSockets,
+  type: ['object', 'boolean'],
+  if: { type: 'boolean' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: { const: false },
+  default: {},
+});
+
+const fields = {
+  host: setting(
+    Type.String({ minLength: 1, default: '0.0.0.0' }),
+    'Address that it listens at. HOST in the environment wins.',
+    { settle: (host, { env }) => env.HOST || host },
+  ),
+  port: setting(
+    Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
+    'PORT in the environment wins. 0 takes any free one.',
+    { settle: (port, { env }) => (env.PORT ? Number(env.PORT) : port) },
+  ),
+  workers: setting(
+    Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
+    `How many processes serve that address, with the guarantees of one; "auto" takes one for each core.
+      Needs a store that processes share: not store: memory.`,
+  ),
+  trustProxy: setting(
+    Type.Unsafe<boolean | number | readonly string[]>({
+      type: ['boolean', 'integer', 'array'],
+      items: Text,
+      minItems: 1,
+      minimum: 1,
+      default: false,
+    }),
+    `Believe x-forwarded-* headers: only behind a proxy that sets them itself. true or 1: one proxy, whose
+      entry is the last of x-forwarded-for. A number N: N proxies one behind the other (CDN, nginx: 2), and
+      the caller is the N-th entry from the right. A list of networks, such as [10.0.0.0/8, fd00::/8], has
+      those of your proxies: the caller is the first entry from the right that is in none of them, and
+      headers of a connection from elsewhere are not believed.`,
+    { settle: (trusted) => (trusted === true ? 1 : trusted) },
+  ),
+  aliases: setting(
+    Type.Unsafe<boolean | readonly string[]>({
+      type: ['boolean', 'array'],
+      items: Type.String({ pattern: aliasPattern }),
+      default: true,
+    }),
+    `Paths that clients' configurations have in place of the gateway's own, looked at only where no route
+      has matched: true for all of the list, false for none, or those that you name. A path in the list is a
+      prefix that is taken off (/anthropic/v1/messages is /v1/messages), also one of your own; "/v1/v1" is a
+      doubled /v1, "//" a doubled slash, /openai/deployments is /openai/deployments/NAME/chat/completions,
+      whose NAME is the model. They lead to the routes of formats, of the models and of the health alone.
+      All: [${knownAliases.map((alias) => `"${alias}"`).join(', ')}]`,
+    { settle: toAliases },
+  ),
+  drainDelay: duration(
+    '0s',
+    `How long requests are still served after SIGTERM, while /health?ready=1 says 503 and each answer
+      closes its connection; then the port is closed. 0s: new requests are refused at once with 503. Behind
+      a load balancer: longer than it keeps connections without use, and than it takes to notice.`,
+    { live: true },
+  ),
+  shutdownTimeout: duration(
+    '30s',
+    'How long streams may go on after that before they are ended with an error event.',
+    { live: true },
+  ),
+  headersTimeout: duration('30s', 'Time limit for the headers of a request; over it: 408.'),
+  bodyIdleTimeout: duration(
+    '30s',
+    `Longest silence within the body of a request. A body that takes longer than this as a whole must also
+      come at 1 kB/s or more on average; else: 408.`,
+  ),
+  callerIdleTimeout: duration(
+    '60s',
+    `Time in which a caller has to take 16 kB of an answer of which more waits; else its connection is
+      ended, and the slot is free again. 0s: no limit.`,
+  ),
+  keepAliveTimeout: duration(
+    '75s',
+    `How long a connection is kept open without a request. Longer than the load balancer in front keeps it,
+      or a request meets a connection that is being closed: 11m behind Google Cloud's, which keeps it for 10
+      minutes.`,
+  ),
+  stuckTimeout: duration(
+    '10s',
+    `Time without a turn of the event loop after which a process is stuck, as in an endless loop of a
+      plugin: the log then has its stack, a worker is ended, and a process that serves alone after 60 s. 0s:
+      off, else at least 1s.`,
+  ),
+  maxConnections: setting(
+    Type.Integer({ minimum: 1, default: 8192 }),
+    'Open connections of each process; further ones are closed at once.',
+  ),
+  backlog: setting(
+    Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
+    'Connections that the system holds until they are accepted; it may allow fewer (net.core.somaxconn).',
+  ),
+  webSockets: setting(
+    WebSocketsOrOff,
+    `WebSockets (GET /v1/responses with an upgrade); a message may be as large as a body (body-limit).
+      false: off, upgrades are answered with 426, after which Codex keeps to HTTP.`,
+    {
+      settle: (raw, around) => raw && settled(webSockets, raw, around),
+      show: (values) => values && shown(webSockets, values),
+    },
+  ),
+};
+
+type RawListen = Raw<typeof fields>;
+
+/** Section `listen:`; PORT and HOST of the environment override the file. */
+export const listen = section(fields, { restart: true, errors: listenErrors });
+
+function listenErrors(listen: RawListen, { store }: Surroundings): readonly SchemaError[] {
   return [...networkErrors(listen), ...stuckTimeoutErrors(listen), ...workerErrors(listen, store)];
 }
 
-function stuckTimeoutErrors({ stuckTimeout }: RawConfig['listen']): readonly SchemaError[] {
+function stuckTimeoutErrors({ stuckTimeout }: RawListen): readonly SchemaError[] {
   const ms = durationMs(stuckTimeout);
   if (ms === 0 || ms >= minStuckMs) return [];
   const message = `must be 0s, for no watchdog, or at least 1s, not "${stuckTimeout}"`;
@@ -56,7 +165,7 @@ function stuckTimeoutErrors({ stuckTimeout }: RawConfig['listen']): readonly Sch
 /** Shorter times are those of a garbage collection or of a busy machine. */
 const minStuckMs = 1000;
 
-function networkErrors({ trustProxy }: RawConfig['listen']): readonly SchemaError[] {
+function networkErrors({ trustProxy }: RawListen): readonly SchemaError[] {
   const texts: readonly string[] = Array.isArray(trustProxy) ? trustProxy : [];
   return texts.flatMap((text, at) => {
     if (parseNetwork(text)) return [];
@@ -65,7 +174,7 @@ function networkErrors({ trustProxy }: RawConfig['listen']): readonly SchemaErro
   });
 }
 
-function workerErrors({ workers }: RawConfig['listen'], store: string | undefined): readonly SchemaError[] {
+function workerErrors({ workers }: RawListen, store: string | undefined): readonly SchemaError[] {
   const path = ['listen', 'workers'];
   if (typeof workers === 'string' && workers !== 'auto')
     return [{ path, message: `must be a whole number or "auto", not "${String(workers)}"` }];

@@ -1,95 +1,68 @@
-import type { Static } from 'typebox';
-import type { TlsConfig } from '../tls-files.js';
 import { Closed } from '../../kit/schema/closed.js';
-import { Duration, durationMs, isLoopback, TlsFiles, Type } from '../../plugin/index.js';
+import { addressProblem } from '../addresses.js';
+import { Duration, durationMs, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
+import { durationText } from '../diff/durations.js';
+import { oidc, oidcErrors, withLabel } from './oidc.js';
+import { schemasOf, section, setting, settled, shown, type Raw } from './section.js';
 
-const Text = Type.String({ minLength: 1 });
+const fields = {
+  publicUrl: setting(
+    Type.Optional(Type.String({ minLength: 1, examples: ['http://127.0.0.1:8787'] })),
+    `Address of the gateway as browsers see it: https, or http on a loopback address. OpenID Connect needs it.
+      With a path, such as https://host.example.com/llm, everything is served below that path too (its cookies,
+      links and redirects have it), whether the proxy keeps it or takes it away. See "Below a path" in
+      deploying.md.`,
+    { settle: (url) => (url === undefined ? url : new URL(url).href.replace(/\/$/, '')) },
+  ),
+  sessionIdleTimeout: setting(
+    Duration({ default: '0s' }),
+    `Ends a session that has made no request for so long, beside its lifetime; 0s: only the lifetime. At least
+      1m. What an open page asks by itself does not count once nobody has used it for a minute.`,
+    {
+      name: 'sessionIdleMs',
+      settle: (text) => durationMs(text) || undefined,
+      show: (ms = 0) => durationText(ms),
+    },
+  ),
+  oidc: setting(
+    Type.Optional(Closed(schemasOf(oidc))),
+    `OpenID Connect: code flow with PKCE. Register the redirect URI PUBLICURL/api/panel/oidc/callback with the
+      provider.`,
+    {
+      settle: (raw, around) => (raw?.enabled ? withLabel(settled(oidc, raw, around)) : undefined),
+      show: (values) => values && shown(oidc, values),
+    },
+  ),
+};
 
-const Oidc = Closed({
-  enabled: Type.Boolean({ default: true }),
-  issuer: Text,
-  clientId: Text,
-  clientSecret: Type.String({ minLength: 1, secret: true }),
-  label: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
-  scopes: Type.Array(Text, { minItems: 1, default: ['openid', 'email', 'profile'] }),
-  groupsClaim: Type.String({ minLength: 1, default: 'groups' }),
-  nameClaim: Type.String({ minLength: 1, default: 'email' }),
-  emailVerified: Type.Enum(['required', 'assume'], { default: 'required' }),
-  adminGroups: Type.Array(Text, { default: [] }),
-  viewerGroups: Type.Array(Text, { default: [] }),
-  only: Type.Boolean({ default: false }),
-  tls: Type.Optional(TlsFiles),
-  sessionHours: Type.Number({ exclusiveMinimum: 0, maximum: 12, default: 12 }),
+/** Section `panel:`: how people sign in to the console. */
+export const panel = section(fields, {
+  description: 'How people sign in to the console. See "People" in config/access.md.',
+  errors: panelErrors,
 });
 
-/** Schema of `panel:`; `panelErrors` has the rules that a schema cannot express. */
-export const PanelSchema = Closed(
+/** Section `console:`. */
+export const console = section(
   {
-    publicUrl: Type.Optional(Text),
-    sessionIdleTimeout: Duration({ default: '0s' }),
-    oidc: Type.Optional(Oidc),
+    allowLinkLocal: setting(
+      Type.Boolean({ default: false }),
+      `Let them connect to link-local and metadata addresses (169.254.0.0/16, fe80::/10 and those where clouds
+        serve the credentials of their machines). Slots of this file always may.`,
+    ),
   },
-  { default: {} },
+  { description: 'What slots that are entered in the console may do.' },
 );
 
-type RawPanel = Static<typeof PanelSchema>;
-
-/** OpenID Connect for the console. */
-export interface OidcConfig {
-  /** As in the provider's metadata and tokens. */
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Name of the provider on the button of the login page. */
-  readonly label: string;
-  readonly scopes: readonly string[];
-  /** Name of a claim, or the path to one within objects: `realm_access.roles`. */
-  readonly groupsClaim: string;
-  readonly nameClaim: string;
-  /** `assume`: an email of which nobody says whether it is verified gives a role all the same. */
-  readonly emailVerified: 'required' | 'assume';
-  readonly adminGroups: readonly string[];
-  /** `*`: everyone whom the provider signs in. */
-  readonly viewerGroups: readonly string[];
-  /** Switches logins with the password off. */
-  readonly only: boolean;
-  /** Lifetime of a session. */
-  readonly sessionMs: number;
-  /** TLS of the connections to the provider, with the texts of its files. */
-  readonly tls?: TlsConfig;
-}
-
-export interface PanelConfig {
-  /** Address of the gateway as browsers see it, without a trailing slash: `https://host`, `https://host/llm`. */
-  readonly publicUrl?: string;
-  /** Time without a request after which a session ends; absent: no such limit. */
-  readonly sessionIdleMs?: number;
-  /** Absent where it is not configured, or not enabled. */
-  readonly oidc?: OidcConfig;
-}
-
-/** Settings of `panel:`, which have passed `panelErrors`; `tls`: of its `oidc`. */
-export function toPanel({ publicUrl, sessionIdleTimeout, oidc }: RawPanel, tls?: TlsConfig): PanelConfig {
-  const sessionIdleMs = durationMs(sessionIdleTimeout);
-  return {
-    ...(publicUrl !== undefined && { publicUrl: new URL(publicUrl).href.replace(/\/$/, '') }),
-    ...(sessionIdleMs > 0 && { sessionIdleMs }),
-    ...(oidc?.enabled && { oidc: { ...toOidc(oidc), ...(tls && { tls }) } }),
-  };
-}
-
-function toOidc({ enabled: _, tls: __, sessionHours, ...oidc }: NonNullable<RawPanel['oidc']>): OidcConfig {
-  return { ...oidc, label: oidc.label ?? new URL(oidc.issuer).host, sessionMs: sessionHours * 3_600_000 };
-}
+type RawPanel = Raw<typeof fields>;
 
 /** Rules for `panel:` that a schema cannot express. */
-export function panelErrors({ publicUrl, sessionIdleTimeout, oidc }: RawPanel): readonly SchemaError[] {
+function panelErrors({ publicUrl, sessionIdleTimeout, oidc: provider }: RawPanel): readonly SchemaError[] {
   return [
     ...(publicUrl === undefined ? [] : publicUrlErrors(publicUrl)),
     ...idleTimeoutErrors(sessionIdleTimeout),
-    ...(oidc ? oidcErrors(oidc) : []),
-    ...(oidc?.enabled && publicUrl === undefined ? [missingPublicUrl] : []),
+    ...(provider ? oidcErrors(provider) : []),
+    ...(provider?.enabled && publicUrl === undefined ? [missingPublicUrl] : []),
   ];
 }
 
@@ -132,43 +105,3 @@ function idleTimeoutErrors(text: string): readonly SchemaError[] {
 }
 
 const minIdleMs = 60_000;
-
-function oidcErrors({
-  issuer,
-  scopes,
-  adminGroups,
-  viewerGroups,
-}: NonNullable<RawPanel['oidc']>): SchemaError[] {
-  const address = addressProblem(issuer);
-  return [
-    ...(address === undefined ? [] : [at('issuer', address)]),
-    ...(scopes.includes('openid') ? [] : [at('scopes', 'must contain "openid"')]),
-    ...(adminGroups.includes('*')
-      ? [at('adminGroups', 'must name groups: only viewerGroups takes "*"')]
-      : []),
-    ...(adminGroups.length + viewerGroups.length > 0
-      ? []
-      : [
-          {
-            path: ['panel', 'oidc'],
-            message: 'needs adminGroups or viewerGroups: else nobody could sign in',
-          },
-        ]),
-  ];
-}
-
-function at(key: string, message: string): SchemaError {
-  return { path: ['panel', 'oidc', key], message };
-}
-
-/** Problem of an address that browsers and tokens rely on; messages do not repeat a password in it. */
-function addressProblem(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
-    return 'must be a URL that begins with https://';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
-  if (url.search !== '' || url.hash !== '') return 'must have no query and no fragment';
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return 'must begin with https://; http:// is for loopback addresses alone';
-  return undefined;
-}

@@ -69,5 +69,6 @@ function outcomes(settled: World['settled']): Extension {
 /** The config with all that leads outside replaced by memory. */
 export function withinMemory(config: Config): Config {
   const memory = { kind: 'memory' } as const;
-  return { ...config, store: memory, live: memory, ledger: { ...config.ledger, spool: undefined } };
+  const { spool: _, ...ledger } = config.ledger;
+  return { ...config, store: memory, live: memory, ledger };
 }

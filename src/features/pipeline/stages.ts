@@ -1,5 +1,4 @@
 import type { StageConfig } from '../../config/config.js';
-import { referenceComments } from '../../config/reference.js';
 import { showOptions } from '../../config/diff/options.js';
 import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
@@ -63,8 +62,8 @@ export interface PanelStage {
 export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {
   const { config, pipeline } = gateway.runtime;
   const { loaded } = pipeline;
-  const [times, comments] = await Promise.all([gateway.stageTimes(), referenceComments()]);
-  const fields = config.pipeline.map((stage) => fieldsOf(stage, loaded.get(stage), comments));
+  const times = await gateway.stageTimes();
+  const fields = config.pipeline.map((stage) => fieldsOf(stage, loaded.get(stage)));
   const stages = pipeline.stages.map((stage, at) => ({
     ...stage,
     fields: fields[at] ?? [],
@@ -74,11 +73,7 @@ export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {
 }
 
 /** Options of a stage as rows of a table; of one that is switched off their names alone. */
-function fieldsOf(
-  { use, written }: StageConfig,
-  stage: LoadedStage | undefined,
-  comments: ReadonlyMap<string, string>,
-): readonly PanelField[] {
+function fieldsOf({ written }: StageConfig, stage: LoadedStage | undefined): readonly PanelField[] {
   if (!stage) return Object.keys(written).map(unknownField);
   const plugin = ofPlugin(stage);
   const { shown, changed } = showOptions(plugin, written);
@@ -92,7 +87,7 @@ function fieldsOf(
         path,
         type: values.length > 0 ? values.map((value) => JSON.stringify(value)).join(' | ') : type,
         title: title ?? null,
-        description: comments.get(`stage ${use}.${path}`) ?? description ?? null,
+        description: description ?? null,
         initial: initial ?? null,
         value: valueAt(shown, keys) ?? null,
         isRequired,

@@ -1,5 +1,4 @@
-import { SlotSchema } from '../../config/schema.js';
-import { referenceComments } from '../../config/reference.js';
+import { SlotSchema } from '../../config/slot-schema.js';
 import { loadPlugin, type Loading } from '../../engine/pipeline/load/load-plugin.js';
 import { builtinKinds } from '../../engine/pipeline/load/load-slots.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
@@ -49,20 +48,17 @@ export interface PanelSlotField {
   readonly isLocal: boolean;
 }
 
-type Comments = ReadonlyMap<string, string>;
-
 /** Kinds of upstreams and accounts that a slot of the console may have, with the fields of their forms. */
 export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<PanelSlotKinds> {
   const where = { baseDir, builtins: builtinFolder };
-  const comments = await referenceComments();
   const used = slots.map(({ upstream, account }) => ({ upstream, account: account?.kind ?? 'none' }));
   const [upstreams, accounts] = await Promise.all(
     (['upstream', 'account'] as const).map(async (part) => {
       const names = [...(await builtinKinds(part, where)), ...used.map((slot) => slot[part])];
-      return Promise.all([...new Set(names)].toSorted().map((use) => kindOf(part, use, where, comments)));
+      return Promise.all([...new Set(names)].toSorted().map((use) => kindOf(part, use, where)));
     }),
   );
-  const own = fieldsOf(SlotSchema, 'slots', comments).filter(({ keys: [key = ''] }) => !ownParts.has(key));
+  const own = fieldsOf(SlotSchema).filter(({ keys: [key = ''] }) => !ownParts.has(key));
   return { upstreams: upstreams ?? [], accounts: accounts ?? [], fields: own };
 }
 
@@ -71,12 +67,7 @@ const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'accoun
 
 const kinds = { upstream: upstreamKind, account: accountKind } as const;
 
-async function kindOf(
-  part: keyof typeof kinds,
-  use: string,
-  where: Loading,
-  comments: Comments,
-): Promise<PanelSlotKind> {
+async function kindOf(part: keyof typeof kinds, use: string, where: Loading): Promise<PanelSlotKind> {
   try {
     const plugin = await loadPlugin<UpstreamKind | AccountKind>(kinds[part], use, where);
     const { title, description } = plugin.options;
@@ -86,7 +77,7 @@ async function kindOf(
       description: textIn(description),
       needs: 'needs' in plugin ? plugin.needs : [],
       accounts: ('accounts' in plugin ? plugin.accounts : undefined) ?? null,
-      fields: fieldsOf(plugin.options, `${part} ${use}`, comments),
+      fields: fieldsOf(plugin.options),
       problem: null,
     };
   } catch (error) {
@@ -100,8 +91,8 @@ function textIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Fields of the options that a schema describes, in the words of the reference config where it has some. */
-function fieldsOf(schema: unknown, root: string, comments: Comments): readonly PanelSlotField[] {
+/** Fields of the options that a schema describes. */
+function fieldsOf(schema: unknown): readonly PanelSlotField[] {
   return optionFields(schema)
     .filter(({ hasFields }) => !hasFields)
     .map(({ keys, control, values, title, description, initial, isRequired, isSecret, isLocal }) => ({
@@ -109,7 +100,7 @@ function fieldsOf(schema: unknown, root: string, comments: Comments): readonly P
       control,
       choices: values,
       title: title ?? null,
-      description: comments.get(`${root}.${keys.join('.')}`) ?? description ?? null,
+      description: description ?? null,
       initial: initial ?? null,
       isRequired: isRequired && keys.length === 1,
       isSecret,

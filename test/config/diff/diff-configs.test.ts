@@ -239,6 +239,14 @@ describe('the difference between two configs', () => {
     expect(swapped).to.have.property('moved');
   });
 
+  it('has nothing of the defaults of a new slot', async () => {
+    const { slots } = await diff({ slots: [simulator] }, { slots: [simulator, { ...simulator, id: 'b' }] });
+    expect(slots.flatMap(({ settings }) => settings)).to.deep.equal([
+      { path: 'upstream', change: 'added', after: 'simulator' },
+      { path: 'account.kind', change: 'added', after: 'none' },
+    ]);
+  });
+
   it('has the organisation of a slot', async () => {
     const { slots } = await diff({ slots: [simulator] }, { slots: [{ ...simulator, organization: 'red' }] });
     expect(slots).to.deep.equal([

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { toLive } from '#src/config/live.js';
+import { toLive } from '#src/config/sections/live.js';
 import { RedisLive, type RedisLiveOptions } from '#src/state/live/redis/live.js';
 import type { Place } from '../store/stores.js';
 

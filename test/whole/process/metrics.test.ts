@@ -128,10 +128,10 @@ describe('what a gateway keeps in memory', () => {
     expect(after).to.deep.equal({ ...Object.fromEntries(before), memory_audit_entries: audited });
   });
 
-  it('is told of in config/README.md', async () => {
-    const readme = await readFile('config/README.md', 'utf8');
+  it('is told of in config/monitoring.md', async () => {
+    const guide = await readFile('config/monitoring.md', 'utf8');
     for (const name of (await fillsOf(pair)).keys())
-      expect(readme).to.include(name.startsWith('memory_') ? '`memory_…`' : `\`${name}\``);
+      expect(guide).to.include(name.startsWith('memory_') ? '`memory_…`' : `\`${name}\``);
   });
 });
 

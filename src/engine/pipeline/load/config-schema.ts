@@ -8,15 +8,11 @@ type Schema = Readonly<Record<string, unknown>>;
 type Described = Pick<ListedPlugin, 'kind' | 'use' | 'options'>;
 
 /**
- * JSON Schema (draft 7) of the config with the options of these plugins, for editors. `descriptions`: those of keys,
- * by the paths of `readComments`; `tests`: definitions, of which `test` is that of an entry under `tests:`.
+ * JSON Schema (draft 7) of the config with the options of these plugins, for editors. `tests`: definitions,
+ * of which `test` is that of an entry under `tests:`.
  */
-export function configSchema(
-  plugins: readonly Described[],
-  descriptions: ReadonlyMap<string, string>,
-  tests: Schema,
-): Schema {
-  const base = editorSchema({ ...ConfigSchema }, '', descriptions);
+export function configSchema(plugins: readonly Described[], tests: Schema): Schema {
+  const base = editorSchema({ ...ConfigSchema });
   const withOptions = (options: Schema): Schema => ({
     properties: { with: options },
     ...(options['required'] !== undefined && { required: ['with'] }),
@@ -28,7 +24,7 @@ export function configSchema(
       allOf: ofKind.map(({ use, options }) => ({
         if: { properties: { [key]: { const: use } }, required: [key] },
         // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-        then: then(editorSchema(options, `${kind} ${use}`, descriptions)),
+        then: then(editorSchema(options)),
       })),
     };
   };

@@ -1,5 +1,5 @@
 import type { ConfigProblem, StageConfig } from '../../../config/config.js';
-import { operations } from '../../../config/schema.js';
+import { operations } from '../../../config/stage-schema.js';
 import type { Plugin } from '../../../plugin/index.js';
 import { loadBuiltins, loadEntry, type Loading } from './load-plugin.js';
 import type { OrderedStage } from '../order/order-stage.js';

@@ -1,6 +1,6 @@
 import { stageForm } from '../../../plugin/core.js';
 import type { Plugin } from '../../../plugin/index.js';
-import { operations } from '../../../config/schema.js';
+import { operations } from '../../../config/stage-schema.js';
 import { checkFields, type PluginKind } from './load-plugin.js';
 
 /**

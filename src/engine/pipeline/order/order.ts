@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../../../config/config.js';
-import { operations } from '../../../config/schema.js';
+import { operations } from '../../../config/stage-schema.js';
 import { coreKeys, type StateKey } from '../../../plugin/core.js';
 import type { Operation } from '../../../plugin/index.js';
 import { stepsOf } from './alternatives.js';

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../../../config/config.js';
-import { operations } from '../../../config/schema.js';
+import { operations } from '../../../config/stage-schema.js';
 import { markedTexts } from '../../../kit/schema/redact-marked.js';
 import type { Interceptor, Limits, ServedRoute } from '../../../plugin/core.js';
 import type { Operation } from '../../../plugin/index.js';

@@ -32,7 +32,7 @@ function describeUsers(): void {
 
   /** Makes a user with the rules of the operator's guide and these after them; returns its address. */
   const user = async (name: string, ...more: readonly string[]) => {
-    const guide = await readFile('config/README.md', 'utf8');
+    const guide = await readFile('config/running.md', 'utf8');
     const [, rules = ''] = /^ACL SETUSER gw2api (.+)$/m.exec(guide) ?? [];
     await redis.acl('SETUSER', name, ...rules.split(' '), ...more);
     return `redis://${name}:PASSWORD@127.0.0.1:${server.port}/2`;

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { expect } from 'chai';
 import type { RedisLive } from '#src/state/live/redis/live.js';
 import { probeRedis } from '#src/state/live/redis/probe.js';
-import { toLive } from '#src/config/live.js';
+import { toLive } from '#src/config/sections/live.js';
 import { eventually } from '../../../eventually.js';
 import { livedMs } from '../../../lived-ms.js';
 import { quiet } from '../../store/stores.js';

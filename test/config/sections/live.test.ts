@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { liveErrors, toLive } from '#src/config/live.js';
+import { liveErrors, toLive } from '#src/config/sections/live.js';
 
 describe('live in a config', () => {
   it('may be memory', () => {

@@ -1,15 +1,20 @@
 import type { Static } from 'typebox';
-import { addressErrors } from './addresses.js';
-import type { Config } from './config.js';
+import { addressErrors } from '../addresses.js';
+import { plainValue } from '../diff/values.js';
+import type { LiveSettings } from '../../state/live/index.js';
 import {
   toRedisAddress,
   toRedisNode,
   type RedisAddress,
   type RedisNode,
-} from '../state/live/redis/address.js';
-import { Closed } from '../kit/schema/closed.js';
-import { Type } from '../plugin/index.js';
-import type { SchemaError } from '../plugin/upstream/index.js';
+} from '../../state/live/redis/address.js';
+import { Closed } from '../../kit/schema/closed.js';
+import { Described } from '../../kit/schema/described.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { Type } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
+import type { Section } from './section.js';
 
 const Text = Type.String({ minLength: 1 });
 const Nodes = Type.Array(Text, { minItems: 1, maxItems: 100 });
@@ -29,19 +34,35 @@ const Servers = Closed({
 });
 
 /** `live:` with an address of its own and those who know the server, as written. */
-export type RawServers = Static<typeof Servers>;
+type RawServers = Static<typeof Servers>;
 
-/** Schema of `live:`; `liveErrors` has the rules that a schema cannot express. */
-export const LiveSchema = Type.Unsafe<string | RawServers>({
-  ...Servers,
-  type: ['string', 'object'],
-  default: 'memory',
-});
+const Live = Described(
+  Type.Unsafe<string | RawServers>({ ...Servers, type: ['string', 'object'], default: 'memory' }),
+  `What instances share while they run: slot states, permits, limits, and that a key was revoked. memory for one
+    instance; redis://USER:PASSWORD@HOST:6379/0?prefix=gw2api for several (rediss:// with TLS; Redis 6 or newer, or
+    Valkey). The same prefix is the same gateway: another one on that Redis needs another. While Redis is away each
+    instance goes on alone. With Sentinel or a cluster it is an object (below). Its url has what holds for each
+    server: user, password, TLS, prefix and, but for a cluster, the database; its host is only a name. sentinel has
+    user, password and tls of the sentinels (default: TLS where the url has it).`,
+);
 
-type RawLive = Static<typeof LiveSchema>;
+type RawLive = Static<typeof Live>;
+
+/** Section `live:`, an address of which the checked config has the parts. */
+export const live = {
+  schema: Live,
+  restart: true,
+  reloaded: new Set<string>(),
+  errors: (raw: RawLive) => liveErrors(raw),
+  settle: (raw: RawLive) => toLive(raw),
+  compared: (settings: LiveSettings, written: unknown) => ({
+    raw: settings,
+    shown: shownLive(settings, written),
+  }),
+} satisfies Section<typeof Live, LiveSettings>;
 
 /** State shared by the instances: `memory`, or Redis. `raw` has passed `liveErrors`. */
-export function toLive(raw: RawLive): Config['live'] {
+export function toLive(raw: RawLive): LiveSettings {
   if (raw === 'memory') return { kind: 'memory' };
   return { kind: 'redis', ...(typeof raw === 'string' ? toRedisAddress(raw) : withServers(raw)) };
 }
@@ -99,4 +120,17 @@ function urlErrors(url: string, path: readonly string[], isCluster = false): rea
 function nodeErrors(nodes: readonly string[] = [], path: readonly string[]): readonly SchemaError[] {
   const message = 'must be HOST:PORT, such as 127.0.0.1:26379 or [::1]:26379';
   return nodes.flatMap((text, at) => (toRedisNode(text) ? [] : [{ path: [...path, at], message }]));
+}
+
+/** One text, also where the file has an object: it is one value, whatever has been read from it. */
+function shownLive(settings: LiveSettings, written: unknown): unknown {
+  if (settings.kind === 'memory') return settings.kind;
+  const { label, prefix, access, directory } = settings;
+  const text = `${access.tls ? 'rediss' : 'redis'}://${label}/${access.db} with the prefix ${prefix}`;
+  if (!directory) return plainValue(text, isRecord(written) ? written['url'] : written).shown;
+  const { url, sentinel, cluster = [] } = written as RawServers; // only that form has a directory
+  const nodes = sentinel
+    ? `${sentinel.name} by the sentinels ${sentinel.nodes.join(', ')}`
+    : cluster.join(', ');
+  return `${String(redactAddresses(url))} of ${nodes}`;
 }

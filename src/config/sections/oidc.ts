@@ -1,0 +1,110 @@
+import { addressProblem } from '../addresses.js';
+import { TlsFiles, Type } from '../../plugin/index.js';
+import type { SchemaError } from '../../plugin/upstream/index.js';
+import { setting, type Raw, type Settled } from './section.js';
+
+const Text = Type.String({ minLength: 1 });
+
+/** Settings of `panel.oidc:`, OpenID Connect for the console. */
+export const oidc = {
+  enabled: setting(
+    Type.Boolean({ default: true, examples: [false] }),
+    'Default true: on as soon as the rest is there.',
+  ),
+  issuer: setting(
+    Type.String({ minLength: 1, examples: ['https://login.example.com'] }),
+    `As the provider's metadata have it, at ISSUER/.well-known/openid-configuration. It is asked at the first
+      login.`,
+  ),
+  clientId: setting(
+    Type.String({ minLength: 1, examples: ['gw2api'] }),
+    'The client that is registered with the provider.',
+  ),
+  clientSecret: setting(
+    Type.String({ minLength: 1, secret: true, examples: ['${GW_OIDC_SECRET:-change-me}'] }),
+    'Its secret.',
+  ),
+  label: setting(
+    Type.Optional(Type.String({ minLength: 1, maxLength: 40, examples: ['Example'] })),
+    'Name of the provider on the button "Sign in with ...". Default: the host of the issuer.',
+  ),
+  scopes: setting(
+    Type.Array(Text, { minItems: 1, default: ['openid', 'email', 'profile'] }),
+    'What is asked of the provider; openid is needed.',
+  ),
+  groupsClaim: setting(
+    Type.String({ minLength: 1, default: 'groups' }),
+    `Claim with the groups of a person, of the ID token or else of userinfo: a list, a text, or an object whose
+      keys are the groups. A path such as realm_access.roles goes into objects.`,
+  ),
+  nameClaim: setting(
+    Type.String({ minLength: 1, default: 'email' }),
+    'Claim that names a person in lists and logs.',
+  ),
+  emailVerified: setting(
+    Type.Enum(['required', 'assume'], { default: 'required' }),
+    `With groupsClaim: email, an address gives a role where email_verified is true. "assume": also where neither
+      the ID token nor userinfo has email_verified. Use it only if the provider lets nobody enter an address of
+      somebody else.`,
+  ),
+  adminGroups: setting(
+    Type.Array(Text, { default: [] }),
+    `Admins may change everything, viewers see everything and change nothing; nobody else gets in. "*" among the
+      viewerGroups: everyone whom the provider signs in. A role is fixed at the login; a new one needs a new
+      login.`,
+  ),
+  viewerGroups: setting(
+    Type.Array(Text, { default: [], examples: [['*']] }),
+    'Groups whose people are viewers.',
+  ),
+  only: setting(
+    Type.Boolean({ default: false }),
+    `Switches logins with a password off, and ends the sessions that have begun so. The master key goes on in
+      headers.`,
+  ),
+  tls: setting(
+    Type.Optional(TlsFiles),
+    'TLS of the connections to it, as that of a slot. Default none of its own.',
+    { settle: (_, { oidcTls }) => oidcTls, show: (tls) => tls?.shown },
+  ),
+  sessionHours: setting(
+    Type.Number({ exclusiveMinimum: 0, maximum: 12, default: 12 }),
+    'Lifetime of a session, at most 12.',
+    {
+      name: 'sessionMs',
+      settle: (hours) => hours * hourMs,
+      show: (ms) => (ms === undefined ? ms : ms / hourMs),
+    },
+  ),
+};
+
+const hourMs = 3_600_000;
+
+/** The provider with its label; `enabled` has been looked at. */
+export function withLabel({ enabled: _, label, ...provider }: Settled<typeof oidc>) {
+  return { ...provider, label: label ?? new URL(provider.issuer).host };
+}
+
+/** Rules for `panel.oidc:` that a schema cannot express. */
+export function oidcErrors({ issuer, scopes, adminGroups, viewerGroups }: Raw<typeof oidc>): SchemaError[] {
+  const address = addressProblem(issuer);
+  return [
+    ...(address === undefined ? [] : [at('issuer', address)]),
+    ...(scopes.includes('openid') ? [] : [at('scopes', 'must contain "openid"')]),
+    ...(adminGroups.includes('*')
+      ? [at('adminGroups', 'must name groups: only viewerGroups takes "*"')]
+      : []),
+    ...(adminGroups.length + viewerGroups.length > 0
+      ? []
+      : [
+          {
+            path: ['panel', 'oidc'],
+            message: 'needs adminGroups or viewerGroups: else nobody could sign in',
+          },
+        ]),
+  ];
+}
+
+function at(key: string, message: string): SchemaError {
+  return { path: ['panel', 'oidc', key], message };
+}

@@ -1,0 +1,168 @@
+import type { Static } from 'typebox';
+import { Closed } from '../kit/schema/closed.js';
+import { TlsFiles, Type } from '../plugin/index.js';
+import { apart, duration, group, schemasOf, setting, type Settled } from './sections/section.js';
+import { Texts } from './stage-schema.js';
+
+const Text = Type.String({ minLength: 1 });
+
+/** Globs over catalog ids, or a map from those to the upstream's names; true: the name of the catalog. */
+const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, string | true>>>({
+  ...Texts,
+  type: ['string', 'array', 'object'],
+  minProperties: 1,
+  additionalProperties: { type: ['string', 'boolean'], minLength: 1 },
+  default: ['*'],
+});
+
+/** The kind is a built-in name, a path or a package; the other keys are checked against its own schema. */
+const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, unknown>>>({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: Text },
+});
+
+/** Exponential backoff of one cause of cooldowns: starts at `first` and doubles each time, up to `max`. */
+function backoff(first: string, max: string, words: string) {
+  return group(
+    { first: duration(first, 'After the first failure.'), max: duration(max, 'The longest one.') },
+    words,
+  );
+}
+
+/** USD per million tokens. */
+const Usd = Type.Number({ minimum: 0, maximum: 100_000 });
+
+/** Schema of prices. */
+export const Price = Closed({
+  input: Usd,
+  output: Usd,
+  cacheRead: Type.Optional(Usd),
+  cacheWrite5m: Type.Optional(Usd),
+  cacheWrite1h: Type.Optional(Usd),
+});
+
+/** One price for all models, or prices by catalog id; `*` is for all other models. */
+const SlotPrice = Type.Unsafe<Static<typeof Price> | Readonly<Record<string, Static<typeof Price>>>>({
+  type: 'object',
+  minProperties: 1,
+  if: { type: 'object', anyOf: Object.keys(Price.properties).map((sort) => ({ required: [sort] })) },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: Price,
+  else: { additionalProperties: Price },
+});
+
+/** Settings of an entry under `slots:`. */
+export const slotSettings = {
+  id: apart(Text, 'Its name in logs, metrics, headers of answers and the console.'),
+  upstream: apart(
+    Text,
+    'messages | bedrock | vertex | chat | responses | simulator | ./mine.js | an npm package',
+  ),
+  with: apart(
+    Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
+    'Options of the upstream.',
+  ),
+  baseUrl: apart(
+    Type.Optional(Text),
+    `Without what every call adds (messages: /v1/messages). Kinds that compute it from their options need
+      none.`,
+  ),
+  account: apart(
+    Type.Optional(Account),
+    `api-key | bearer | aws-sigv4 | google | azure-entra | oauth | none | ./mine.js | an npm package, with the keys
+      of that kind.`,
+  ),
+  organization: setting(
+    Type.Optional(Text),
+    `Organisation of the account at its provider, to which signed thinking is bound: sessions stay with the slots
+      of one. Default: one for each kind of upstream and base URL.`,
+  ),
+  models: apart(
+    Served,
+    `Catalog ids that it serves; * also lets models through that the catalog lacks. With names of this upstream's
+      own, a map: { sonnet-5: vendor.sonnet-5-v1:0, 'haiku-*': true }; true: the name of the catalog. discover: the
+      models that the upstream lists (of bedrock and vertex those that are known); /v1/models shows them, the log
+      has the first list, and it is asked for again after an hour. Before the first list any model is tried.`,
+  ),
+  filter: apart(Type.Optional(Texts), 'Globs over the names of those models. Default: all.'),
+  maxConcurrent: setting(
+    Type.Integer({ minimum: 1, default: 32 }),
+    'Requests at a time; more of them wait, or take another slot.',
+  ),
+  weight: setting(
+    Type.Number({ exclusiveMinimum: 0, default: 1 }),
+    'Its share beside the other slots under least-loaded and round-robin.',
+  ),
+  price: setting(
+    Type.Optional(SlotPrice),
+    `USD per million tokens, where they are not those of the catalog: of all models, or by id with * for all
+      others. Tokens of a sort without a price have an unknown cost.`,
+    {
+      name: 'prices',
+      settle: (price) => price && byModel(price),
+      show: (prices) => prices && asWritten(prices),
+    },
+  ),
+  discount: setting(
+    Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    'Part of the price that this account does not pay, 0 to 1. Default none.',
+  ),
+  proxy: setting(Type.Optional(Text), 'Its own way out. Default none.'),
+  tls: apart(
+    Type.Optional(TlsFiles),
+    `TLS of the connections to baseUrl, by files of PEM (relative to this one; a reload reads them again): \`ca\` is
+      trusted in place of the public authorities, and may be the server's own certificate; \`cert\` and \`key\` are
+      shown to the server; \`servername\` is the name that its certificate must have, by default the host. Not for
+      slots of the console, nor for the token endpoint of an account, which NODE_EXTRA_CA_CERTS is for. Nothing
+      switches the check off.`,
+  ),
+  headers: setting(
+    Type.Record(Type.String(), Type.String(), { default: {} }),
+    'Added to every upstream request. Default none.',
+    {
+      settle: (headers) =>
+        Object.fromEntries(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text.trim()])),
+    },
+  ),
+  connectTimeout: duration('10s', 'Time limit for a connection to the upstream.'),
+  cooldown: group(
+    {
+      rateLimited: backoff('30s', '10m', 'A 429.'),
+      overloaded: backoff('5s', '2m', 'A 529 or 503.'),
+      unreachable: backoff('2s', '1m', 'No connection, or no byte of an answer.'),
+      max: duration(
+        '15m',
+        'Whatever the upstream says, a request asks again after this time: accounts may be back before their reset.',
+      ),
+    },
+    `How long it is left alone after a failure, where the upstream names no time: the first time, doubled with each
+      further failure up to max. A success starts over.`,
+  ),
+};
+
+/** Schema of an entry under `slots:`. */
+export const SlotSchema = Closed(schemasOf(slotSettings));
+
+export type RawSlot = Static<typeof SlotSchema>;
+
+/** Settings of a slot in the checked config. */
+export type SlotSettings = Settled<typeof slotSettings>;
+
+type OwnPrice = Static<typeof SlotPrice>;
+type Prices = Readonly<Record<string, Static<typeof Price>>>;
+
+/** Prices by catalog id; one price for all models is that of `*`. */
+function byModel(price: OwnPrice): Prices {
+  return isPrice(price) ? { '*': price } : price;
+}
+
+/** Prices as they stand in the file. */
+function asWritten({ '*': price, ...others }: Prices): OwnPrice {
+  return price && Object.keys(others).length === 0 ? price : { ...(price && { '*': price }), ...others };
+}
+
+/** True for one price of all models. */
+export function isPrice(price: OwnPrice): price is Static<typeof Price> {
+  return typeof price['input'] === 'number';
+}

@@ -1,0 +1,134 @@
+import type { Static } from 'typebox';
+import { Closed } from '../kit/schema/closed.js';
+import { Described } from '../kit/schema/described.js';
+import { Percentage } from '../kit/schema/units.js';
+import { Duration, Type, type Operation } from '../plugin/index.js';
+
+export const operations = [
+  'generate',
+  'count-tokens',
+  'models',
+  'usage',
+  'route',
+  'other',
+] as const satisfies Operation[];
+
+const Text = Type.String({ minLength: 1 });
+
+/** A list; a single string counts as a list of one. */
+export const Texts = Type.Unsafe<string | readonly string[]>({
+  type: ['string', 'array'],
+  minLength: 1,
+  items: Text,
+  minItems: 1,
+});
+
+const Operations = Type.Unsafe<Operation | readonly Operation[]>({
+  type: ['string', 'array'],
+  items: Type.Enum(operations),
+  minItems: 1,
+  if: { type: 'array' },
+  else: Type.Enum(operations),
+});
+
+const conditions = {
+  format: Described(Type.Optional(Texts), 'Names of formats.'),
+  model: Described(Type.Optional(Texts), 'Catalog ids.'),
+  operation: Described(Type.Optional(Operations), operations.join(' | ')),
+  caller: Described(
+    Type.Optional(Texts),
+    `Ids or names of keys, master (the master key), anonymous; with a colon, ids of other callers, as
+      jwt:NAME.`,
+  ),
+  header: Described(
+    Type.Optional(Type.Record(Type.String(), Texts, { minProperties: 1 })),
+    'Headers that must be there, with one of these values.',
+  ),
+  stream: Described(Type.Optional(Type.Boolean()), 'true: answers that are streamed.'),
+  sample: Described(
+    Type.Optional(Percentage()),
+    `Part of all sessions, always the same ones; of all requests where nothing names a session (its header,
+      prompt_cache_key, metadata.user_id).`,
+  ),
+};
+
+const When = Closed({
+  ...conditions,
+  not: Described(
+    Type.Optional(Closed(conditions, { minProperties: 1 })),
+    'None of the requests that match all of this; it takes the same parts.',
+  ),
+});
+
+const options = Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} });
+
+/** Schema of an entry under `pipeline:` that is a stage. */
+export const StageSchema = Closed({
+  use: Described(Text, 'A built-in, a path relative to this file, or an npm package.'),
+  name: Described(
+    Type.Optional(Type.String({ pattern: String.raw`^[\w.:-]{1,64}$` })),
+    "Its name in the log, in traces, metrics and messages; no other entry has it. Default: the plugin's own.",
+  ),
+  enabled: Described(
+    Type.Boolean({ default: true }),
+    'false: it is neither loaded nor checked. Default true.',
+  ),
+  with: Described(options, 'Its options, checked against its schema.'),
+  when: Described(
+    Type.Optional(When),
+    'Only requests that match every part. A word stands for a list of one; * is any text.',
+  ),
+  timeout: Described(
+    Type.Optional(Duration()),
+    "A limit for the stage's own time until it calls the next one. Default none.",
+  ),
+  onError: Described(
+    Type.Optional(Type.Enum(['fail', 'skip'])),
+    'skip: requests go on without a stage that fails before it calls the next one. Default fail.',
+  ),
+});
+
+export type RawStage = Static<typeof StageSchema>;
+
+/** A stage, or alternatives and nothing else, which is a rule of `stageErrors`. */
+const Entry = Type.Unsafe<RawStage | { readonly oneOf: readonly RawStage[] }>({
+  type: 'object',
+  properties: {
+    ...StageSchema.properties,
+    oneOf: Described(
+      Type.Array(StageSchema, { minItems: 1 }),
+      `Alternatives: a request passes the first one whose \`when\` holds, and only that one. The last one has no
+        \`when\`. What a stage below requires all of them provide.`,
+    ),
+  },
+  additionalProperties: false,
+  if: { type: 'object', required: ['oneOf'] },
+  else: { required: ['use'] },
+});
+
+/** Schema of `pipeline:`. */
+export const PipelineSchema = Described(
+  Type.Array(Entry, { minItems: 1 }),
+  `The stages that a request passes, top to bottom. \`use\` is a built-in, a path relative to this file, or an npm
+    package; a package that exports a Koa middleware factory (@koa/cors, koa-compress) is called with \`with\`.
+    Every entry may say \`timeout: 2s\`, a limit for the stage's own time until it calls the next one (none by
+    default), and \`onError: fail | skip\`: with skip, requests go on without a stage that fails before that.`,
+);
+
+/** Schema of an entry under `formats:` that is more than a name. */
+export const NamedFormat = Closed({ use: Text, with: options });
+
+const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
+  type: ['string', 'object'],
+  minLength: 1,
+  if: { type: 'object' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: NamedFormat,
+});
+
+/** Schema of `formats:`. */
+export const FormatsSchema = Described(
+  Type.Array(FormatEntry, { minItems: 1, default: ['messages', 'chat', 'responses', 'completions'] }),
+  `The wire formats of callers: a built-in name, a path or an npm package, or { use: …, with: … } with its options. A
+    reload adds and takes away formats. Default: these four.`,
+);
