@@ -21,10 +21,10 @@ export function ruleErrors(
   { isSound }: Checked,
 ): readonly SchemaError[] {
   const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
-  const around = { env, store: isSound(['store']) ? storeFields(raw.store).url : undefined };
+  const context = { env, store: isSound(['store']) ? storeFields(raw.store).url : undefined };
   const errors: readonly (readonly SchemaError[])[] = [
     portErrors(env),
-    sectionErrors(raw, around, isSound),
+    sectionErrors(raw, context, isSound),
     stageErrors(isSound, source),
     slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),
     duplicateSlots(

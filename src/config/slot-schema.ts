@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Closed } from '../kit/schema/closed.js';
 import { TlsFiles, Type } from '../plugin/index.js';
-import { apart, duration, group, schemasOf, setting, type Settled } from './sections/section.js';
+import { schemaOnly, duration, group, schemasOf, setting, type Settled } from './sections/section.js';
 import { Texts } from './stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });
@@ -54,21 +54,21 @@ const SlotPrice = Type.Unsafe<Static<typeof Price> | Readonly<Record<string, Sta
 
 /** Settings of an entry under `slots:`. */
 export const slotSettings = {
-  id: apart(Text, 'Its name in logs, metrics, headers of answers and the console.'),
-  upstream: apart(
+  id: schemaOnly(Text, 'Its name in logs, metrics, headers of answers and the console.'),
+  upstream: schemaOnly(
     Text,
     'messages | bedrock | vertex | chat | responses | simulator | ./mine.js | an npm package',
   ),
-  with: apart(
+  with: schemaOnly(
     Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),
     'Options of the upstream.',
   ),
-  baseUrl: apart(
+  baseUrl: schemaOnly(
     Type.Optional(Text),
     `Without what every call adds (messages: /v1/messages). Kinds that compute it from their options need
       none.`,
   ),
-  account: apart(
+  account: schemaOnly(
     Type.Optional(Account),
     `api-key | bearer | aws-sigv4 | google | azure-entra | oauth | none | ./mine.js | an npm package, with the keys
       of that kind.`,
@@ -78,14 +78,14 @@ export const slotSettings = {
     `Organisation of the account at its provider, to which signed thinking is bound: sessions stay with the slots
       of one. Default: one for each kind of upstream and base URL.`,
   ),
-  models: apart(
+  models: schemaOnly(
     Served,
     `Catalog ids that it serves; * also lets models through that the catalog lacks. With names of this upstream's
       own, a map: { sonnet-5: vendor.sonnet-5-v1:0, 'haiku-*': true }; true: the name of the catalog. discover: the
       models that the upstream lists (of bedrock and vertex those that are known); /v1/models shows them, the log
       has the first list, and it is asked for again after an hour. Before the first list any model is tried.`,
   ),
-  filter: apart(Type.Optional(Texts), 'Globs over the names of those models. Default: all.'),
+  filter: schemaOnly(Type.Optional(Texts), 'Globs over the names of those models. Default: all.'),
   maxConcurrent: setting(
     Type.Integer({ minimum: 1, default: 32 }),
     'Requests at a time; more of them wait, or take another slot.',
@@ -109,7 +109,7 @@ export const slotSettings = {
     'Part of the price that this account does not pay, 0 to 1. Default none.',
   ),
   proxy: setting(Type.Optional(Text), 'Its own way out. Default none.'),
-  tls: apart(
+  tls: schemaOnly(
     Type.Optional(TlsFiles),
     `TLS of the connections to baseUrl, by files of PEM (relative to this one; a reload reads them again): \`ca\` is
       trusted in place of the public authorities, and may be the server's own certificate; \`cert\` and \`key\` are

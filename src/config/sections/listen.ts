@@ -13,7 +13,7 @@ import {
   settled,
   shown,
   type Raw,
-  type Surroundings,
+  type SettingContext,
 } from './section.js';
 
 const Text = Type.String({ minLength: 1 });
@@ -140,7 +140,7 @@ const fields = {
     `WebSockets (GET /v1/responses with an upgrade); a message may be as large as a body (body-limit).
       false: off, upgrades are answered with 426, after which Codex keeps to HTTP.`,
     {
-      settle: (raw, around) => raw && settled(webSockets, raw, around),
+      settle: (raw, context) => raw && settled(webSockets, raw, context),
       show: (values) => values && shown(webSockets, values),
     },
   ),
@@ -151,7 +151,7 @@ type RawListen = Raw<typeof fields>;
 /** Section `listen:`; PORT and HOST of the environment override the file. */
 export const listen = section(fields, { restart: true, errors: listenErrors });
 
-function listenErrors(listen: RawListen, { store }: Surroundings): readonly SchemaError[] {
+function listenErrors(listen: RawListen, { store }: SettingContext): readonly SchemaError[] {
   return [...networkErrors(listen), ...stuckTimeoutErrors(listen), ...workerErrors(listen, store)];
 }
 

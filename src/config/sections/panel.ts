@@ -30,7 +30,7 @@ const fields = {
     `OpenID Connect: code flow with PKCE. Register the redirect URI PUBLICURL/api/panel/oidc/callback with the
       provider.`,
     {
-      settle: (raw, around) => (raw?.enabled ? withLabel(settled(oidc, raw, around)) : undefined),
+      settle: (raw, context) => (raw?.enabled ? withLabel(settled(oidc, raw, context)) : undefined),
       show: (values) => values && shown(oidc, values),
     },
   ),

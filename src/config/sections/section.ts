@@ -9,7 +9,7 @@ import type { Environment } from '../environment.js';
 import type { TlsConfig } from '../tls-files.js';
 
 /** Facts outside of a section that its settings depend on. */
-export interface Surroundings {
+export interface SettingContext {
   readonly env: Environment;
   /** Address under `store:`; undefined where it is wrong. */
   readonly store: string | undefined;
@@ -26,7 +26,7 @@ export interface Setting<Schema extends TSchema = TSchema, Result = unknown, Nam
   /** Taken by a reload, though its section waits for the next start. */
   readonly live: boolean;
   /** Checked value; undefined leaves the field out. */
-  settle(this: void, raw: Plain<Schema>, around: Surroundings): Result;
+  settle(this: void, raw: Plain<Schema>, context: SettingContext): Result;
   /** Value as a file has it. */
   show(this: void, settled: Result | undefined): unknown;
 }
@@ -49,7 +49,7 @@ export type Settled<Fields extends Settings> = Readable<
 
 type Readable<Type> = { [Key in keyof Type]: Type[Key] };
 
-type ResultOf<Field> = Field extends { settle(raw: never, around: Surroundings): infer Result }
+type ResultOf<Field> = Field extends { settle(raw: never, context: SettingContext): infer Result }
   ? Result
   : never;
 
@@ -92,13 +92,13 @@ export function duration(initial: string, words: string, { live = false } = {}) 
 /** Makes a setting that is a group of settings, all of which may be left out. */
 export function group<Fields extends Settings>(fields: Fields, words: string) {
   return setting(Closed(schemasOf(fields), { default: {} }), words, {
-    settle: (raw, around) => settled(fields, raw, around),
+    settle: (raw, context) => settled(fields, raw, context),
     show: (values) => values && shown(fields, values),
   });
 }
 
-/** Makes a setting that has a way of its own into the checked config and back. */
-export function apart<Schema extends TSchema>(schema: Schema, words: string) {
+/** Makes a setting that is read and shown by code of its own. */
+export function schemaOnly<Schema extends TSchema>(schema: Schema, words: string) {
   const terms = { name: '' as never, settle: () => undefined, show: () => undefined }; // no field has this name
   return setting<Schema, undefined, never>(schema, words, terms);
 }
@@ -110,8 +110,8 @@ export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
   readonly restart: boolean;
   readonly reloaded: ReadonlySet<string>;
   /** Rules that the schema cannot express. */
-  errors(this: void, raw: Static<Schema>, around: Surroundings): readonly SchemaError[];
-  settle(this: void, raw: Static<Schema>, around: Surroundings): Result;
+  errors(this: void, raw: Static<Schema>, context: SettingContext): readonly SchemaError[];
+  settle(this: void, raw: Static<Schema>, context: SettingContext): Result;
   /** Value for a comparison of two configs; `written`: as in the file. */
   compared(this: void, settled: Result, written: unknown): Value;
 }
@@ -119,7 +119,7 @@ export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
 interface SectionTerms<Fields extends Settings> {
   readonly description?: string;
   readonly restart?: boolean;
-  errors?(this: void, raw: Raw<Fields>, around: Surroundings): readonly SchemaError[];
+  errors?(this: void, raw: Raw<Fields>, context: SettingContext): readonly SchemaError[];
 }
 
 /** Makes a section of settings; all of it may be left out. */
@@ -137,7 +137,7 @@ export function section<Fields extends Settings>(
     restart,
     reloaded: new Set(reloaded),
     errors,
-    settle: (raw: Raw<Fields>, around: Surroundings) => settled(fields, raw, around),
+    settle: (raw: Raw<Fields>, context: SettingContext) => settled(fields, raw, context),
     compared: (value: Settled<Fields>, written: unknown) =>
       optionsValue(shown(fields, value), written, schema),
   } satisfies Section<TSchema, Settled<Fields>>;
@@ -153,17 +153,17 @@ export function schemasOf<Fields extends Settings>(fields: Fields): SchemasOf<Fi
 export function settled<Fields extends Settings>(
   fields: Fields,
   raw: Raw<Fields>,
-  around: Surroundings = nowhere,
+  context: SettingContext = noContext,
 ): Settled<Fields> {
   const values = new Map<string, unknown>(Object.entries(raw));
   const entries = entriesOf(fields).map(
-    ([key, { name, settle }]) => [name.replace('*', key), settle(values.get(key), around)] as const,
+    ([key, { name, settle }]) => [name.replace('*', key), settle(values.get(key), context)] as const,
   );
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settled<Fields>; // by its fields
 }
 
-/** For settings that depend on nothing else. */
-const nowhere: Surroundings = { env: {}, store: undefined };
+/** Context of settings that depend on nothing else. */
+const noContext: SettingContext = { env: {}, store: undefined };
 
 /** Checked values as a file has them. */
 export function shown(fields: Settings, values: object): object {

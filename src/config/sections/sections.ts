@@ -4,7 +4,7 @@ import type { SchemaError } from '../../plugin/upstream/index.js';
 import { listen } from './listen.js';
 import { live } from './live.js';
 import { console, panel } from './panel.js';
-import { section, setting, type Section, type Surroundings } from './section.js';
+import { section, setting, type Section, type SettingContext } from './section.js';
 import { audit, ledger, store } from './state.js';
 import { log, telemetry } from './telemetry.js';
 
@@ -60,18 +60,18 @@ export const sectionSchemas = mapSections(({ schema }) => schema) as {
 /** Errors by the rules of the sections that are sound. */
 export function sectionErrors(
   raw: RawSections,
-  around: Surroundings,
+  context: SettingContext,
   isSound: (path: readonly string[]) => boolean,
 ): readonly SchemaError[] {
   const errors = mapSections(({ errors: errorsOf }, name) =>
-    isSound([name]) ? errorsOf(raw[name], around) : [],
+    isSound([name]) ? errorsOf(raw[name], context) : [],
   );
   return Object.values(errors).flat();
 }
 
 /** The checked sections; `raw` has passed `sectionErrors`. */
-export function settleSections(raw: RawSections, around: Surroundings): SettledSections {
-  return mapSections(({ settle }, name) => settle(raw[name], around)) as SettledSections; // each its own
+export function settleSections(raw: RawSections, context: SettingContext): SettledSections {
+  return mapSections(({ settle }, name) => settle(raw[name], context)) as SettledSections; // each its own
 }
 
 /** Results of a function on each section, by its name. */

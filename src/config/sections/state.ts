@@ -73,7 +73,7 @@ export const ledger = section(
     spool: setting(
       Type.Optional(Type.String({ minLength: 1, examples: ['./data'] })),
       'Where rows wait while the store is away. Default: beside the SQLite file, else ./data.',
-      { settle: (folder, around) => spoolFolder(folder, around.store) },
+      { settle: (folder, context) => spoolFolder(folder, context.store) },
     ),
   },
   { description: 'One row a request: tokens, times and status, never a body.', restart: true },

@@ -36,7 +36,7 @@ export function keyLines(text: string, isKnown: (path: string) => boolean): read
     });
   };
   if (isMap(contents)) readMap(contents, '', false, add);
-  return [...found, ...outcommented(text, found, isKnown)].toSorted((a, b) => a.line - b.line);
+  return [...found, ...commentedOut(text, found, isKnown)].toSorted((a, b) => a.line - b.line);
 }
 
 interface KeyPair {
@@ -68,7 +68,7 @@ function innerPath(map: YAMLMap, place: string): string {
 }
 
 /** Keys that are commented out, of the map of the key above them in the same column. */
-function outcommented(
+function commentedOut(
   text: string,
   keys: readonly KeyLine[],
   isKnown: (path: string) => boolean,
