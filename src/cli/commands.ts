@@ -201,7 +201,7 @@ export const commands: Readonly<Record<string, Command>> = {
           'replay takes the config to compare as --config NEW or --against OLD; see --help.',
         );
       const inForce = await configFile({});
-      const { replayRecorded } = await import('../features/replay/command.js');
+      const { replayRecorded } = await import('../features/replay/verb/command.js');
       const { openGateway } = await import('../features/open.js');
       const files = { new: config ?? inForce, old: against ?? inForce };
       return replayRecorded({ ...values, ...files }, process.env, openGateway);
@@ -232,7 +232,7 @@ export const commands: Readonly<Record<string, Command>> = {
       if (isJson && isJunit)
         throw new UsageError('--json and --junit are two forms of one output; keep one.');
       expectShortRun();
-      const { test, testSchema } = await import('../features/tests/command.js');
+      const { test, testSchema } = await import('../features/tests/verb/command.js');
       if (schema) return { text: testSchema(), exitCode: 0 };
       const selection = { files, config: await configFile(values), isNamed: values.config !== undefined };
       const { openGateway } = await import('../features/open.js');

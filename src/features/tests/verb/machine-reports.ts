@@ -1,6 +1,6 @@
-import type { ConfigProblem } from '../../config/config.js';
+import type { ConfigProblem } from '../../../config/config.js';
 import { differenceOf, inOneLine } from './difference.js';
-import { countOf, type TestFailure, type TestReport, type TestResult } from './report.js';
+import { countOf, type TestFailure, type TestReport, type TestResult } from '../report.js';
 
 /** A report as JSON, for programs. Absent values have no `actual`. */
 export function jsonReport(report: TestReport): string {

@@ -1,6 +1,6 @@
-import type { Difference, DifferenceKind } from './differences.js';
-import type { DifferenceGroup } from './groups.js';
-import type { ReplayReport, SkippedFile } from './report.js';
+import type { Difference, DifferenceKind } from '../differences.js';
+import type { DifferenceGroup } from '../groups.js';
+import type { ReplayReport, SkippedFile } from '../report.js';
 
 const titles: Readonly<Record<DifferenceKind, string>> = {
   refusal: 'answers and refusals',

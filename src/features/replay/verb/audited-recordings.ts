@@ -1,15 +1,15 @@
-import { Audit } from '../../state/audit/audit.js';
-import { AuditedAction } from '../../state/audit/audited-action.js';
-import type { Config } from '../../config/config.js';
-import { systemClock } from '../../plugin/index.js';
-import type { AuditLog } from '../../state/store/contract/audit.js';
-import { audit, userName, type AuditEntry } from './index.js';
+import { Audit } from '../../../state/audit/audit.js';
+import { AuditedAction } from '../../../state/audit/audited-action.js';
+import type { Config } from '../../../config/config.js';
+import { systemClock } from '../../../plugin/index.js';
+import type { AuditLog } from '../../../state/store/contract/audit.js';
+import { audit, userName, type AuditEntry } from '../index.js';
 import {
   openForMaintenance,
   requireCurrentSchema,
   type MaintainedStore,
-} from '../../state/store/maintenance.js';
-import { createLogger } from '../../gateway/telemetry/logs.js';
+} from '../../../state/store/maintenance.js';
+import { createLogger } from '../../../gateway/telemetry/logs.js';
 
 /** Use of a folder of recordings. */
 export interface RecordingsUse extends AuditEntry {

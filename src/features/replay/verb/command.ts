@@ -1,16 +1,16 @@
 import path from 'node:path';
-import { ConfigError, type Config } from '../../config/config.js';
-import type { Environment } from '../../config/environment.js';
-import { readConfigFile } from '../../config/load.js';
-import { SecretPlaceholders } from '../dry-run/placeholders.js';
-import type { OpenGateway } from '../../gateway/gateway.js';
-import { loadGatewayConfig } from '../../gateway/load-config.js';
-import { UsageError } from '../../gateway/start-failure.js';
-import { durationMs } from '../../plugin/index.js';
-import { RecordedFiles, replay, replayText, type ReplayReport } from './index.js';
-import { createCipher } from '../../state/store/credential-cipher.js';
+import { ConfigError, type Config } from '../../../config/config.js';
+import type { Environment } from '../../../config/environment.js';
+import { readConfigFile } from '../../../config/load.js';
+import { SecretPlaceholders } from '../../dry-run/placeholders.js';
+import type { OpenGateway } from '../../../gateway/gateway.js';
+import { loadGatewayConfig } from '../../../gateway/load-config.js';
+import { UsageError } from '../../../gateway/start-failure.js';
+import { durationMs } from '../../../plugin/index.js';
+import { RecordedFiles, replay, replayText, type ReplayReport } from '../index.js';
+import { createCipher } from '../../../state/store/credential-cipher.js';
 import { auditedUse } from './audited-recordings.js';
-import { scenariosOf } from '../dry-run/slot-scenarios.js';
+import { scenariosOf } from '../../dry-run/slot-scenarios.js';
 
 /** Options of `gw2api replay` as they were given. */
 export interface ReplayArguments {

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { isCollection, isScalar, parseDocument, stringify, visit, type Document, type Scalar } from 'yaml';
-import { ConfigError, type ConfigProblem } from '../../config/config.js';
-import { writePath, type Path } from '../../config/document.js';
-import type { DryOutcome } from '../dry-run/outcome.js';
-import type { AskedRequest, SnapshotPlace } from './config-test.js';
-import { isTestFile, type FoundTests } from './find-tests.js';
-import { runTest, type OpenEngine } from './run-test.js';
-import type { FinishedTest, FinishedTests } from './run-tests.js';
-import { snapshotOf, takes } from './snapshot.js';
+import { ConfigError, type ConfigProblem } from '../../../config/config.js';
+import { writePath, type Path } from '../../../config/document.js';
+import type { DryOutcome } from '../../dry-run/outcome.js';
+import type { AskedRequest, SnapshotPlace } from '../config-test.js';
+import { isTestFile, type FoundTests } from '../find-tests.js';
+import { runTest, type OpenEngine } from '../run-test.js';
+import type { FinishedTest, FinishedTests } from '../run-tests.js';
+import { snapshotOf, takes } from '../snapshot.js';
 
 /** A value that a file of tests gets at a path. */
 interface Recorded {

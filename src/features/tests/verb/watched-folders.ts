@@ -1,11 +1,11 @@
 import { watch } from 'node:fs';
 import path from 'node:path';
-import { ConfigError, type Config, type SlotPluginsConfig } from '../../config/config.js';
-import { readWritten } from '../../config/document.js';
-import type { Environment } from '../../config/environment.js';
-import { readConfig, readConfigFile } from '../../config/load.js';
-import { SecretPlaceholders } from '../dry-run/placeholders.js';
-import { findTests, type TestSelection } from './find-tests.js';
+import { ConfigError, type Config, type SlotPluginsConfig } from '../../../config/config.js';
+import { readWritten } from '../../../config/document.js';
+import type { Environment } from '../../../config/environment.js';
+import { readConfig, readConfigFile } from '../../../config/load.js';
+import { SecretPlaceholders } from '../../dry-run/placeholders.js';
+import { findTests, type TestSelection } from '../find-tests.js';
 
 /** Max folders that are watched. */
 export const maxFolders = 64;
