@@ -4,7 +4,8 @@ import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { audit, RecordedFiles } from '../features/replay/index.js';
+import { audit } from '../features/replay/audit.js';
+import { RecordedFiles } from '../features/replay/recorded-files.js';
 import { createCipher, type CredentialCipher } from '../state/store/credential-cipher.js';
 import {
   openForMaintenance,

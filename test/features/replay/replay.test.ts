@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import Database from 'libsql';
 import { openGateway } from '#src/features/open.js';
 import { openStore } from '#src/state/store/index.js';
-import type { ReplayReport } from '#src/features/replay/index.js';
+import type { ReplayReport } from '#src/features/replay/report.js';
 import { replayRecorded, type ReplayArguments } from '#src/features/replay/verb/command.js';
 import { dialects, formatNames } from '../../gateway/dialects.js';
 import { configOf, slotAt, stages, startPair } from '../../gateway/harness.js';

@@ -3,7 +3,7 @@ import { AuditedAction } from '../../../state/audit/audited-action.js';
 import type { Config } from '../../../config/config.js';
 import { systemClock } from '../../../plugin/index.js';
 import type { AuditLog } from '../../../state/store/contract/audit.js';
-import { audit, userName, type AuditEntry } from '../index.js';
+import { audit, userName, type AuditEntry } from '../audit.js';
 import {
   openForMaintenance,
   requireCurrentSchema,

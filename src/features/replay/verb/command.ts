@@ -7,32 +7,47 @@ import type { OpenGateway } from '../../../gateway/gateway.js';
 import { loadGatewayConfig } from '../../../gateway/load-config.js';
 import { UsageError } from '../../../gateway/start-failure.js';
 import { durationMs } from '../../../plugin/index.js';
-import { RecordedFiles, replay, replayText, type ReplayReport } from '../index.js';
+import type { VerbCall, VerbResult } from '../../feature.js';
+import { RecordedFiles } from '../recorded-files.js';
+import { replay } from '../replay.js';
+import type { ReplayReport } from '../report.js';
+import { replayText } from './report-text.js';
 import { createCipher } from '../../../state/store/credential-cipher.js';
 import { auditedUse } from './audited-recordings.js';
 import { scenariosOf } from '../../dry-run/slot-scenarios.js';
 
 /** Options of `gw2api replay` as they were given. */
-export interface ReplayArguments {
-  /** Config file of the old side, and of the new one. */
-  readonly old: string;
-  readonly new: string;
-  readonly recorded?: string | undefined;
-  readonly last?: string | undefined;
-  readonly limit?: string | undefined;
+export interface ReplayValues {
+  readonly config?: string;
+  readonly against?: string;
+  readonly recorded?: string;
+  readonly last?: string;
+  readonly limit?: string;
   /** `ID=SCENARIO` each. */
-  readonly slot?: readonly string[] | undefined;
-  readonly texts?: boolean | undefined;
-  readonly delete?: boolean | undefined;
-  readonly json?: boolean | undefined;
+  readonly slot?: readonly string[];
+  readonly texts?: boolean;
+  readonly delete?: boolean;
+  readonly json?: boolean;
 }
 
-interface ReplayResult {
-  readonly text: string;
-  /** 1 if the configs differ; 2 if nothing could be replayed. */
-  readonly exitCode: 0 | 1 | 2;
-  /** Line for people, beside the text. */
-  readonly note?: string;
+/** Options of a replay, and the config files of its two sides. */
+export interface ReplayArguments extends Omit<ReplayValues, 'config' | 'against'> {
+  readonly old: string;
+  readonly new: string;
+}
+
+/** Runs the command. Throws a UsageError (exit code 2) with what is wrong. */
+export async function run({
+  values: { config, against, ...values },
+  env,
+  configFile,
+  openGateway,
+}: VerbCall<ReplayValues>): Promise<VerbResult> {
+  if (config === undefined && against === undefined && !values.delete)
+    throw new UsageError('replay takes the config to compare as --config NEW or --against OLD; see --help.');
+  const inForce = await configFile(undefined);
+  const files = { new: config ?? inForce, old: against ?? inForce };
+  return replayRecorded({ ...values, ...files }, env, openGateway);
 }
 
 /**
@@ -43,7 +58,7 @@ export async function replayRecorded(
   given: ReplayArguments,
   env: Environment,
   openGateway: OpenGateway,
-): Promise<ReplayResult> {
+): Promise<VerbResult> {
   if (given.recorded === undefined && given.last === undefined)
     throw new UsageError('replay takes --recorded FOLDER, or --last 24h; see --help.');
   const sinceMs = sinceOf(given);
@@ -60,7 +75,7 @@ async function deleteRecorded(
   recorded: RecordedFiles,
   sinceMs: number,
   config: () => Promise<Config>,
-): Promise<ReplayResult> {
+): Promise<VerbResult> {
   const use = { what: 'delete', folder: recorded.folder, sinceMs, config } as const;
   const { result, ...audited } = await auditedUse(use, async (action) => {
     const deleted = await recorded.delete(sinceMs);
@@ -80,7 +95,7 @@ async function compare(
   recorded: RecordedFiles,
   given: ReplayArguments,
   { env, openGateway, sinceMs }: Start,
-): Promise<ReplayResult> {
+): Promise<VerbResult> {
   const secretKey = env['GW_SECRET_KEY'];
   if (!secretKey) throw new UsageError('GW_SECRET_KEY is not set: recordings are encrypted with it.');
   const [old, next] = [await load(given.old, env), await load(given.new, env)];

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { ConfigError } from '../../../config/config.js';
 import type { Environment } from '../../../config/environment.js';
+import type { VerbCall, VerbResult } from '../../feature.js';
 import type { TestSelection } from '../find-tests.js';
 import { jsonProblems, jsonReport, junitReport } from './machine-reports.js';
 import { countOf, type TestReport } from '../report.js';
@@ -18,6 +19,35 @@ import { DryGateway } from '../../dry-run/dry-gateway.js';
 import { UsageError } from '../../../gateway/start-failure.js';
 import { PluginFiles } from '../../../engine/pipeline/load/plugin-files.js';
 
+/** Options of `gw2api test` as they were given. */
+export interface TestValues {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly junit?: boolean;
+  readonly ci?: boolean;
+  readonly update?: boolean;
+  readonly watch?: boolean;
+  readonly schema?: boolean;
+}
+
+/** Runs the command on the tests of a config, or those of some files. Throws a UsageError (exit code 2). */
+export async function run({
+  values: { config, ...given },
+  words: files,
+  env,
+  isColoured,
+  configFile,
+  openGateway,
+}: VerbCall<TestValues>): Promise<VerbResult> {
+  const { schema, json: isJson, junit: isJunit } = given;
+  if (isJson && isJunit) throw new UsageError('--json and --junit are two forms of one output; keep one.');
+  if (schema) return { text: testSchema(), exitCode: 0 };
+  const selection = { files, config: await configFile(config), isNamed: config !== undefined };
+  const { ci: isCi = false, update: isUpdate = false, watch: isWatch = false } = given;
+  const form = isJson ? 'json' : isJunit ? 'junit' : 'text';
+  return test(selection, env, { form, isCi, isUpdate, isWatch, isColoured }, openGateway);
+}
+
 export interface TestFlags {
   readonly isCi: boolean;
   readonly isUpdate: boolean;
@@ -25,12 +55,6 @@ export interface TestFlags {
   readonly isWatch: boolean;
   readonly form: 'text' | 'json' | 'junit';
   readonly isColoured: boolean;
-}
-
-/** Output of a run: 1 where a test has failed, 2 where tests or their config are refused. */
-export interface TestOutput {
-  readonly text: string;
-  readonly exitCode: 0 | 1 | 2;
 }
 
 /** JSON Schema of test files, for editors. */
@@ -44,7 +68,7 @@ export async function test(
   env: Environment,
   flags: TestFlags,
   openGateway: OpenGateway,
-): Promise<TestOutput> {
+): Promise<VerbResult> {
   const open: OpenEngine = (config, settings) => DryGateway.open(config, openGateway, settings);
   if (flags.isWatch) return watchTests(selection, env);
   if (flags.form !== 'text') globalThis.console = new Console(process.stderr); // plugins may write, and the report stays whole
@@ -66,7 +90,7 @@ function reportOf(report: TestReport, { form, isColoured }: TestFlags): string {
 }
 
 /** Runs this command in a process of its own, and again at each change, until a signal ends this one. */
-async function watchTests(selection: TestSelection, env: Environment): Promise<TestOutput> {
+async function watchTests(selection: TestSelection, env: Environment): Promise<VerbResult> {
   const args = process.argv.slice(2).filter((word) => word !== '--watch');
   const stop = new AbortController();
   const end = (): void => stop.abort();
