@@ -26,7 +26,7 @@ const inside: Readonly<Record<string, string>> = {
   'engine/pipeline': 'engine/trace',
   'engine/slots': 'engine/masking engine/models engine/transport',
   'features/explain': 'features/dry-run',
-  'features/pipeline': 'features/canary',
+  'features/canary': 'features/pipeline',
   'features/playground': 'features/explain',
   'features/replay': 'features/dry-run',
   'features/tests': 'features/dry-run',

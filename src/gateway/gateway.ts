@@ -10,9 +10,9 @@ import type { ConfigDiff } from '../config/diff/config-diff.js';
 import { idleCallers, refusedConnections } from './connections.js';
 import { MeasuredReloads } from './reload/measured-reloads.js';
 import { NextConfigTests } from './reload/next-config-tests.js';
-import type { ExtensionOf } from './extension.js';
+import type { ExtensionName, ExtensionOf } from './extension.js';
 import { OpenExtensions } from './open-extensions.js';
-import type { GatewayOptions, Taken, WorkerGroup } from './options.js';
+import type { GatewayOptions, ReloadOptions, Taken, WorkerGroup } from './options.js';
 import type { Prepared } from './reload/prepared.js';
 import type { CallerLimits } from '../engine/http/caller-watch.js';
 import { Exchanges } from '../engine/http/exchanges.js';
@@ -38,11 +38,6 @@ export type OpenOptions = GatewayOptions & { readonly extensions?: readonly Exte
 
 /** Opens a gateway with what serves it. Throws ConfigError with all problems. */
 export type OpenGateway = (config: Config, options: OpenOptions) => Promise<Gateway>;
-
-export interface ReloadOptions {
-  /** True: the tests of the config are not run. */
-  readonly skipsTests?: boolean;
-}
 
 /** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
 export class Gateway {
@@ -136,6 +131,11 @@ export class Gateway {
   /** Value of an extension, which is opened at the first use. */
   use<Api>(extension: Extension<Api>): Promise<Api> {
     return this.#extensions.use(extension);
+  }
+
+  /** Value of the extension of this name; undefined: the gateway has none. */
+  find<Api>(name: ExtensionName<Api>): Promise<Api | undefined> {
+    return this.#extensions.find(name);
   }
 
   /** Value of an extension that is open; undefined: nobody has used it. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { messageEvents } from '@gw2api/gateway/testing';
 import type { CanaryReload } from '#src/features/canary/canary-reload.js';
-import { canary } from '#src/features/canary/index.js';
+import { canary } from '#src/features/canary/extension.js';
 import { eventually } from '../eventually.js';
 import { startHeldUpstream, type HeldUpstream } from './held-upstream.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from './harness.js';

@@ -4,7 +4,7 @@ import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
-import { canary } from '../../features/canary/index.js';
+import { canariesOf } from '../../gateway/reload/canary-reloads.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
@@ -159,19 +159,19 @@ class Worker {
     const prepared = this.#unprepared();
     this.#lacksCanary = false;
     const onGivenUp = () => this.#channel.notify('pool.given-up', id);
-    return prepared ? (await gateway.use(canary)).here.start(prepared, percent, onGivenUp) : noChanges;
+    return prepared ? (await canariesOf(gateway)).here.start(prepared, percent, onGivenUp) : noChanges;
   }
 
   /** Takes the config of the canary, also where this worker could not join it. */
   async #commit(gateway: Gateway, text: string): Promise<Taken | undefined> {
-    if (!this.#lacksCanary) return (await gateway.use(canary)).here.commit();
+    if (!this.#lacksCanary) return (await canariesOf(gateway)).here.commit();
     const problems = await this.#prepare(gateway, text);
     if (problems.length > 0) throw new ConfigError(problems);
     return this.#unprepared()?.take();
   }
 
   async #cancel(gateway: Gateway): Promise<void> {
-    if (!this.#lacksCanary) await (await gateway.use(canary)).here.cancel();
+    if (!this.#lacksCanary) await (await canariesOf(gateway)).here.cancel();
   }
 
   /** Prepared reload, which is used only once. */

@@ -1,11 +1,10 @@
 import { GatewayError, Type } from '../../plugin/index.js';
-import { CanaryPercent, CanaryStatus, readPercent } from '../canary/canary-report.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { route, type Call, type Route } from '../../operator/route.js';
-import { cancelCanary, canaryStatus, commitCanary, reload, startCanary } from './reload.js';
-import { CanaryStarted, ReloadReport } from './reload-report.js';
+import { reload, startCanary } from './reload.js';
+import { CanaryPercent, CanaryStarted, readPercent, ReloadReport } from './reload-report.js';
 
-/** Routes of a reload, wholly or for a share of new sessions at first. */
+/** Route of a reload, wholly or for a share of new sessions at first. */
 export function reloadRoutes(gateway: Gateway): readonly Route[] {
   return [
     route({
@@ -20,32 +19,6 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
       }),
       answers: { 200: Type.Union([ReloadReport, CanaryStarted]) },
       handle: (call) => reloadAsAsked(gateway, call),
-    }),
-    route({
-      method: 'GET',
-      path: '/admin/reload',
-      summary: 'The canary that runs, or else the last one, with the figures of both sides.',
-      scope: 'config:read',
-      answers: { 200: CanaryStatus },
-      handle: () => canaryStatus(gateway),
-    }),
-    route({
-      method: 'POST',
-      path: '/admin/reload/commit',
-      summary: "Takes the canary's config for all requests.",
-      scope: 'config:reload',
-      audit: 'canary.commit',
-      answers: { 200: ReloadReport },
-      handle: ({ audit }) => commitCanary(gateway, audit),
-    }),
-    route({
-      method: 'POST',
-      path: '/admin/reload/cancel',
-      summary: 'Ends the canary; the config in force stays.',
-      scope: 'config:reload',
-      audit: 'canary.cancel',
-      answers: { 200: CanaryStatus },
-      handle: () => cancelCanary(gateway),
     }),
   ];
 }

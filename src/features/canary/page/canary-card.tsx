@@ -1,29 +1,33 @@
 import { useAction } from '../../../console/web/state/use-action.js';
-import type { Resource } from '../../../console/web/state/use-resource.js';
+import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Problem } from '../../../console/web/ui/problem.js';
-import { cancelCanary, commitCanary, type Canary } from './api.js';
+import type { PartialReload, PartialReloadProps } from '../../pipeline/page/partial-reload.js';
+import { cancelCanary, commitCanary, fetchCanary, startCanary, type Canary } from './api.js';
 import { CanaryFigures } from './canary-figures.js';
 import { Changes } from '../../../console/web/ui/config-changes.js';
 import './canary.css';
 
-interface CanaryCardProps {
+interface RunningCanaryProps {
   readonly resource: Resource<Canary | null>;
   /** Called when the config of the canary has been taken. */
   readonly onTaken: () => void;
 }
 
-/** The canary that runs, or the last one if it was given up. */
-export function CanaryCard({ resource, onTaken }: CanaryCardProps) {
+/** Reload by a canary: it is started, and the page shows the one that runs, or the last one if it was given up. */
+export const canaryReload: PartialReload = { Card: CanaryCard, start: startCanary };
+
+function CanaryCard({ reloads, onTaken }: PartialReloadProps) {
+  const resource = useResource(`canary ${reloads}`, fetchCanary, 5000);
   const canary = resource.data;
   if (canary?.state === 'running') return <RunningCanary {...{ canary, resource, onTaken }} />;
   if (canary?.state === 'given_up') return <GivenUpCanary canary={canary} />;
   return null;
 }
 
-function RunningCanary({ canary, resource, onTaken }: CanaryCardProps & { readonly canary: Canary }) {
+function RunningCanary({ canary, resource, onTaken }: RunningCanaryProps & { readonly canary: Canary }) {
   const action = useAction();
   const commit = () =>
     action.run(async () => {
