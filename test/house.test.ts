@@ -27,7 +27,6 @@ const inside: Readonly<Record<string, string>> = {
   'engine/slots': 'engine/masking engine/models engine/transport',
   'features/explain': 'features/dry-run',
   'features/canary': 'features/pipeline',
-  'features/playground': 'features/explain',
   'features/replay': 'features/dry-run',
   'features/tests': 'features/dry-run',
 };

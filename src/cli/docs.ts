@@ -1,4 +1,4 @@
-import { testDefinitions } from '../features/tests/test-editor-schema.js';
+import { configTests } from '../features/config-tests.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { referenceComments } from '../config/reference.js';
@@ -27,7 +27,7 @@ export async function docs(file: string, env: Environment, isSchema: boolean): P
   for (const { kind, use, problem } of failed) process.stderr.write(`The ${kind} "${use}" ${problem}.\n`);
   const descriptions = await referenceComments();
   const text = isSchema
-    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), descriptions, testDefinitions), null, 2)}\n`
+    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), descriptions, await configTests.definitions()), null, 2)}\n`
     : pluginsMarkdown(file, sound, descriptions);
   return { text, exitCode: failed.length > 0 ? 1 : 0 };
 }

@@ -1,5 +1,5 @@
 import type { Config, SlotConfig } from '../config/config.js';
-import { jsonOrText, send } from '../features/dry-run/caller.js';
+import { jsonOrText, send } from '../engine/http/inner-caller.js';
 import { openGateway } from '../features/open.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { MemorySocket } from '../engine/http/memory-socket.js';

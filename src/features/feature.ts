@@ -1,12 +1,39 @@
 import type { Environment } from '../config/environment.js';
-import type { Extension, OpenGateway } from '../gateway/gateway.js';
+import type { Config, ConfigProblem } from '../config/config.js';
+import type { CoreMiddleware } from '../engine/http/exchange.js';
+import type { Extension, Gateway, OpenGateway } from '../gateway/gateway.js';
+import type { TestVerdict } from '../gateway/options.js';
+import type { Route } from '../operator/route.js';
+import type { CredentialCipher } from '../state/store/credential-cipher.js';
+import type { Resealed } from '../state/store/maintenance.js';
 import type { RouteSource } from '../operator/route-source.js';
 
 /** Part of the gateway that can be left out. Its modules are imported when they are needed. */
 export interface Feature extends RouteSource, Partial<Pick<Extension, 'starts' | 'open'>> {
   readonly name: string;
+  /** Serves paths of its own, below the routes of operators, which `routes` loads. */
+  readonly middleware?: (gateway: Gateway, routes: () => Promise<readonly Route[]>) => CoreMiddleware;
   /** Commands of the command line, by their word. */
   readonly verbs?: Verbs;
+  /** Tests that a config brings. */
+  readonly configTests?: ConfigTests;
+  /** Encrypts anew what it keeps in files outside the store, for `rotate-secret`. */
+  readonly reseal?: (config: Config, cipher: CredentialCipher) => Promise<readonly ResealedPart[]>;
+}
+
+/** Tests that a config brings, in it and beside it. */
+export interface ConfigTests {
+  /** Runs the tests of a config file; the signal ends that. */
+  run(file: string, env: Environment, signal?: AbortSignal): Promise<TestVerdict>;
+  /** Problems of the tests in a config. */
+  problemsOf(text: string, file: string): Promise<readonly ConfigProblem[]>;
+  /** Definitions of the JSON Schema of a config; `test` is that of a test. */
+  definitions(): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Things of one kind, and the result of encrypting them anew. */
+export interface ResealedPart extends Resealed {
+  readonly what: string;
 }
 
 /** Commands of the command line, by their word. */

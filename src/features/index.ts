@@ -5,6 +5,7 @@ import { explain } from './explain/index.js';
 import { keys } from './keys/index.js';
 import { login } from './login/index.js';
 import { metrics } from './metrics/index.js';
+import { openapi } from './openapi/index.js';
 import { opentelemetry } from './opentelemetry/index.js';
 import { pipeline } from './pipeline/index.js';
 import { playground } from './playground/index.js';
@@ -41,4 +42,5 @@ export const features: readonly Feature[] = [
   webSockets,
   tests,
   replay,
+  openapi,
 ];

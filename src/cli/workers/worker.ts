@@ -18,7 +18,7 @@ import { exitWhenWritten } from '../../gateway/telemetry/process-exit.js';
 import type { PoolCanary, Reloaded, SystemReload, WorkerInit } from './worker-init.js';
 import { startWatchdog, type StuckLog } from '../watchdog/watchdog.js';
 import { onLostErrors } from '../../gateway/lost-errors.js';
-import { testConfig } from '../../features/tests/before-reload.js';
+import { configTests } from '../../features/config-tests.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';
 import { failureOf, listenProblem, startFailure } from '../../gateway/start-failure.js';
 import { portToPrimary } from './message-port.js';
@@ -79,7 +79,7 @@ class Worker {
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
     const oldSecretKey = process.env['GW_SECRET_KEY_OLD'];
     const own = { log, masterKey, secretKey, oldSecretKey, panelPassword, isStrict: isStrict(process.env) };
-    const runTests = (signal: AbortSignal) => testConfig(init.file, process.env, signal);
+    const runTests = (signal: AbortSignal) => configTests.run(init.file, process.env, signal);
     const configs = { loadConfig, readConfig, testConfig: runTests };
     const parts = { ...own, ...configs, workerGroup, startedMs, ...live };
     const gateway = await openGateway(config, parts);

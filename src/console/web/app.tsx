@@ -17,7 +17,8 @@ import { Link } from './ui/link.js';
 import { Toaster } from './toaster.js';
 
 interface AppProps {
-  readonly login: ComponentType;
+  /** Page without a session; absent: there is no way to sign in. */
+  readonly login?: ComponentType;
   /** All pages of the console, in the order of the navigation. */
   readonly pages: readonly ConsolePage[];
   /** Commands that features bring to the palette. */
@@ -32,7 +33,7 @@ export function App({ login: Login, pages, commands }: AppProps) {
   useLoginDetour(state === 'out', path, query);
   return (
     <>
-      {state === 'out' && <Login />}
+      {state === 'out' && Login && <Login />}
       {state === 'in' && path !== '/login' && (
         <Shell path={path} pages={pages} commands={commands}>
           <Content path={path} pages={pages} />

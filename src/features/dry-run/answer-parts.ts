@@ -1,5 +1,5 @@
-import type { Received } from './caller.js';
-import { jsonOrText } from './caller.js';
+import type { Received } from '../../engine/http/inner-caller.js';
+import { jsonOrText } from '../../engine/http/inner-caller.js';
 import { wholeAnswer } from './whole-answer.js';
 import type { DryOutcome } from './outcome.js';
 

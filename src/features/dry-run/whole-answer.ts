@@ -1,6 +1,6 @@
 import { MessageFold } from '../../plugin/upstream/index.js';
 import { ModelEvent } from '../../plugin/index.js';
-import type { ReceivedEvent } from './outcome.js';
+import type { ReceivedEvent } from '../../engine/http/inner-caller.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

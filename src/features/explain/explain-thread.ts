@@ -9,7 +9,8 @@ const maxTasks = 100;
 
 /** Thread that explains requests, one after another. It does not keep the process alive while it is idle. */
 export class ExplainThread {
-  readonly #worker = new Worker(new URL('../explainer-thread.js', import.meta.url), {
+  readonly #worker = new Worker(new URL('../thread.js', import.meta.url), {
+    workerData: { module: new URL('./thread.js', import.meta.url).href },
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
   #tasks = 0;

@@ -29,4 +29,8 @@ const verb: Verb<ReplayValues> = {
 };
 
 /** Comparison of two configs by recorded requests. */
-export const replay: Feature = { name: 'replay', verbs: { replay: verb } };
+export const replay: Feature = {
+  name: 'replay',
+  verbs: { replay: verb },
+  reseal: async (...given) => (await import('./reseal.js')).resealRecordings(...given),
+};

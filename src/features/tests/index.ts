@@ -27,4 +27,12 @@ const verb: Verb<TestValues> = {
 };
 
 /** Tests of a config, in it and beside it. */
-export const tests: Feature = { name: 'tests', verbs: { test: verb } };
+export const tests: Feature = {
+  name: 'tests',
+  verbs: { test: verb },
+  configTests: {
+    run: async (...given) => (await import('./before-reload.js')).testConfig(...given),
+    problemsOf: async (...given) => (await import('./read-tests.js')).readConfigTests(...given).problems,
+    definitions: async () => (await import('./test-editor-schema.js')).testDefinitions,
+  },
+};

@@ -1,8 +1,8 @@
-import type { ExplainCall } from '../../explain/page/api.js';
+import type { GivenRequest } from '../../../console/web/request-form/request-form.js';
 import { basePath } from '../../../console/web/state/base-path.js';
 
 /** A command that sends the same request from elsewhere, with the key in a variable. */
-export function curlOf({ post, headers, body }: ExplainCall): string {
+export function curlOf({ post, headers, body }: GivenRequest): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const lines = [
     `curl ${quoted(window.location.origin + basePath + post)}`,

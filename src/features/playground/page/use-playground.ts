@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
-import type { ExplainCall } from '../../explain/page/api.js';
+import type { GivenRequest } from '../../../console/web/request-form/request-form.js';
 import type { AnswerHead, Progress } from '../playground-run.js';
 import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
 import { stream } from '../../../console/web/api/call.js';
@@ -19,7 +19,7 @@ export interface PlaygroundState {
 }
 
 interface Playground extends PlaygroundState {
-  readonly run: (call: ExplainCall) => void;
+  readonly run: (call: GivenRequest) => void;
   readonly stop: () => void;
 }
 
@@ -29,7 +29,7 @@ export function usePlayground(): Playground {
   const controller = useRef<AbortController | undefined>(undefined);
   const stop = () => controller.current?.abort();
   useEffect(() => stop, []);
-  const run = async (call: ExplainCall): Promise<void> => {
+  const run = async (call: GivenRequest): Promise<void> => {
     stop();
     const own = new AbortController();
     controller.current = own;

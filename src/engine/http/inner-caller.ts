@@ -2,7 +2,25 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import type { Duplex } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../plugin/index.js';
-import type { DryRequest, ReceivedEvent } from './outcome.js';
+
+/** Request as a caller sends it. */
+export interface CallerRequest {
+  /** Default: POST with a body, else GET. */
+  readonly method?: string;
+  /** Path with its query, such as `/v1/messages`. */
+  readonly path: string;
+  /** A text is sent as it is; anything else as JSON. */
+  readonly body?: unknown;
+  /** The caller leaves after so many events of the answer, or after so many milliseconds of the clock. */
+  readonly leave?: { readonly afterEvents?: number; readonly afterMs?: number };
+}
+
+/** An event of a streamed answer as its caller received it. */
+export interface ReceivedEvent {
+  readonly event?: string;
+  /** Parsed JSON, else the text (`[DONE]`). */
+  readonly data: unknown;
+}
 
 /** Answer as a caller has received it. */
 export interface Received {
@@ -19,12 +37,12 @@ export interface Received {
   readonly durationMs: number;
 }
 
-/** Max characters of an answer that a dry run keeps. */
+/** Max characters of an answer that is kept. */
 const maxText = 64 * 1024 * 1024;
 
 /** Sends a request over `socket`, and reads its answer as an SDK does. Never throws: a broken connection is an answer too. */
 export function send(
-  { path, method, body, leave }: DryRequest,
+  { path, method, body, leave }: CallerRequest,
   headers: Readonly<Record<string, string>>,
   socket: Duplex,
   clock: Clock,
@@ -54,7 +72,7 @@ class Reading {
   readonly #request: ClientRequest;
   readonly #clock: Clock;
   readonly #startedMs: number;
-  readonly #leave: NonNullable<DryRequest['leave']>;
+  readonly #leave: NonNullable<CallerRequest['leave']>;
   readonly #events: ReceivedEvent[] = [];
   readonly #decoder = new TextDecoder();
   readonly #parser = createParser({ onEvent: ({ event, data }) => this.#onEvent(event, data) });
@@ -63,7 +81,7 @@ class Reading {
   #hasLeft = false;
   #firstEventAtMs: number | undefined;
 
-  constructor(request: ClientRequest, clock: Clock, leave: NonNullable<DryRequest['leave']>) {
+  constructor(request: ClientRequest, clock: Clock, leave: NonNullable<CallerRequest['leave']>) {
     this.#request = request;
     this.#clock = clock;
     this.#leave = leave;

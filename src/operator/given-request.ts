@@ -1,10 +1,9 @@
-import { Closed } from '../../kit/schema/closed.js';
-import { GatewayError, Type } from '../../plugin/index.js';
-import { isRecord } from '../../kit/schema/record.js';
-import type { AuditedAction } from '../../state/audit/audited-action.js';
+import { Closed } from '../kit/schema/closed.js';
+import { GatewayError, Type } from '../plugin/index.js';
+import { isRecord } from '../kit/schema/record.js';
 
-/** Request to explain as an operator sends it. */
-export interface ExplainCall {
+/** Request that an operator gives, with the key that sends it. */
+export interface GivenRequest {
   /** Path with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,8 +14,8 @@ export interface ExplainCall {
 
 const Text = Type.String();
 
-/** Schema of a request to explain, for the API's description. */
-export const ExplainBody = Closed({
+/** Schema of such a request, for the API's description. */
+export const GivenRequestBody = Closed({
   post: Type.Optional(Type.String({ description: 'Path with its query; default `/v1/messages`.' })),
   headers: Type.Optional(Type.Record(Text, Text)),
   body: Type.Unknown({ description: 'Body of the request: JSON, or its text.' }),
@@ -27,10 +26,10 @@ export const ExplainBody = Closed({
   ),
 });
 
-const fields = Object.keys(ExplainBody.properties);
+const fields = Object.keys(GivenRequestBody.properties);
 
-/** Reads the body of `POST /admin/explain`. Throws `invalid_request`. */
-export function readExplainCall(value: unknown): ExplainCall {
+/** Reads such a request. Throws `invalid_request`. */
+export function readGivenRequest(value: unknown): GivenRequest {
   if (!isRecord(value)) throw invalid('body: must be an object');
   const unknown = Object.keys(value).find((name) => !fields.includes(name));
   if (unknown !== undefined) throw invalid(`${JSON.stringify(unknown)}: there are ${fields.join(', ')}`);
@@ -57,11 +56,4 @@ const maxName = 300;
 
 function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', message);
-}
-
-/** Has the audit log say which request is explained: for which key, and its path. */
-export function noteExplained(call: ExplainCall, audit: AuditedAction): ExplainCall {
-  const [path = ''] = call.path.split('?', 1); // a query may hold a credential
-  audit.note({ key: call.as, path });
-  return call;
 }

@@ -1,26 +1,33 @@
 import { useState } from 'preact/hooks';
-import { fetchKeyNames } from '../../../console/web/api/names.js';
-import { usePlace } from '../../../console/web/state/location.js';
-import { useResource } from '../../../console/web/state/use-resource.js';
-import { Button } from '../../../console/web/ui/button.js';
-import { TextArea } from '../../../console/web/ui/field.js';
-import { Card } from '../../../console/web/ui/page.js';
-import { Select } from '../../../console/web/ui/select.js';
-import type { ExplainCall } from './api.js';
+import { fetchKeyNames } from '../api/names.js';
+import { usePlace } from '../state/location.js';
+import { useResource } from '../state/use-resource.js';
+import { Button } from '../ui/button.js';
+import { TextArea } from '../ui/field.js';
+import { Card } from '../ui/page.js';
+import { Select } from '../ui/select.js';
 import { exampleOf, formats, headersIn } from './examples.js';
-import './explain.css';
+import './request-form.css';
 
-interface ExplainFormProps {
+/** Request of an operator; `as`: id of a key, `master`, or null without a key. */
+export interface GivenRequest {
+  readonly post: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly as: string | null;
+}
+
+interface RequestFormProps {
   /** Text of the button; default: Explain. */
   readonly verb?: string;
   /** A request without a key is no choice. */
   readonly needsKey?: boolean;
   readonly isBusy: boolean;
-  readonly onExplain: (call: ExplainCall) => void;
+  readonly onSend: (request: GivenRequest) => void;
 }
 
 /** Form for a request; the query of the page may name its format, model and key. */
-export function ExplainForm({ verb = 'Explain', needsKey = false, isBusy, onExplain }: ExplainFormProps) {
+export function RequestForm({ verb = 'Explain', needsKey = false, isBusy, onSend }: RequestFormProps) {
   const { query } = usePlace();
   const model = query.get('model') ?? 'sonnet-5';
   const [post, setPost] = useState<string>(
@@ -34,8 +41,8 @@ export function ExplainForm({ verb = 'Explain', needsKey = false, isBusy, onExpl
     setPost(path);
   };
   return (
-    <Card class="explain-form">
-      <div class="explain-choices">
+    <Card class="request-form">
+      <div class="request-choices">
         <Select
           label="Format"
           value={post}
@@ -57,7 +64,7 @@ export function ExplainForm({ verb = 'Explain', needsKey = false, isBusy, onExpl
         tone="primary"
         busy={isBusy}
         onClick={() =>
-          onExplain({ post, body: valueOf(body), headers: headersIn(headers), as: as === 'none' ? null : as })
+          onSend({ post, body: valueOf(body), headers: headersIn(headers), as: as === 'none' ? null : as })
         }
       >
         {verb}
