@@ -6,7 +6,6 @@ import { failureOf, startFailure, UsageError } from '../gateway/start-failure.js
 import { version } from '../kit/version.js';
 import { commands } from './commands.js';
 import { configFile } from './config-file.js';
-import { usageOf } from './usage.js';
 
 /**
  * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it; `exit`
@@ -35,7 +34,7 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: options() });
   const { help, version: asksVersion, ...given } = values;
   const [word, ...words] = positionals;
-  if (help) return print(usageOf(word));
+  if (help) return print((await import('./usage.js')).usageOf(word));
   if (asksVersion) return print(`${version}\n`);
   if (word === undefined) return serve(given);
   const known = Object.hasOwn(commands, word) ? commands[word] : undefined;
