@@ -79,7 +79,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, operators: Operators
     },
     asOperator: operators.asOperator,
     authorizeMetrics: operators.authorizeMetrics,
-    metricsText: () => gateway.metricsText(),
+    metricsText: () => gateway.metrics.text(),
     watch: gateway.watches,
   };
 }

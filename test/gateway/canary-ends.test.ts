@@ -143,7 +143,7 @@ describe('the end of a canary', () => {
   it('counts as a reload where it is taken', async () => {
     await startCanary();
     const taken = async () =>
-      /gw2api_config_reloads_total\{outcome="taken"\} (\d+)/.exec(await under.gateway.metricsText())?.[1];
+      /gw2api_config_reloads_total\{outcome="taken"\} (\d+)/.exec(await under.gateway.metrics.text())?.[1];
     expect(await taken()).to.equal('0');
     await reload.commit();
     expect(await taken()).to.equal('1');

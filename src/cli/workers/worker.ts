@@ -147,7 +147,7 @@ class Worker {
   async #prepare(gateway: Gateway, text: string): Promise<readonly ConfigProblem[]> {
     this.#text = text;
     try {
-      this.#prepared = await gateway.prepareReload();
+      this.#prepared = await gateway.reloads.prepare();
       return [];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

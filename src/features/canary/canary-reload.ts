@@ -24,10 +24,10 @@ export class CanaryReload implements CanaryReloads {
 
   async start(percent: number, { skipsTests = false }: ReloadOptions = {}): Promise<StartedCanary> {
     const { workerGroup } = this.#gateway;
-    if (!skipsTests) await this.#gateway.testNext();
+    if (!skipsTests) await this.#gateway.reloads.test();
     const changes = workerGroup
       ? await workerGroup.startCanary(percent)
-      : await this.here.start(await this.#gateway.prepareReload(), percent);
+      : await this.here.start(await this.#gateway.reloads.prepare(), percent);
     return { shared: this.report?.shared ?? true, changes };
   }
 

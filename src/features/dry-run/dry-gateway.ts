@@ -43,7 +43,7 @@ export class DryGateway {
 
   private constructor(gateway: Gateway, world: World, { keys = {}, teams = {} }: DrySettings) {
     this.#gateway = gateway;
-    this.#accept = gateway.listenWithin();
+    this.#accept = gateway.listeners.openWithin();
     this.#clock = world.clock;
     this.#upstreams = world.upstreams;
     this.#stillness = world.stillness;

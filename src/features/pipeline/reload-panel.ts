@@ -17,7 +17,7 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
         'that, not started, and disposed.',
       answers: { 200: PreviewReport },
       async handle() {
-        const preview = await gateway.previewReload().then(
+        const preview = await gateway.reloads.preview().then(
           (changes) => ({ problems: [], changes }),
           (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
         );

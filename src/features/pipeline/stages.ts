@@ -63,7 +63,7 @@ export interface PanelStage {
 export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {
   const { config, pipeline } = gateway.runtime;
   const { loaded } = pipeline;
-  const [times, comments] = await Promise.all([gateway.stageTimes(), referenceComments()]);
+  const [times, comments] = await Promise.all([gateway.metrics.stageTimes(), referenceComments()]);
   const fields = config.pipeline.map((stage) => fieldsOf(stage, loaded.get(stage), comments));
   const stages = pipeline.stages.map((stage, at) => ({
     ...stage,
