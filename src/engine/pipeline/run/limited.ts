@@ -127,7 +127,7 @@ export function reportSkip(state: object, place: StagePlace, error: unknown): vo
   const { stage, path, at, meter } = place;
   const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
   meter?.skip();
-  trace.skip(place);
+  trace.clock.skip(place);
   log.warn({ stage, path, at, err: error }, 'A stage has failed and was skipped.');
 }
 
