@@ -3,7 +3,7 @@ import type { CacheLoss, LedgerCost, LedgerRow, LedgerRowKey } from '../state/le
 import type { LedgerTokens } from '../plugin/core.js';
 import type { Cost, RequestDetail, RequestReport, Tokens } from './schemas.js';
 
-/** A row of the ledger as sent by the panel API. */
+/** A row of the ledger as sent by the console API. */
 export function requestReport(
   row: LedgerRow,
   nameOf: (keyId: string) => string,

@@ -6,7 +6,7 @@ import { adminApi } from './admin.js';
 import { asOperator } from './audited-stage-route.js';
 import { routeLoader } from './loaded-routes.js';
 import { Names } from './names.js';
-import { panelApi } from './panel.js';
+import { consoleApi } from './console-api.js';
 import type { OperatorContext, Route } from './route.js';
 import type { RouteSource, SharedServices } from './route-source.js';
 
@@ -24,15 +24,15 @@ export function openOperators(gateway: Gateway, features: readonly RouteSource[]
   const authenticatePerson = (ctx: OperatorContext) => shared().sessions.authenticate(ctx);
   const sources = [overview, ...features];
   const parts = { gateway, shared, sources, authenticate };
-  const [loadAdmin, loadPanel] = [routeLoader('admin', parts), routeLoader('panel', parts)];
+  const [loadAdmin, loadConsole] = [routeLoader('admin', parts), routeLoader('panel', parts)];
   const admin = adminApi(loadAdmin, authenticate);
   return {
-    middleware: [admin.middleware, panelApi(loadPanel, authenticatePerson)],
+    middleware: [admin.middleware, consoleApi(loadConsole, authenticatePerson)],
     matchers: [admin],
     asOperator: asOperator(services, authenticatePerson),
     authorizeMetrics: (ctx) => requireAdminScope(ctx, services, 'metrics'),
     async routes() {
-      const loaded = await Promise.all([loadAdmin(), loadPanel()]);
+      const loaded = await Promise.all([loadAdmin(), loadConsole()]);
       return loaded.flatMap(({ routes }) => routes);
     },
   };

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { fetchSession } from './api/session.js';
-import { toPanelError } from './api/panel-error.js';
+import { toConsoleError } from './api/console-error.js';
 import { PluginPage } from './plugin-page.js';
 import type { ConsolePage } from './shell/console-page.js';
 import type { UseCommands } from './shell/palette/command.js';
@@ -85,8 +85,8 @@ async function findSession(): Promise<void> {
     signedIn(await fetchSession());
   } catch (error) {
     // A 401 has led to the login already; other failures are shown by each page.
-    if (toPanelError(error).status === 401) return;
-    toast(toPanelError(error).message, 'bad');
+    if (toConsoleError(error).status === 401) return;
+    toast(toConsoleError(error).message, 'bad');
     signedIn();
   }
 }

@@ -24,7 +24,7 @@ const SideReport = Type.Object({
   }),
 });
 
-/** A canary as sent by `/admin` and the panel API. */
+/** A canary as sent by `/admin` and the console API. */
 export const CanaryReport = Type.Object({
   state: State,
   percent: Type.Number({ description: 'Share of new sessions that get the new config.' }),
@@ -81,7 +81,7 @@ function sideReport(side: SideFigures): Static<typeof SideReport> {
 /** More says nothing more, and JSON has no infinity. */
 const maxEvidence = 1e12;
 
-/** Answer about the canary, as sent by `/admin` and the panel API. */
+/** Answer about the canary, as sent by `/admin` and the console API. */
 export const CanaryStatus = Type.Object({
   object: Type.Literal('reload'),
   canary: Type.Union([CanaryReport, Type.Null()], {

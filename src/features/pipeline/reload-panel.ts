@@ -35,7 +35,7 @@ export function reloadRoutes(gateway: Gateway): readonly Route[] {
   ];
 }
 
-/** Preview of a reload as sent by the panel API. */
+/** Preview of a reload as sent by the console API. */
 export const PreviewReport = Type.Object({
   object: Type.Literal('reload_preview'),
   file: Type.String(),

@@ -4,7 +4,7 @@ import { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken } from '../../gateway/options.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 
-/** Answer to a reload, as sent by `/admin` and the panel API. */
+/** Answer to a reload, as sent by `/admin` and the console API. */
 export const ReloadReport = Type.Object({
   status: Type.Literal('reloaded'),
   needs_restart: Type.Array(Type.String(), {
@@ -18,7 +18,7 @@ export function reloadReport({ needsRestart, changes }: Taken): Static<typeof Re
   return { status: 'reloaded', needs_restart: [...needsRestart], changes };
 }
 
-/** Answer to the start of a canary, as sent by `/admin` and the panel API. */
+/** Answer to the start of a canary, as sent by `/admin` and the console API. */
 export const CanaryStarted = Type.Object({
   status: Type.Literal('canary'),
   shared: Type.Boolean({

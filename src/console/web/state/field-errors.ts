@@ -1,14 +1,14 @@
-import { PanelError } from '../api/panel-error.js';
+import { ConsoleError } from '../api/console-error.js';
 
 interface FieldErrors {
   /** Problem of a field, by its path; that of a part of its value, too. */
   readonly at: (path: string) => string | undefined;
   /** The error for below the form: the problems that have no field, or the number of those that have one. */
-  readonly rest: PanelError | undefined;
+  readonly rest: ConsoleError | undefined;
 }
 
 /** Splits an error of the API, a problem a line with its path first, over the fields of a form. */
-export function fieldErrors(error: PanelError | undefined, paths: readonly string[]): FieldErrors {
+export function fieldErrors(error: ConsoleError | undefined, paths: readonly string[]): FieldErrors {
   const lines = (error?.message ?? '').split('\n').map((line) => {
     const [, path = '', message = line] = /^([^\s:]+(?: [^\s:]+)*): (.+)$/.exec(line) ?? [];
     return { line, message, field: paths.find((each) => isWithin(path, each)) };
@@ -20,13 +20,13 @@ export function fieldErrors(error: PanelError | undefined, paths: readonly strin
 }
 
 function restOf(
-  { status, code, retryAfterSeconds }: PanelError,
+  { status, code, retryAfterSeconds }: ConsoleError,
   placed: number,
   others: readonly { readonly line: string }[],
-): PanelError {
+): ConsoleError {
   const marked = placed === 1 ? 'A field above says why.' : `${placed} fields above say why.`;
   const message = [...(placed > 0 ? [marked] : []), ...others.map(({ line }) => line)].join('\n');
-  return new PanelError(status, code, message, retryAfterSeconds);
+  return new ConsoleError(status, code, message, retryAfterSeconds);
 }
 
 function isWithin(path: string, field: string): boolean {

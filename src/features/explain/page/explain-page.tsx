@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Explanation } from '../explanation.js';
-import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Page } from '../../../console/web/ui/page.js';
@@ -22,7 +22,7 @@ export const explainPage: ConsolePage = {
 /** Page that shows how the gateway would handle a request now. */
 function ExplainPage() {
   const [explanation, setExplanation] = useState<Explanation>();
-  const [problem, setProblem] = useState<PanelError>();
+  const [problem, setProblem] = useState<ConsoleError>();
   const isViewer = useIsViewer();
   const [isBusy, setBusy] = useState(false);
   const explain = async (call: GivenRequest): Promise<void> => {
@@ -31,7 +31,7 @@ function ExplainPage() {
     try {
       setExplanation(await fetchExplanation(call));
     } catch (error) {
-      setProblem(toPanelError(error));
+      setProblem(toConsoleError(error));
     } finally {
       setBusy(false);
     }

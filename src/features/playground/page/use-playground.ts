@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import type { GivenRequest } from '../../../console/web/request-form/request-form.js';
 import type { AnswerHead, Progress } from '../playground-run.js';
-import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
 import { stream } from '../../../console/web/api/call.js';
 
 /** A request of the playground, as far as it has come. */
@@ -15,7 +15,7 @@ export interface PlaygroundState {
   readonly answer: string;
   /** Present once it has ended; null: it reached no model. */
   readonly request?: OpenedRequest | null;
-  readonly problem?: PanelError;
+  readonly problem?: ConsoleError;
 }
 
 interface Playground extends PlaygroundState {
@@ -44,7 +44,7 @@ export function usePlayground(): Playground {
     try {
       await stream('/playground', call, own.signal, take);
     } catch (error) {
-      if (!own.signal.aborted) change({ problem: toPanelError(error) });
+      if (!own.signal.aborted) change({ problem: toConsoleError(error) });
     }
     change({ isRunning: false });
   };

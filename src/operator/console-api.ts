@@ -5,24 +5,24 @@ import { StoreError } from '../state/store/store-error.js';
 import type { LoadedRoutes, LoadRoutes } from './loaded-routes.js';
 import type { OperatorContext } from './route.js';
 
-/** Authenticates a caller of the panel API. Throws 401, 403 and `store_unavailable`. */
+/** Authenticates a caller of the console API. Throws 401, 403 and `store_unavailable`. */
 type Authenticate = (ctx: OperatorContext) => Promise<unknown>;
 
 /** Routes of `/api/panel/*`, loaded by the first request to one of them. */
-export function panelApi(load: LoadRoutes, authenticate: Authenticate): CoreMiddleware {
+export function consoleApi(load: LoadRoutes, authenticate: Authenticate): CoreMiddleware {
   return async (ctx, next) => {
-    if (isPanelPath(ctx.path)) await answerPanel(ctx, await load(), authenticate);
+    if (isPanelPath(ctx.path)) await answerConsole(ctx, await load(), authenticate);
     else await next();
   };
 }
 
-/** True also for unknown panel paths, in upper or lower case: the router ignores case too. */
+/** True also for unknown console paths, in upper or lower case: the router ignores case too. */
 function isPanelPath(path: string): boolean {
   return /^\/api\/panel(\/|$)/i.test(path);
 }
 
-/** Answers a panel request; refuses unknown routes only after authentication. */
-async function answerPanel(
+/** Answers a console request; refuses unknown routes only after authentication. */
+async function answerConsole(
   ctx: CoreContext,
   { router }: LoadedRoutes,
   authenticate: Authenticate,
@@ -37,7 +37,7 @@ async function answerPanel(
       refuseUnrouted(ctx, allowedMethods([router], ctx.path));
     });
   } catch (error) {
-    // A StoreError explains the problem to the operator, and only the operator calls the panel.
+    // A StoreError explains the problem to the operator, and only the operator calls the console's API.
     if (error instanceof StoreError) throw new GatewayError('conflict', error.message, { cause: error });
     throw error;
   }
