@@ -6,7 +6,7 @@ import { otherFile } from '../gateway/load-config.js';
 import { configSchema } from '../engine/pipeline/load/config-schema.js';
 import { builtinPlugins, listPlugins, type ListedPlugin } from '../engine/pipeline/load/listed-plugins.js';
 import { builtinFolder } from '../engine/pipeline/load/resolve.js';
-import { pluginsMarkdown } from './plugins-markdown.js';
+import { optionFields, type OptionField } from '../engine/pipeline/load/option-fields.js';
 
 export interface Docs {
   readonly text: string;
@@ -34,4 +34,39 @@ export async function docs(file: string, env: Environment, isSchema: boolean): P
 
 function distinct(plugins: readonly ListedPlugin[]): readonly ListedPlugin[] {
   return [...new Map(plugins.map((plugin) => [`${plugin.kind} ${plugin.use}`, plugin])).values()];
+}
+
+/** The options of plugins as Markdown, a table for each. */
+function pluginsMarkdown(
+  file: string,
+  plugins: readonly ListedPlugin[],
+  descriptions: ReadonlyMap<string, string>,
+): string {
+  const sections = plugins.map(({ kind, name, use, options }) => {
+    const rows = optionFields(options).map((field) =>
+      rowOf(field, descriptions.get(`${kind} ${use}.${field.keys.join('.')}`)),
+    );
+    const head = [`## ${kind} ${name}`, ...(use === name ? [] : ['', `\`${use}\``])];
+    const table = ['| option | type | default | meaning |', '|---|---|---|---|', ...rows];
+    return [...head, '', ...(rows.length > 0 ? table : ['No options.']), ''].join('\n');
+  });
+  return [`# Plugins of ${file}`, '', ...sections].join('\n');
+}
+
+function rowOf(
+  { keys, type, values, isSecret, initial, isRequired, description = '' }: OptionField,
+  words = description,
+): string {
+  const name = values.length > 0 ? values.map(code).join(' | ') : type;
+  const cells = [
+    `\`${keys.join('.')}\``,
+    isSecret ? `${name}, secret` : name,
+    isRequired ? 'required' : code(initial),
+    words,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
+}
+
+function code(value: unknown): string {
+  return value === undefined ? '' : `\`${JSON.stringify(value)}\``;
 }

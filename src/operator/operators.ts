@@ -2,13 +2,18 @@ import type { Operators } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { adminCaller, requireAdminScope } from './access/admin-caller.js';
 import { Sessions } from './access/sessions.js';
-import { adminApi } from './admin.js';
-import { asOperator } from './audited-stage-route.js';
-import { routeLoader } from './loaded-routes.js';
+import { routeLoader, type LoadedRoutes, type LoadRoutes } from './loaded-routes.js';
 import { Names } from './names.js';
-import { consoleApi } from './console-api.js';
-import type { OperatorContext, Route } from './route.js';
+import type { OperatorContext, Route, Caller } from './route.js';
 import type { RouteSource, SharedServices } from './route-source.js';
+import type { CoreMiddleware, CoreContext } from '../engine/http/exchange.js';
+import type { Matcher } from '../engine/http/layers.js';
+import { GatewayError } from '../plugin/index.js';
+import { allowedMethods, refuseUnrouted } from '../engine/http/unrouted.js';
+import { StoreError } from '../state/store/store-error.js';
+import { isRead, requireRole } from './access/actor.js';
+import type { RouteContext } from '../engine/http/route-context.js';
+import type { Services } from '../gateway/services.js';
 
 interface OperatorApi extends Operators {
   /** All routes of `/admin` and of `/api/panel`. */
@@ -50,3 +55,96 @@ function shareWithin(gateway: Gateway): () => SharedServices {
       names: new Names(gateway.services.store, gateway.services.now),
     });
 }
+
+/** Routes of `/admin/*`, loaded by the first request that may be for one of them. */
+function adminApi(
+  load: LoadRoutes,
+  authenticate: (ctx: OperatorContext) => Promise<unknown>,
+): Matcher & { readonly middleware: CoreMiddleware } {
+  let loaded: LoadedRoutes | undefined;
+  return {
+    // What is not loaded has had no request: `match` is asked about one that has passed `middleware`.
+    match: (path, method) => loaded?.router.match(path, method) ?? { path: [] },
+    async middleware(ctx, next) {
+      if (!isAdminPath(ctx.path)) return next();
+      loaded ??= await load();
+      const run = loaded.router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
+      await run(ctx, async () => {
+        await authenticate(ctx);
+        await next();
+      });
+    },
+  };
+}
+
+/** True also for unknown admin paths, in upper or lower case: the router ignores case too. */
+function isAdminPath(path: string): boolean {
+  return /^\/admin(\/|$)/i.test(path);
+}
+
+/** Authenticates a caller of the console API. Throws 401, 403 and `store_unavailable`. */
+type Authenticate = (ctx: OperatorContext) => Promise<unknown>;
+
+/** Routes of `/api/panel/*`, loaded by the first request to one of them. */
+function consoleApi(load: LoadRoutes, authenticate: Authenticate): CoreMiddleware {
+  return async (ctx, next) => {
+    if (isPanelPath(ctx.path)) await answerConsole(ctx, await load(), authenticate);
+    else await next();
+  };
+}
+
+/** True also for unknown console paths, in upper or lower case: the router ignores case too. */
+function isPanelPath(path: string): boolean {
+  return /^\/api\/panel(\/|$)/i.test(path);
+}
+
+/** Answers a console request; refuses unknown routes only after authentication. */
+async function answerConsole(
+  ctx: CoreContext,
+  { router }: LoadedRoutes,
+  authenticate: Authenticate,
+): Promise<void> {
+  ctx.set('cache-control', 'no-store');
+  ctx.set('x-content-type-options', 'nosniff');
+  const operatorContext = ctx as unknown as OperatorContext; // a wider view of the same
+  const run = router.routes() as unknown as CoreMiddleware; // likewise
+  try {
+    await run(ctx, async () => {
+      if (ctx.method !== 'OPTIONS') await authenticate(operatorContext);
+      refuseUnrouted(ctx, allowedMethods([router], ctx.path));
+    });
+  } catch (error) {
+    // A StoreError explains the problem to the operator, and only the operator calls the console's API.
+    if (error instanceof StoreError) throw new GatewayError('conflict', error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Runs routes of stages for operators; the audit log knows a change by the request's path, without its query. */
+function asOperator(
+  { audit }: Pick<Services, 'audit'>,
+  authenticate: (ctx: OperatorContext) => Promise<Caller>,
+): RouteContext['asOperator'] {
+  return async (ctx, stage, work) => {
+    const admitted = async (): Promise<void> => {
+      const { actor } = await authenticate(ctx);
+      requireRole(actor, ctx);
+      await work();
+    };
+    if (isRead(ctx.method)) return admitted();
+    const { log, requestId } = ctx.state;
+    const target = `${ctx.method} ${ctx.path}`;
+    const terms = { action: 'stage.call', target, address: ctx.ip, requestId, log, noted };
+    return audit.run(terms, async (action) => {
+      action.note({ stage });
+      try {
+        await admitted();
+      } finally {
+        action.actor = ctx.state.actor;
+      }
+      if (ctx.status >= 400) action.refuse(`status_${ctx.status}`);
+    });
+  };
+}
+
+const noted = 'An operator has called a route of a stage.';

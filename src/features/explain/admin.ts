@@ -6,7 +6,7 @@ import { GivenRequestBody, readGivenRequest } from '../../operator/given-request
 import { noteExplained } from './note-explained.js';
 import { explanations } from './extension.js';
 import { recordedReport } from './recorded-report.js';
-import { recordedRequest } from './recorded-request.js';
+import { recordedRequest } from './recorded-report.js';
 
 /** Max bytes of a request to explain. */
 const maxExplainBytes = 16 * 1024 * 1024;

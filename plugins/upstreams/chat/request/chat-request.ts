@@ -16,16 +16,16 @@ import { reportUnreadParts } from '../../shared/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
 import { capabilitiesFor } from '../taken-back.js';
-import type { ChatBody } from './chat-body.js';
+import type { ChatBody, ChatContent, ChatMessage, ChatPart } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';
-import { joinedUsers } from './joined-users.js';
 import { withLastMarkers, withMarker } from './markers.js';
-import { outputOf } from './output.js';
 import { settingFields } from './settings.js';
 import { thinkingFields } from './thinking.js';
 import { toolFields } from './tools.js';
 import { prefillFields } from './turns.js';
+import { sentFormat } from '../../shared/openai-schemas.js';
+import { schemaOf, withInstruction } from '../../shared/output-words.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;
@@ -92,4 +92,48 @@ export function chatRequest(
 function dialectFor({ grammar }: Capabilities, { without }: CallTerms): Conversion['dialect'] {
   if (without?.has('grammar')) return 'grammar-minimal';
   return grammar ? 'grammar' : 'openai';
+}
+
+/** Messages with neighbouring ones of one user as one, for a server that takes no system text but within theirs. */
+function joinedUsers(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const joined: ChatMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role === 'user' && last?.role === 'user' && message.name === last.name)
+      joined[joined.length - 1] = { ...last, content: both(last.content, message.content) };
+    else joined.push(message);
+  }
+  return joined;
+}
+
+function both(first: ChatContent, second: ChatContent): ChatContent {
+  if (typeof first === 'string' && typeof second === 'string') return `${first}\n\n${second}`;
+  return [...partsIn(first), ...partsIn(second)];
+}
+
+function partsIn(content: ChatContent): readonly ChatPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+interface Output {
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Request that asks for the form in words, where the server cannot be held to it. */
+  readonly request: MessagesRequest;
+}
+
+/** `response_format` of structured output. Without support for schemas, the system text asks for one. */
+function outputOf(request: MessagesRequest, conversion: Conversion): Output {
+  const format = request.output_config?.format;
+  if (!format) return { fields: {}, request };
+  const { structuredOutput } = conversion.capabilities;
+  const schema = schemaOf(format);
+  const jsonMode = { response_format: { type: 'json_object' } };
+  if (!schema && structuredOutput !== 'none') return { fields: jsonMode, request };
+  if (structuredOutput === 'json_schema') {
+    const json_schema = sentFormat(format, conversion);
+    return { fields: { response_format: { type: 'json_schema', json_schema } }, request };
+  }
+  conversion.dropped.add('output_config.format', schema ? 'setting' : 'mend');
+  const fields = structuredOutput === 'json_object' ? jsonMode : {};
+  return { fields, request: withInstruction(request, schema) };
 }

@@ -1,9 +1,8 @@
 import type Koa from 'koa';
 import { GatewayError, isGatewayError, type Clock } from '../../../plugin/index.js';
 import type { Interceptor, StagePlace } from '../../../plugin/core.js';
-import { originalContext, type AnyContext } from '../stage/context-view.js';
+import { originalContext, type AnyContext, contextView } from '../stage/context-view.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
-import { whileOpen, type Opening } from './open-context.js';
 
 /** Limits of a pipeline entry on its stage. */
 export interface StageLimits {
@@ -133,4 +132,23 @@ export function reportSkip(state: object, place: StagePlace, error: unknown): vo
 
 interface Log {
   warn(fields: object, message: string): void;
+}
+
+/** True until the time of a stage is over. */
+interface Opening {
+  isOpen: boolean;
+}
+
+/**
+ * View of a request's context for a stage with a time limit: what the stage sets is dropped once its time is
+ * over, as the request has gone on without it.
+ */
+function whileOpen(ctx: AnyContext, opening: Opening): AnyContext {
+  const state = new Proxy<object>(ctx.state, {
+    get: (target, key) => Reflect.get(target, key), // its getters read private fields of the state itself
+    set: (target, key, value) => !opening.isOpen || Reflect.set(target, key, value),
+    deleteProperty: (target, key) => !opening.isOpen || Reflect.deleteProperty(target, key),
+    defineProperty: (target, key, shape) => !opening.isOpen || Reflect.defineProperty(target, key, shape),
+  });
+  return contextView(ctx, state, () => opening.isOpen);
 }

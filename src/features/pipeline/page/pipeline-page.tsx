@@ -6,10 +6,11 @@ import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
-import { fetchPipeline } from './api.js';
+import { fetchPipeline, type Stage } from './api.js';
 import type { PartialReload } from './partial-reload.js';
 import { ReloadDialog } from './reload-dialog.js';
-import { Step, stepsOf } from './step.js';
+import { groupBy } from '../../../console/web/format/group-by.js';
+import { StageItem } from './stage-item.js';
 import './pipeline.css';
 import './options.css';
 
@@ -81,5 +82,23 @@ function PipelinePage({ partial }: { readonly partial: PartialReload | undefined
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** Stages by the place of their entry: alternatives of one entry are one step. */
+function stepsOf(stages: readonly Stage[]): readonly (readonly [string, readonly Stage[]])[] {
+  return [...groupBy(stages, ({ group, path }) => group ?? path)];
+}
+
+/** A stage, or the alternatives of one entry. */
+function Step({ stages, number }: { readonly stages: readonly Stage[]; readonly number: number }) {
+  const isOneOf = stages.some(({ group }) => group !== null);
+  const items = stages.map((stage) => <StageItem key={stage.path} stage={stage} number={number} />);
+  if (!isOneOf) return items;
+  return (
+    <li class="stage-group">
+      <p>One of these: the first whose conditions hold.</p>
+      <ol>{items}</ol>
+    </li>
   );
 }

@@ -6,9 +6,9 @@ import { CopyButton } from '../../../console/web/ui/copy-button.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import { RequestForm, type GivenRequest } from '../../../console/web/request-form/request-form.js';
-import { curlOf } from './curl.js';
 import { RunView } from './run-view.js';
 import { usePlayground } from './use-playground.js';
+import { basePath } from '../../../console/web/state/base-path.js';
 import './playground.css';
 
 export const playgroundPage: ConsolePage = {
@@ -54,4 +54,22 @@ function PlaygroundPage() {
       {call && !state.problem && <RunView state={state} />}
     </Page>
   );
+}
+
+/** A command that sends the same request from elsewhere, with the key in a variable. */
+function curlOf({ post, headers, body }: GivenRequest): string {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const lines = [
+    `curl ${quoted(window.location.origin + basePath + post)}`,
+    '-H "Authorization: Bearer $GW_KEY"',
+    "-H 'content-type: application/json'",
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    `-d ${quoted(text)}`,
+  ];
+  return lines.join(' \\\n  ');
+}
+
+/** Text in single quotes of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
