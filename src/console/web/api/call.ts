@@ -1,5 +1,4 @@
 import { createParser } from 'eventsource-parser';
-import { isAttended } from '../state/attended.js';
 import { basePath } from '../state/base-path.js';
 import { signedOut } from '../state/session.js';
 import { ConsoleError, errorOf } from './console-error.js';
@@ -118,4 +117,14 @@ function csrfToken(): string {
     if (cookie) return decodeURIComponent(cookie.slice(name.length));
   }
   return '';
+}
+
+let lastInputMs = Date.now();
+
+for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel'])
+  window.addEventListener(type, () => void (lastInputMs = Date.now()), { passive: true, capture: true });
+
+/** True if somebody has used the page within the last minute. */
+function isAttended(): boolean {
+  return Date.now() - lastInputMs < 60_000;
 }
