@@ -5,7 +5,7 @@ import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Checked } from './checked.js';
 import type { Backoff, CooldownPolicy, SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
-import { slotPriceErrors, slotPrices } from './prices.js';
+import { slotPriceErrors, slotPrices } from './catalog.js';
 import type { RawSlot } from './schema.js';
 import { filterErrors, servedModels, servedModelErrors } from './served-models.js';
 

@@ -129,3 +129,17 @@ function byName(formats: readonly Format[]): HostServices['formats'] {
  * too long.
  */
 const maxAgentLength = 512;
+
+/** Makes a value from a runtime, once for each. */
+export function perRuntime<Value extends object>(
+  make: (runtime: Runtime) => Value,
+): (runtime: Runtime) => Value {
+  const made = new WeakMap<Runtime, Value>();
+  return (runtime) => {
+    const known = made.get(runtime);
+    if (known) return known;
+    const value = make(runtime);
+    made.set(runtime, value);
+    return value;
+  };
+}

@@ -1,6 +1,7 @@
 import { Closed } from '../kit/schema/closed.js';
 import { GatewayError, Type } from '../plugin/index.js';
 import { isRecord } from '../kit/schema/record.js';
+import type { AuditedAction } from '../state/audit/audited-action.js';
 
 /** Request that an operator gives, with the key that sends it. */
 export interface GivenRequest {
@@ -56,4 +57,11 @@ const maxName = 300;
 
 function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', message);
+}
+
+/** Has the audit log say which request was given: for which key, and its path. */
+export function noteGiven(call: GivenRequest, audit: AuditedAction): GivenRequest {
+  const [path = ''] = call.path.split('?', 1); // a query may hold a credential
+  audit.note({ key: call.as, path });
+  return call;
 }

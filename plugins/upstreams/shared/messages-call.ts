@@ -19,7 +19,7 @@ import { withoutMarkerField, withoutOwnMarkers } from './own-markers.js';
 import type { SchemaOptions } from './schema-options.js';
 import { withoutServerTools, type WithoutTools } from './server-tools.js';
 import { hasOwnSystem, withSystemInUser } from './system-in-user.js';
-import { entryValue } from './without.js';
+import { entryValue } from './refused-part.js';
 import { withoutSampling } from './without-sampling.js';
 import { sealedLosses, withoutSealed } from './reasoning-envelope.js';
 

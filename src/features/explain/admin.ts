@@ -2,8 +2,7 @@ import { GatewayError, parseJson, Type } from '../../plugin/index.js';
 import { readText } from '../../plugin/core.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
-import { GivenRequestBody, readGivenRequest } from '../../operator/given-request.js';
-import { noteExplained } from './note-explained.js';
+import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
 import { explanations } from './extension.js';
 import { recordedReport } from './recorded-report.js';
 import { recordedRequest } from './recorded-report.js';
@@ -43,7 +42,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
       const explainer = await gateway.use(explanations);
       return explainer.explain(async () => {
         const text = await readText(ctx.req, maxExplainBytes, ctx.state.signal);
-        return noteExplained(readGivenRequest(parseJson(text)), audit);
+        return noteGiven(readGivenRequest(parseJson(text)), audit);
       });
     },
   }),

@@ -1,6 +1,5 @@
 import { Type } from '../../plugin/index.js';
-import { GivenRequestBody, readGivenRequest } from '../../operator/given-request.js';
-import { noteExplained } from './note-explained.js';
+import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
 import { explanations } from './extension.js';
 import { withoutTexts } from './without-texts.js';
 import type { RoutesOf } from '../../operator/route-source.js';
@@ -24,7 +23,7 @@ export const panelRoutes: RoutesOf = (gateway) => [
     async handle({ readBody, actor, audit }) {
       const explainer = await gateway.use(explanations);
       const explanation = await explainer.explain(async () =>
-        noteExplained(readGivenRequest(await readBody()), audit),
+        noteGiven(readGivenRequest(await readBody()), audit),
       );
       return actor.role === 'admin' ? explanation : withoutTexts(explanation);
     },

@@ -5,7 +5,7 @@ import { basePathOf } from '../../config/public-url.js';
 import type { CoreContext } from '../../engine/http/exchange.js';
 import { refuseUnrouted } from '../../engine/http/unrouted.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { perRuntime } from '../../gateway/per-runtime.js';
+import { perRuntime } from '../../gateway/runtime.js';
 import { once } from '../../kit/once.js';
 import { cookieName, sessionCookie } from '../../operator/access/cookies.js';
 import type { Route } from '../../operator/route.js';

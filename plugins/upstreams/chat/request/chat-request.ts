@@ -5,7 +5,7 @@ import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
-import { withOutputConfig } from '../../shared/output-config.js';
+import { withOutputConfig } from '../../shared/output-words.js';
 import { withinLimit } from '../../shared/max-tokens.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { withExtraFieldsOf } from '../../shared/extra-fields.js';
@@ -25,7 +25,7 @@ import { toolFields } from './tools.js';
 import { prefillFields } from './turns.js';
 import { sentFormat } from '../../shared/openai-schemas.js';
 import { schemaOf, withInstruction } from '../../shared/output-words.js';
-import { shortUser } from '../../shared/short-names.js';
+import { shortUser } from '../../shared/tool-names.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;

@@ -1,6 +1,6 @@
 import type { BlockOf, ContentBlock, Message, MessagesRequest } from '@gw2api/gateway/plugin';
 import { answersInOrder } from '../../shared/answers-in-order.js';
-import { asError } from '../../shared/error-result.js';
+import { asError } from '../../shared/answers-in-order.js';
 import { leftOutText } from '../../shared/left-out.js';
 import { placedBlocks } from '../../shared/placed-blocks.js';
 import { assistantMessages } from './assistant.js';

@@ -1,7 +1,7 @@
 import { ModelEvent, type Usage } from '@gw2api/gateway/plugin';
 import { interruptedError, isErrorBody, type SseTranslator } from '@gw2api/gateway/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
-import { estimate } from '../../shared/estimate.js';
+import { estimate } from '../../shared/counts.js';
 import { AnswerEnd, undeclaredEnd } from './answer-end.js';
 import { callDeltas, legacyDeltas, type CallDelta } from './call-delta.js';
 import { citationsIn } from './chunk.js';

@@ -1,6 +1,6 @@
 import type { Citation } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, type Fields, listOf, textOf } from '../../shared/fields.js';
-import { malformed } from '../../shared/malformed.js';
+import { malformed } from '../../shared/openai-stream-error.js';
 import { pageCitation } from '../../shared/page-citation.js';
 import type { LatePart } from './late-text.js';
 

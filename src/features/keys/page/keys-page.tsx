@@ -11,7 +11,7 @@ import { IssueDialog } from './issue-dialog.js';
 import { KeyForm } from './key-form.js';
 import { RevokeDialog } from './revoke-dialog.js';
 import { RotateDialog } from './rotate-dialog.js';
-import { useTeams } from './use-teams.js';
+import { useTeams } from './key-fields.js';
 import { useKeyUsage } from './use-key-usage.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
 import { SearchField } from '../../../console/web/ui/search-field.js';
