@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   allExtras,
   definePlugin,
@@ -11,9 +12,11 @@ import {
   Type,
   type MessagesRequest,
   type StageContext,
+  type ModelEvent,
+  type ModelEventBatch,
+  type Transform,
+  globMatcher,
 } from '@gw2api/gateway/plugin';
-import { AnswerTap } from './shared/answer-tap.js';
-import { keptHeaders, keptUrl } from './shared/kept-headers.js';
 import { Recordings, requireKey, type Recording } from './shared/recordings.js';
 
 /**
@@ -128,4 +131,66 @@ function recordedRequest(request: MessagesRequest): Pick<Recording, 'request' | 
 /** The same for all requests of a session. */
 function isSampled(session: string, sample: number): boolean {
   return sample === 1 || createHash('sha256').update(session).digest().readUInt32BE() < sample * 2 ** 32;
+}
+
+/** Keeps the events of an answer as they pass, up to a size. */
+class AnswerTap implements Transform {
+  #left: number;
+  #events: (readonly [choice: number, event: string])[] = [];
+
+  constructor(maxChars: number) {
+    this.#left = maxChars;
+  }
+
+  transform(batch: ModelEventBatch): ModelEventBatch {
+    for (const event of batch) this.#keep(event);
+    return batch;
+  }
+
+  #keep({ choice, data }: ModelEvent): void {
+    if (this.#left < 0) return;
+    this.#left -= data.length;
+    if (this.#left < 0) this.#events = [];
+    else this.#events.push([choice, data]);
+  }
+
+  /** Nothing if there was no answer, or if it was too large. */
+  get recorded(): Pick<Recording, 'answer'> {
+    return this.#events.length === 0 ? {} : { answer: this.#events };
+  }
+}
+
+/** Headers that say how a request is to be answered, and which session it belongs to. */
+const known = [
+  'anthropic-*',
+  'content-type',
+  'openai-beta',
+  'session-id',
+  'user-agent',
+  'x-claude-code-session-id',
+  'x-conversation-id',
+  'x-gw-*',
+  'x-session-id',
+];
+
+/** Names that may be those of secrets, whoever asks for them. */
+const secretName = /auth|cookie|credential|key|passw|secret|token/i;
+
+/** Headers of a request that may be kept: the known ones, and those that the globs name; never one of a secret. */
+function keptHeaders(
+  headers: IncomingHttpHeaders,
+  globs: readonly string[],
+): Readonly<Record<string, string>> {
+  const isKept = globMatcher([...known, ...globs.map((glob) => glob.toLowerCase())]);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string' && isKept(name) && !secretName.test(name)) kept[name] = value;
+  return kept;
+}
+
+/** Path and query of a request, without parameters that may be secrets. */
+function keptUrl(url: string): string {
+  const [path = '', query = ''] = url.split('?', 2);
+  const kept = query.split('&').filter((parameter) => parameter !== '' && !secretName.test(parameter));
+  return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
 }

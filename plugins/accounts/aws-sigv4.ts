@@ -9,7 +9,6 @@ import {
   type HttpAnswer,
   type SchemaError,
 } from '@gw2api/gateway/plugin/upstream';
-import { AwsClock } from './shared/aws-clock.js';
 import {
   AwsCredentials,
   awsPackage,
@@ -18,7 +17,7 @@ import {
 } from './shared/aws-credentials.js';
 import { oneOfErrors } from './shared/one-of.js';
 import { secretErrors } from './shared/secret-errors.js';
-import { signed } from './shared/sigv4.js';
+import { signed, timeOf } from './shared/sigv4.js';
 
 const Secret = Type.String({ minLength: 1, secret: true });
 const name = '^[a-z0-9-]{1,60}$';
@@ -144,3 +143,47 @@ const refusals = new Set([
   'SignatureDoesNotMatch',
   'UnrecognizedClient',
 ]);
+
+/** Time of signatures: that of the gateway, corrected by that of AWS where they are too far apart. */
+class AwsClock {
+  readonly #host: Pick<AccountHost, 'now' | 'log' | 'slot'>;
+  #offsetMs = 0;
+  #hasWarned = false;
+
+  constructor(host: Pick<AccountHost, 'now' | 'log' | 'slot'>) {
+    this.#host = host;
+  }
+
+  now(): number {
+    return this.#host.now() + this.#offsetMs;
+  }
+
+  /**
+   * Takes over the time of an answer that has refused a signature of `signedAt`; true if that was too far off, or
+   * has been corrected since.
+   */
+  correct(signedAt: string | undefined, headers: HttpAnswer['headers']): boolean {
+    const signedAtMs = timeOf(signedAt);
+    const serverMs = Date.parse(headers['date'] ?? '');
+    if (signedAtMs === undefined || Number.isNaN(serverMs)) return false;
+    if (Math.abs(serverMs - signedAtMs) < toleranceMs) return false;
+    const isCorrected = Math.abs(serverMs - this.now()) < toleranceMs;
+    if (!isCorrected) this.#offsetMs = serverMs - this.#host.now();
+    this.#warn();
+    return true;
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const seconds = Math.round(-this.#offsetMs / 1000);
+    const direction = seconds > 0 ? 'ahead of' : 'behind';
+    this.#host.log.warn(
+      { slot: this.#host.slot.id, seconds },
+      `The clock of this machine is ${Math.abs(seconds)} s ${direction} that of AWS, which refuses such signatures. Requests are signed with the time of AWS; set the clock.`,
+    );
+  }
+}
+
+/** Difference that AWS accepts. */
+const toleranceMs = 300_000;

@@ -1,13 +1,13 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Static } from 'typebox';
-import { Type } from '@gw2api/gateway/plugin';
-import { defineAccount, type AccountHost } from '@gw2api/gateway/plugin/upstream';
-import { applicationDefaultToken, requireLibrary } from './shared/application-default.js';
+import { Type, timeoutSignal } from '@gw2api/gateway/plugin';
+import { defineAccount, type AccountHost, jsonFields, untilAborted } from '@gw2api/gateway/plugin/upstream';
+import { SignJWT } from 'jose';
 import { digestOf } from './shared/digest.js';
 import { oneOfErrors } from './shared/one-of.js';
 import { secretFile } from './shared/secret-file.js';
-import { assertionOf, googleTokenUrl, readServiceKey, type ServiceKey } from './shared/service-key.js';
 import { TokenAccount } from './shared/token-account.js';
-import { requestToken, withoutToken, type GrantedToken } from './shared/token-endpoint.js';
+import { requestToken, withoutToken, type GrantedToken, unavailable } from './shared/token-endpoint.js';
 
 const options = Type.Object(
   {
@@ -110,3 +110,102 @@ async function serviceKey({ key, keyFile = '' }: Options, host: AccountHost): Pr
     throw withoutToken(host.slot.id, why, 'put the key of a service account there', error);
   }
 }
+
+/** Key of a Google service account. */
+interface ServiceKey {
+  readonly email: string;
+  readonly tokenUrl: string;
+  readonly keyId: string | undefined;
+  readonly key: KeyObject;
+}
+
+/** Reads the JSON of a service account's key. Throws an Error that names the option, without secrets. */
+function readServiceKey(option: string, json: string): ServiceKey {
+  const { type, client_email, private_key, private_key_id, token_uri } = jsonFields(json);
+  if (type === undefined) throw new Error(`${option} is no JSON of a service account`);
+  if (type !== 'service_account')
+    throw new Error(`${option} is no key of a service account; use applicationDefault for other credentials`);
+  if (typeof client_email !== 'string' || typeof private_key !== 'string')
+    throw new Error(`${option} lacks client_email or private_key`);
+  return {
+    email: client_email,
+    tokenUrl: typeof token_uri === 'string' ? token_uri : googleTokenUrl,
+    keyId: typeof private_key_id === 'string' ? private_key_id : undefined,
+    key: privateKey(option, private_key),
+  };
+}
+
+function privateKey(option: string, pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === 'rsa') return key;
+  } catch {
+    // the message of OpenSSL would not help
+  }
+  throw new Error(`${option} has a private_key that is no RSA key in PEM`);
+}
+
+const googleTokenUrl = 'https://oauth2.googleapis.com/token';
+
+/** Signed assertion (RFC 7523) that a token endpoint of Google exchanges for an access token. */
+function assertionOf(
+  { email, tokenUrl, keyId, key }: ServiceKey,
+  scope: string,
+  nowMs: number,
+): Promise<string> {
+  const seconds = Math.floor(nowMs / 1000);
+  return new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+    .setIssuer(email)
+    .setAudience(tokenUrl)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + 3600)
+    .sign(key);
+}
+
+/** Package that finds the credentials of Google; an optional peer, imported where an account asks for it. */
+const library = 'google-auth-library';
+
+interface GoogleAuthModule {
+  readonly GoogleAuth: new (options: { scopes: readonly string[] }) => {
+    getClient(): Promise<GoogleClient>;
+  };
+}
+
+interface GoogleClient {
+  getAccessToken(): Promise<{ readonly token?: string | null }>;
+  readonly credentials: { readonly expiry_date?: number | null };
+}
+
+/** Throws where the package is not installed. */
+function requireLibrary(): void {
+  try {
+    import.meta.resolve(library);
+  } catch (cause) {
+    const message = `applicationDefault needs the package ${library}, which is not installed; run: npm install ${library}`;
+    throw new Error(message, { cause });
+  }
+}
+
+/** Access token of the application default credentials: a file, the login of gcloud, or the machine's identity. */
+async function applicationDefaultToken(scope: string, { slot, clock }: AccountHost): Promise<GrantedToken> {
+  const signal = timeoutSignal(clock, timeoutMs);
+  const { GoogleAuth } = (await import(library)) as GoogleAuthModule;
+  const client = await untilAborted(new GoogleAuth({ scopes: [scope] }).getClient(), signal).catch(
+    (cause: unknown) => {
+      const cure =
+        'set GOOGLE_APPLICATION_CREDENTIALS, run "gcloud auth application-default login", or give the account a keyFile';
+      throw withoutToken(slot.id, 'no application default credentials', cure, cause);
+    },
+  );
+  try {
+    const { token } = await untilAborted(client.getAccessToken(), signal);
+    if (!token) throw new Error('no token');
+    const { expiry_date: expiresAtMs } = client.credentials;
+    return { accessToken: token, ...(expiresAtMs && { expiresAtMs }) };
+  } catch (cause) {
+    throw unavailable('upstream_unreachable', slot.id, `${library} got none`, cause);
+  }
+}
+
+const timeoutMs = 30_000;

@@ -1,13 +1,12 @@
 import { ConfigError, formatProblem, type Config, type ConfigProblem } from '../config/config.js';
 import { readConfigFile } from '../config/load.js';
-import { readConfigTests } from '../features/tests/read-tests.js';
 import type { Environment } from '../config/environment.js';
 import { warningsOf } from '../config/rules.js';
 import { openGateway } from '../features/open.js';
 import { budgetWarnings } from '../gateway/budgets.js';
 import { callerWarnings } from '../gateway/caller-warnings.js';
 import { loadGatewayConfig, otherFile } from '../gateway/load-config.js';
-import { testConfig } from '../features/tests/before-reload.js';
+import { configTests } from '../features/config-tests.js';
 import type { TestVerdict } from '../gateway/options.js';
 import { describePipeline } from '../engine/pipeline/run/describe.js';
 import { createLogger } from '../gateway/telemetry/logs.js';
@@ -31,7 +30,7 @@ export async function check(
   isTested = false,
 ): Promise<CheckResult> {
   const input = await readConfigFile(file, env, otherFile);
-  const ofTests = readConfigTests(input.text, file).problems;
+  const ofTests = await configTests.problemsOf(input.text, file);
   const config = await loadGatewayConfig(input).catch(alsoTelling(ofTests));
   // Memory instead of the store and of Redis: a check creates no file and connects to no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };
@@ -55,7 +54,7 @@ export async function check(
     ...weakSecrets(env),
   ];
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
-  const tests = isTested ? await testConfig(file, env) : undefined;
+  const tests = isTested ? await configTests.run(file, env) : undefined;
   const output = `${text}${online?.text ?? ''}${tests ? testText(tests) : ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
   return { text: output, exitCode: online?.isSound === false || hasFailed(tests) ? 1 : 0 };
 }

@@ -1,281 +1,183 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import { loadDotEnv } from '../config/environment.js';
+import type { Verb, Verbs } from '../features/feature.js';
+import { features } from '../features/index.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { refuseUnsendable, trimSecrets } from './sent-secrets.js';
+import { readDotEnv } from './config-file.js';
+import type { InitArguments } from './init/choice.js';
+import { refuseUnsendable } from './sent-secrets.js';
 
-/** Options of the command line, for `parseArgs`. */
-export const options = {
-  against: { type: 'string' },
-  recorded: { type: 'string' },
-  last: { type: 'string' },
-  limit: { type: 'string' },
-  texts: { type: 'boolean' },
-  delete: { type: 'boolean' },
-  config: { type: 'string' },
-  online: { type: 'boolean' },
-  test: { type: 'boolean' },
-  json: { type: 'boolean' },
-  package: { type: 'boolean' },
-  ts: { type: 'boolean' },
-  schema: { type: 'boolean' },
-  body: { type: 'string' },
-  post: { type: 'string' },
-  as: { type: 'string' },
-  header: { type: 'string', multiple: true },
-  slot: { type: 'string', multiple: true },
-  'key-limit': { type: 'string', multiple: true },
-  used: { type: 'string', multiple: true },
-  'team-limit': { type: 'string', multiple: true },
-  'team-used': { type: 'string', multiple: true },
-  junit: { type: 'boolean' },
-  ci: { type: 'boolean' },
-  update: { type: 'boolean' },
-  watch: { type: 'boolean' },
-  provider: { type: 'string' },
-  'key-env': { type: 'string' },
-  'base-url': { type: 'string' },
-  set: { type: 'string', multiple: true },
-  model: { type: 'string', multiple: true },
-  add: { type: 'boolean' },
-  'no-test': { type: 'boolean' },
-  port: { type: 'string' },
-  folder: { type: 'string' },
-  force: { type: 'boolean' },
-  help: { type: 'boolean' },
-  version: { type: 'boolean' },
-} as const;
-
-type Option = keyof typeof options;
-/** Values of the options that are given. */
-export type Values = Readonly<ReturnType<typeof parseArgs<{ options: typeof options }>>['values']>;
-
-interface CommandResult {
-  readonly text: string;
-  readonly exitCode: 0 | 1 | 2;
-  /** Line on stderr, beside the text, which programs may read. */
-  readonly note?: string;
+/** Option that names the config file. */
+interface ConfigFile {
+  readonly config?: string;
 }
 
-interface Command {
-  /** Options that it takes. */
-  readonly options: readonly Option[];
-  /** Number of words that may follow it. */
-  readonly words: number;
-  run(values: Values, words: readonly string[]): Promise<CommandResult>;
-}
-
-/** Commands by their word. */
-export const commands: Readonly<Record<string, Command>> = {
-  backup: {
-    options: ['config'],
-    words: 1,
-    async run(values, [to]) {
-      const file = await configFile(values);
-      const { backup } = await import('./backup.js');
-      return backup(to, file, process.env);
+/** Commands that are about the process; the others are their features'. */
+const own: Verbs = {
+  init: verb<InitArguments>({
+    usage: `  gw2api init                    write a config for a provider, its tests and .env; asks at a terminal
+     --provider NAME             a slot of config/providers.md, or simulator
+     --key-env NAME              variable of the environment that has its key; default: the one that its slot names
+     --set NAME=VALUE            what the slot leaves blank: resource, region, project, workspace, keyFile
+     --model NAME                models that it serves, any number; default: those that the provider lists or is known to have
+     --base-url URL              address of the provider; default: that of its slot
+     --add                       add a slot to the config of the folder, its tests and .env
+     --no-test                   without a first call, of at most 16 tokens, where the key is known
+     --port N                    default 8787
+     --folder FOLDER             default: the working directory
+     --force                     write over a config; never over a key in .env
+     --online                    also check it and ask the provider for its models
+`,
+    options: {
+      provider: 'text',
+      'key-env': 'text',
+      'base-url': 'text',
+      set: 'texts',
+      model: 'texts',
+      port: 'text',
+      folder: 'text',
+      add: 'flag',
+      force: 'flag',
+      'no-test': 'flag',
+      online: 'flag',
     },
-  },
-  restore: {
-    options: ['config'],
-    words: 1,
-    async run(values, [from]) {
-      const file = await configFile(values);
-      const { restore } = await import('./backup.js');
-      return restore(from, file, process.env);
-    },
-  },
-  check: {
-    options: ['config', 'online', 'test'],
     words: 0,
-    async run(values) {
-      const { check } = await import('./check.js');
-      const file = await configFile(values);
-      refuseUnsendable(process.env, 1);
-      return check(file, process.env, values.online ?? false, values.test ?? false);
+    async run({ values, env }) {
+      const { stdin: input, stdout: output } = process;
+      const { init } = await import('./init.js');
+      return init(values, env, input.isTTY && output.isTTY ? { input, output } : undefined);
     },
-  },
-  diff: {
-    options: ['json'],
+  }),
+  check: verb<ConfigFile & { readonly online?: boolean; readonly test?: boolean }>({
+    usage: `  gw2api check [--config FILE]   check a config and print the pipeline as it will run
+     --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
+                                 no slot knows a model of the catalog
+     --test                      run its tests, too; 1 where one fails
+`,
+    options: { config: 'text', online: 'flag', test: 'flag' },
+    words: 0,
+    async run({ values: { config, online = false, test = false }, env, configFile }) {
+      const file = await configFile(config);
+      const { check } = await import('./check.js');
+      refuseUnsendable(env, 1);
+      return check(file, env, online, test);
+    },
+  }),
+  doctor: verb<
+    ConfigFile & { readonly online?: boolean; readonly 'no-test'?: boolean; readonly json?: boolean }
+  >({
+    usage: `  gw2api doctor                  look for what would keep a gateway from serving here, and change nothing; 1 where there is
+                                 something
+     --online                    resolve its slots and ask them, and call each once as a caller would, for at most
+                                 16 tokens
+     --no-test                   without these calls
+     --json                      the same as JSON
+`,
+    options: { config: 'text', online: 'flag', 'no-test': 'flag', json: 'flag' },
+    words: 0,
+    async run({ values, env, configFile }) {
+      const {
+        config,
+        online: isOnline = false,
+        'no-test': skipsCalls = false,
+        json: isJson = false,
+      } = values;
+      const { doctor } = await import('./doctor.js');
+      return doctor(await configFile(config), env, { isOnline, skipsCalls, isJson });
+    },
+  }),
+  diff: verb<{ readonly json?: boolean }>({
+    usage: `  gw2api diff OLD NEW            compare two config files: what would change, and what needs a restart; 1 where they differ
+     --json                      the same as JSON
+`,
+    options: { json: 'flag' },
     words: 2,
-    async run({ json: isJson = false }, [before, after]) {
+    async run({ values: { json: isJson = false }, words: [before, after], env, isColoured }) {
       if (before === undefined || after === undefined)
         throw new UsageError('diff takes two config files, OLD and NEW; see --help.');
       await readDotEnv();
       const { diff } = await import('./diff.js');
-      return diff([before, after], process.env, { isJson, isColoured: isColoured() });
+      return diff([before, after], env, { isJson, isColoured });
     },
-  },
-  doctor: {
-    options: ['config', 'online', 'no-test', 'json'],
+  }),
+  plugins: verb<ConfigFile & { readonly json?: boolean }>({
+    usage: `  gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads
+     --json                      the same as JSON
+`,
+    options: { config: 'text', json: 'flag' },
     words: 0,
-    async run(values) {
-      const { online: isOnline = false, 'no-test': skipsCalls = false, json: isJson = false } = values;
-      const { doctor } = await import('./doctor.js');
-      return doctor(await configFile(values), process.env, { isOnline, skipsCalls, isJson });
-    },
-  },
-  docs: {
-    options: ['config', 'schema'],
-    words: 0,
-    async run(values) {
-      const { docs } = await import('./docs.js');
-      return docs(await configFile(values), process.env, values.schema ?? false);
-    },
-  },
-  explain: {
-    options: [
-      'config',
-      'body',
-      'post',
-      'as',
-      'header',
-      'slot',
-      'key-limit',
-      'used',
-      'team-limit',
-      'team-used',
-      'json',
-    ],
-    words: 0,
-    async run(values) {
-      const file = await configFile(values);
-      expectShortRun();
-      const { explainCommand } = await import('../features/explain/verb/command.js');
-      const { openGateway } = await import('../features/open.js');
-      const {
-        body,
-        post = '/v1/messages',
-        as,
-        header: headers = [],
-        slot: slots = [],
-        'key-limit': limits = [],
-        used = [],
-        'team-limit': teamLimits = [],
-        'team-used': teamUsed = [],
-        json: isJson = false,
-      } = values;
-      const isColoured = process.stdout.isTTY && !process.env['NO_COLOR'];
-      const request = { body, post, as, headers, slots, limits, used, teamLimits, teamUsed };
-      return explainCommand(file, process.env, { ...request, isJson, isColoured }, openGateway);
-    },
-  },
-  init: {
-    options: [
-      'provider',
-      'key-env',
-      'base-url',
-      'set',
-      'model',
-      'port',
-      'folder',
-      'add',
-      'force',
-      'no-test',
-      'online',
-    ],
-    words: 0,
-    async run(values) {
-      const { stdin: input, stdout: output } = process;
-      const { init } = await import('./init.js');
-      return init(values, process.env, input.isTTY && output.isTTY ? { input, output } : undefined);
-    },
-  },
-  new: {
-    options: ['package', 'ts'],
-    words: 2,
-    async run({ package: isPackage = false, ts: isTypeScript = false }, words) {
-      const { newPlugin } = await import('./new.js');
-      const text = await newPlugin(words, process.cwd(), { isPackage, isTypeScript });
-      return { text, exitCode: 0 };
-    },
-  },
-  replay: {
-    options: ['config', 'against', 'recorded', 'last', 'limit', 'slot', 'texts', 'delete', 'json'],
-    words: 0,
-    async run({ config, against, ...values }) {
-      if (config === undefined && against === undefined && !values.delete)
-        throw new UsageError(
-          'replay takes the config to compare as --config NEW or --against OLD; see --help.',
-        );
-      const inForce = await configFile({});
-      const { replayRecorded } = await import('../features/replay/command.js');
-      const { openGateway } = await import('../features/open.js');
-      const files = { new: config ?? inForce, old: against ?? inForce };
-      return replayRecorded({ ...values, ...files }, process.env, openGateway);
-    },
-  },
-  plugins: {
-    options: ['config', 'json'],
-    words: 0,
-    async run(values) {
+    async run({ values: { config, json = false }, env, configFile }) {
       const { plugins } = await import('./plugins.js');
-      return plugins(await configFile(values), process.env, values.json ?? false);
+      return plugins(await configFile(config), env, json);
     },
-  },
-  'rotate-secret': {
-    options: ['config'],
+  }),
+  docs: verb<ConfigFile & { readonly schema?: boolean }>({
+    usage: `  gw2api docs [--config FILE]    print the options of the plugins that a config loads, as Markdown
+     --schema                    print the JSON Schema of a config with them and all built-ins, for editors
+`,
+    options: { config: 'text', schema: 'flag' },
     words: 0,
-    async run(values) {
-      const file = await configFile(values);
-      const { rotateSecret } = await import('./rotate-secret.js');
-      return rotateSecret(file, process.env);
+    async run({ values: { config, schema = false }, env, configFile }) {
+      const { docs } = await import('./docs.js');
+      return docs(await configFile(config), env, schema);
     },
-  },
-  test: {
-    options: ['config', 'json', 'junit', 'ci', 'update', 'watch', 'schema'],
-    words: Infinity,
-    async run(values, files) {
-      const { schema, json: isJson, junit: isJunit, ci, update, watch } = values;
-      if (isJson && isJunit)
-        throw new UsageError('--json and --junit are two forms of one output; keep one.');
-      expectShortRun();
-      const { test, testSchema } = await import('../features/tests/command.js');
-      if (schema) return { text: testSchema(), exitCode: 0 };
-      const selection = { files, config: await configFile(values), isNamed: values.config !== undefined };
-      const { openGateway } = await import('../features/open.js');
-      const flags = {
-        form: isJson ? 'json' : isJunit ? 'junit' : 'text',
-        isCi: ci ?? false,
-        isUpdate: update ?? false,
-        isWatch: watch ?? false,
-        isColoured: isColoured(),
-      } as const;
-      return test(selection, process.env, flags, openGateway);
+  }),
+  new: verb<{ readonly package?: boolean; readonly ts?: boolean }>({
+    usage: `  gw2api new stage|format|upstream|account NAME
+                                 write a plugin and its test, NAME.mjs and NAME.test.mjs
+     --package                   in a folder of its own, as an npm package
+     --ts                        in TypeScript
+`,
+    options: { package: 'flag', ts: 'flag' },
+    words: 2,
+    async run({ values: { package: isPackage = false, ts: isTypeScript = false }, words }) {
+      const { newPlugin } = await import('./new.js');
+      return { text: await newPlugin(words, process.cwd(), { isPackage, isTypeScript }), exitCode: 0 };
     },
-  },
+  }),
+  backup: verb<ConfigFile>({
+    usage: `  gw2api backup FILE             copy the SQLite file of a config to a new file, also while a gateway writes to it
+`,
+    options: { config: 'text' },
+    words: 1,
+    async run({ values: { config }, words: [to], env, configFile }) {
+      const file = await configFile(config);
+      return (await import('./backup.js')).backup(to, file, env);
+    },
+  }),
+  restore: verb<ConfigFile>({
+    usage: `  gw2api restore FILE            put a backup in its place, while no gateway has it open; the file before it is kept
+`,
+    options: { config: 'text' },
+    words: 1,
+    async run({ values: { config }, words: [from], env, configFile }) {
+      const file = await configFile(config);
+      return (await import('./backup.js')).restore(from, file, env);
+    },
+  }),
+  'rotate-secret': verb<ConfigFile>({
+    usage: `  gw2api rotate-secret           encrypt with GW_SECRET_KEY what GW_SECRET_KEY_OLD has encrypted, while gateways that have
+                                 both serve; 1 where something stays under the old key
+`,
+    options: { config: 'text' },
+    words: 0,
+    async run({ values: { config }, env, configFile }) {
+      const file = await configFile(config);
+      return (await import('./rotate-secret.js')).rotateSecret(file, env);
+    },
+  }),
 };
 
-/**
- * Has V8 wait longer before it optimizes a function: in a run of a second or two that costs more than it saves. Hot
- * loops are optimized still. The V8 of Node 20 alone has the flag; others would complain about it.
- */
-function expectShortRun(): void {
-  if (process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=1000000');
+/** All commands by their word, in the order of the usage. */
+export const commands: Verbs = inOrder(features.map(({ verbs = {} }) => verbs));
+
+function inOrder(ofFeatures: readonly Verbs[]): Verbs {
+  const others = ofFeatures.flatMap((verbs) => Object.entries(verbs));
+  const first = Object.entries(own).flatMap((entry) => [
+    entry,
+    ...others.filter(([, { after }]) => after === entry[0]),
+  ]);
+  return Object.fromEntries([...first, ...others]);
 }
 
-/** True for a terminal that may have colours. */
-function isColoured(): boolean {
-  return process.stdout.isTTY && !process.env['NO_COLOR'];
-}
-
-/** The config file to use, once `.env` has been read. */
-export async function configFile({ config }: Values): Promise<string> {
-  await readDotEnv();
-  return config ?? (process.env['GW_CONFIG'] || defaultConfigFile());
-}
-
-async function readDotEnv(): Promise<void> {
-  await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
-  });
-  trimSecrets(process.env);
-}
-
-/** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */
-function defaultConfigFile(): string {
-  const local = 'config/gateway.yaml';
-  return existsSync(local) ? local : fileURLToPath(new URL(`../../${local}`, import.meta.url));
+function verb<Values extends object>(verb: Verb<Values>): Verb<Values> {
+  return verb;
 }

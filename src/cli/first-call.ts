@@ -1,5 +1,5 @@
 import type { Config, SlotConfig } from '../config/config.js';
-import { jsonOrText, send } from '../features/dry-run/caller.js';
+import { jsonOrText, send } from '../engine/http/inner-caller.js';
 import { openGateway } from '../features/open.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { MemorySocket } from '../engine/http/memory-socket.js';
@@ -123,7 +123,7 @@ async function called(
   const { text: key, key: record } = issueKey({ name: 'first call', slots: [config.id] }, Date.now());
   await gateway.services.store.keys.put(record);
   const [near, far] = MemorySocket.pair();
-  gateway.acceptWithin(far);
+  gateway.listeners.accept(far);
   const messages = [{ role: 'user', content: 'Answer with one word: ready' }];
   const request = { path: '/v1/messages', body: { model, max_tokens: maxTokens, messages } };
   const { status, text, durationMs } = await send(

@@ -1,16 +1,14 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { UsageError } from '../gateway/start-failure.js';
-import { audit, RecordedFiles } from '../features/replay/index.js';
+import type { ResealedPart } from '../features/feature.js';
+import { features } from '../features/index.js';
 import { createCipher, type CredentialCipher } from '../state/store/credential-cipher.js';
 import {
   openForMaintenance,
   requireCurrentSchema,
   type MaintainedStore,
-  type Resealed,
 } from '../state/store/maintenance.js';
 import { StoreError } from '../state/store/store-error.js';
 import { createLogger } from '../gateway/telemetry/logs.js';
@@ -28,12 +26,10 @@ interface RotationResult {
 export async function rotateSecret(file: string, env: Environment): Promise<RotationResult> {
   const cipher = cipherOf(env);
   const config = await loadGatewayConfigFile(file, env, otherFile);
-  const folders = foldersOf(config).filter((folder) => existsSync(folder));
   try {
-    const stored = await resealStore(config, cipher);
-    const recorded: Part[] = [];
-    for (const folder of folders) recorded.push(await resealFolder(folder, cipher));
-    return report([...stored, ...recorded]);
+    const parts = [...(await resealStore(config, cipher))];
+    for (const { reseal } of features) if (reseal) parts.push(...(await reseal(config, cipher)));
+    return report(parts);
   } catch (error) {
     if (error instanceof StoreError) throw new UsageError(error.message, 1);
     throw error;
@@ -49,12 +45,10 @@ function cipherOf({ GW_SECRET_KEY: key, GW_SECRET_KEY_OLD: old }: Environment): 
   return createCipher(key, old);
 }
 
-/** Things of one kind, and the result of sealing them anew. */
-interface Part extends Resealed {
-  readonly what: string;
-}
-
-async function resealStore({ store: settings }: Config, cipher: CredentialCipher): Promise<readonly Part[]> {
+async function resealStore(
+  { store: settings }: Config,
+  cipher: CredentialCipher,
+): Promise<readonly ResealedPart[]> {
   if (settings.kind === 'memory') return [];
   const store = await openForMaintenance(settings, { log: createLogger('silent') });
   try {
@@ -67,7 +61,7 @@ async function resealStore({ store: settings }: Config, cipher: CredentialCipher
 }
 
 /** Values that plugins have sealed themselves, under names that they alone know. */
-async function plugins(store: MaintainedStore, cipher: CredentialCipher): Promise<readonly Part[]> {
+async function plugins(store: MaintainedStore, cipher: CredentialCipher): Promise<readonly ResealedPart[]> {
   const { old = '' } = await cipher.keyIds();
   const spaces = await store.pluginValues(old);
   const problems = spaces.map(
@@ -77,36 +71,7 @@ async function plugins(store: MaintainedStore, cipher: CredentialCipher): Promis
   return problems.length === 0 ? [] : [{ what: 'plugins', resealed: 0, current: 0, problems }];
 }
 
-/** Folders of the stages `record`, switched off or not, and the default one. */
-function foldersOf({ pipeline, baseDir }: Config): readonly string[] {
-  const given = pipeline.flatMap(({ use, with: { folder } }) =>
-    use === 'record' && typeof folder === 'string' ? [path.resolve(baseDir, folder)] : [],
-  );
-  return [...new Set([path.resolve('data/recorded'), ...given])];
-}
-
-async function resealFolder(folder: string, cipher: CredentialCipher): Promise<Part> {
-  await audit(folder, { what: 'rotate', sinceMs: 0 });
-  const recorded = await RecordedFiles.open(folder);
-  const { current: currentKey } = await cipher.keyIds();
-  const count = { resealed: 0, current: 0 };
-  const problems: string[] = [];
-  for await (const { name } of recorded.all())
-    await recorded
-      .reseal(name, cipher, currentKey)
-      .then((isDone) => (count[isDone ? 'resealed' : 'current'] += 1))
-      .catch((error: unknown) =>
-        problems.push(`${name}: ${String(error instanceof Error ? error.message : error)}`),
-      );
-  return {
-    what: `recordings in ${folder}`,
-    resealed: count.resealed,
-    current: count.current + count.resealed,
-    problems,
-  };
-}
-
-function report(parts: readonly Part[]): RotationResult {
+function report(parts: readonly ResealedPart[]): RotationResult {
   const lines = parts.flatMap(({ what, resealed, current, problems }) => [
     `  ${what}: ${resealed} encrypted anew, ${current} now under the new key${problems.length > 0 ? `, ${problems.length} not` : ''}`,
     ...problems.slice(0, maxProblems).map((problem) => `    ${problem}`),

@@ -5,7 +5,7 @@ import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
 import { reloadBySystem, type ReloadCause } from '../features/pipeline/reload-at-signal.js';
 import { onLostErrors } from '../gateway/lost-errors.js';
-import { testConfig } from '../features/tests/before-reload.js';
+import { configTests } from '../features/config-tests.js';
 import { lastStepsMs } from '../gateway/shutdown.js';
 import { listenProblem, UsageError } from '../gateway/start-failure.js';
 import { systemClock } from '../plugin/index.js';
@@ -90,7 +90,7 @@ async function openAlone({ file, env, config, log, masterKey, secretKey, ...star
     oldSecretKey: env['GW_SECRET_KEY_OLD'],
     panelPassword,
     loadConfig,
-    testConfig: (signal) => testConfig(file, env, signal),
+    testConfig: (signal) => configTests.run(file, env, signal),
     isStrict: isStrict(env),
   });
   const watch = (): Promise<void> =>

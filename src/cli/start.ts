@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
-import { exampleModel } from '../config/example-model.js';
 import type { Environment } from '../config/environment.js';
-import type { Logger } from '../plugin/index.js';
+import { type Logger, globMatcher } from '../plugin/index.js';
 import type { LogFormat } from '../gateway/telemetry/logs.js';
 import { version } from '../kit/version.js';
 import { keepMasterKey, welcome } from './first-start.js';
@@ -47,4 +46,14 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   if (!start.isNewKey) return;
   const kept = await keepMasterKey(process.cwd(), masterKey);
   process.stdout.write(welcome(url, { masterKey, file: kept }, exampleModel(config)));
+}
+
+/** Name of a model that a slot serves, as far as the config says it; undefined where only the upstreams know. */
+function exampleModel({ slots, models }: Pick<Config, 'slots' | 'models'>): string | undefined {
+  const served = slots.flatMap((slot) => (slot.discovers ? [] : slot.models));
+  const isServed = globMatcher(served);
+  const inCatalog = models.find(({ id, upstreamModel, aliases }) =>
+    [id, upstreamModel, ...aliases].some(isServed),
+  );
+  return inCatalog?.id ?? served.find((name) => !name.includes('*'));
 }

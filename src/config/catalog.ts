@@ -6,9 +6,10 @@ import type { SchemaError } from '../plugin/upstream/index.js';
 import { checkSource } from './checked.js';
 import type { ConfigProblem } from './config.js';
 import { locate, readSource, type Path, type Source } from './document.js';
-import { priceErrors } from './prices.js';
 import { CatalogSchema, type RawModel } from './schema.js';
+import { isPrice, type RawSlot } from './slot-schema.js';
 import type { Environment, Placeholders } from './environment.js';
+import type { Price } from '../plugin/core.js';
 
 /** The catalog that is shipped with the package, for a config that names none. */
 const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
@@ -99,4 +100,22 @@ function dateErrors({ created }: RawModel, index: number): readonly SchemaError[
   const isDate = /^\d{4}-\d\d-\d\d$/.test(created) && !Number.isNaN(Date.parse(created));
   const message = `must be a date such as 2026-01-01, not "${created}"`;
   return isDate ? [] : [{ path: ['models', index, 'created'], message }];
+}
+
+/** Rules for a slot's prices: their models are ids, and no globs. */
+export function slotPriceErrors({ price }: RawSlot): readonly SchemaError[] {
+  if (price === undefined) return [];
+  if (isPrice(price)) return priceErrors(['price'], price);
+  return Object.entries(price).flatMap(([model, own]) => {
+    const path = ['price', model];
+    const message = 'must be the id of one model, or * for all others';
+    return model.includes('*') && model !== '*' ? [{ path, message }] : priceErrors(path, own);
+  });
+}
+
+/** Rules for a price: costs are summed in whole pico-USD. */
+function priceErrors(path: Path, price: Price): readonly SchemaError[] {
+  return Object.entries(price)
+    .filter(([, usd]: [string, number]) => Number(usd.toFixed(6)) !== usd)
+    .map(([sort]) => ({ path: [...path, sort], message: 'must have at most six decimals' }));
 }

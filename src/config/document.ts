@@ -14,7 +14,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import { AliasBudget, aliasTargets, TooManyAliases } from './aliases.js';
+import { AliasBudget, aliasTargets, TooManyAliases } from './yaml-bounds.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import type { ConfigProblem, Position } from './config.js';
 import {

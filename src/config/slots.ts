@@ -5,7 +5,7 @@ import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Checked } from './checked.js';
 import type { SlotConfig, SlotPluginsConfig } from './config.js';
 import type { Path, Source } from './document.js';
-import { slotPriceErrors } from './prices.js';
+import { slotPriceErrors } from './catalog.js';
 import { settled } from './sections/section.js';
 import { slotSettings, type RawSlot } from './slot-schema.js';
 import { filterErrors, servedModels, servedModelErrors } from './served-models.js';

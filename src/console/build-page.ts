@@ -13,8 +13,8 @@ const sources = join(repository, 'src/console/web');
 const features = join(repository, 'src/features');
 const built = join(repository, 'dist/console/web');
 
-/** Words that pages share with the gateway. */
-const words = ['src/engine/slots/words.ts', 'src/features/explain/words.ts'];
+/** Words that pages share with the engine. */
+const words = 'src/engine/slots/words.ts';
 
 /** Max bytes of all scripts of the page, gzipped. */
 const maxScriptBytes = 150_000;
@@ -33,7 +33,7 @@ async function isBuilt(): Promise<boolean> {
     sources,
     ...(await filesIn(sources)),
     ...(await pageFiles()),
-    ...[...words, 'package-lock.json'].map((path) => join(repository, path)),
+    ...[words, 'package-lock.json'].map((path) => join(repository, path)),
   ];
   const changedMs = await Promise.all([fileURLToPath(import.meta.url), ...inputs].map(timeOf));
   return Math.max(...changedMs) < madeMs;
@@ -63,12 +63,12 @@ async function brotli(file: string): Promise<void> {
   await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
 }
 
-/** Files and folders of the features' pages, and the list of these. */
+/** Files and folders of the features' pages, the words that these share with their feature, and the list of pages. */
 async function pageFiles(): Promise<readonly string[]> {
   const files = await filesIn(features);
   return files.filter((file) => {
     const [first, second] = relative(features, file).split(sep);
-    return first === 'pages.tsx' || second === 'page';
+    return first === 'pages.tsx' || second === 'page' || second === 'words.ts';
   });
 }
 

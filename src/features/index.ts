@@ -5,12 +5,15 @@ import { explain } from './explain/index.js';
 import { keys } from './keys/index.js';
 import { login } from './login/index.js';
 import { metrics } from './metrics/index.js';
+import { openapi } from './openapi/index.js';
 import { opentelemetry } from './opentelemetry/index.js';
 import { pipeline } from './pipeline/index.js';
 import { playground } from './playground/index.js';
 import { requests } from './requests/index.js';
+import { replay } from './replay/index.js';
 import { slots } from './slots/index.js';
 import { slotHistory } from './slots/history/index.js';
+import { tests } from './tests/index.js';
 import { tokens } from './tokens/index.js';
 import { usage } from './usage/index.js';
 import { webSockets } from './websockets/index.js';
@@ -37,4 +40,7 @@ export const features: readonly Feature[] = [
   usage,
   requests,
   webSockets,
+  tests,
+  replay,
+  openapi,
 ];

@@ -4,7 +4,6 @@ import { appOf, type Operators } from '../gateway/app.js';
 import { Gateway, type Extension, type OpenGateway } from '../gateway/gateway.js';
 import { openOperators } from '../operator/operators.js';
 import { features } from './index.js';
-import { serveDocument } from './openapi/served.js';
 
 /** Opens a gateway with all features, and further extensions. Throws ConfigError with all problems. */
 export const openGateway: OpenGateway = (config, { extensions = [], ...options }) =>
@@ -16,9 +15,10 @@ const own = features.flatMap(({ name, starts, open }): Extension[] =>
 
 function operatorsOf(gateway: Gateway): Operators {
   const { middleware, routes, ...operators } = openOperators(gateway, features);
+  const ofFeatures = features.flatMap(({ middleware: make }) => (make ? [make(gateway, routes)] : []));
   const basePath = () => basePathOf(gateway.runtime.config.panel.publicUrl);
   return {
     ...operators,
-    middleware: [...middleware, serveDocument(gateway, routes), createPage(undefined, basePath)],
+    middleware: [...middleware, ...ofFeatures, createPage(undefined, basePath)],
   };
 }

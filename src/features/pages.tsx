@@ -4,6 +4,7 @@ import type { ConsolePage } from '../console/web/shell/console-page.js';
 import type { UseCommands } from '../console/web/shell/palette/command.js';
 import { auditPage } from './audit/page/audit-page.js';
 import { cachePage } from './cache-ledger/page/cache-page.js';
+import { canaryReload } from './canary/page/canary-card.js';
 import { connectPage } from './connect/page/connect-page.js';
 import { explainPage } from './explain/page/explain-page.js';
 import { useKeyCommands } from './keys/page/key-commands.js';
@@ -30,7 +31,7 @@ const pages: readonly ConsolePage[] = [
   teamsPage,
   tokensPage,
   auditPage,
-  pipelinePage,
+  pipelinePage([canaryReload]),
   explainPage,
   playgroundPage,
   connectPage,

@@ -12,7 +12,7 @@ import type { Handle } from '../engine/http/listener.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
 import { knownSecrets, requestMask } from './settle/request-mask.js';
-import { perRuntime } from './per-runtime.js';
+import { perRuntime } from './runtime.js';
 import type { Runtime } from './runtime.js';
 import { isUp } from './services.js';
 import { answerUnrouted } from '../engine/http/unrouted.js';
@@ -79,7 +79,7 @@ function routeContextOf(gateway: Gateway, runtime: Runtime, operators: Operators
     },
     asOperator: operators.asOperator,
     authorizeMetrics: operators.authorizeMetrics,
-    metricsText: () => gateway.metricsText(),
+    metricsText: () => gateway.metrics.text(),
     watch: gateway.watches,
   };
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { WrongKeys } from '../engine/http/wrong-keys.js';
 import { CheckedAdminTokens } from '../state/keys/admin-tokens.js';
 import { CheckedKeys } from '../state/keys/keys.js';
 import type { Caches, Live } from '../plugin/core.js';
@@ -54,3 +56,21 @@ function endedIn(message: unknown): readonly string[] {
 }
 
 const keysTopic = 'keys';
+
+/** Wrong keys of callers, which wait and are counted on all instances. */
+export function wrongKeysOf(
+  { live, clock, keys, adminTokens }: WrongKeysParts,
+  masterKey: string,
+): WrongKeys {
+  return new WrongKeys({
+    meters: live.meters,
+    secret: createHash('sha256').update(masterKey).digest(),
+    clock,
+    wasGood: (key) => keys.wasGood(key) || adminTokens.wasGood(key),
+  });
+}
+
+interface WrongKeysParts extends Pick<CallerKeys, 'keys' | 'adminTokens'> {
+  readonly live: Pick<Live, 'meters'>;
+  readonly clock: Clock;
+}

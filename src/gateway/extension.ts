@@ -8,10 +8,15 @@ import type { Runtime } from './runtime.js';
 import type { RequestMoney } from './settle/money.js';
 import type { RequestRecord } from './settle/request-record.js';
 
-/** Part of a gateway that is opened beside its requests; `Host`: the gateway. */
-export interface ExtensionOf<Host, Api = unknown> {
-  /** Unique among the extensions of a gateway. */
+/** Name of an extension, which is unique in a gateway. */
+export interface ExtensionName<Api = unknown> {
   readonly name: string;
+  /** Type of its value; never set. */
+  readonly type?: Api;
+}
+
+/** Part of a gateway that is opened beside its requests; `Host`: the gateway. */
+export interface ExtensionOf<Host, Api = unknown> extends ExtensionName<Api> {
   /** True: opened with the gateway; else by the first `gateway.use`. */
   readonly starts?: (config: Config, options: GatewayOptions) => boolean;
   /** Imports what it needs. */

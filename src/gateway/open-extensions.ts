@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { GatewayError } from '../plugin/index.js';
-import type { ExtensionOf, Opened } from './extension.js';
+import type { ExtensionName, ExtensionOf, Opened } from './extension.js';
 import type { GatewayOptions } from './options.js';
 import { RequestWatches } from './request-watches.js';
 
@@ -10,18 +10,20 @@ export class OpenExtensions<Host> {
   readonly #host: Host;
   /** By name, in the order of their opening. */
   readonly #opened = new Map<string, Promise<Opened<unknown>>>();
+  #listed: readonly ExtensionOf<Host>[] = [];
   #isClosed = false;
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** Opens those of a list that start with the gateway, in its order. */
+  /** Keeps a list of extensions, and opens those that start with the gateway, in its order. */
   async start(
     extensions: readonly ExtensionOf<Host>[],
     config: Config,
     options: GatewayOptions,
   ): Promise<void> {
+    this.#listed = extensions;
     for (const extension of extensions) if (extension.starts?.(config, options)) await this.use(extension);
   }
 
@@ -32,8 +34,14 @@ export class OpenExtensions<Host> {
     return api as Api; // opened by the extension of this name
   }
 
+  /** Value of the listed extension of this name, which is opened at the first use; undefined: none is listed. */
+  async find<Api>({ name }: ExtensionName<Api>): Promise<Api | undefined> {
+    const extension = this.#listed.find((listed) => listed.name === name);
+    return extension && ((await this.use(extension)) as Api); // the name has its type
+  }
+
   /** Value of an extension that is open; undefined: nobody has used it. */
-  async opened<Api>({ name }: ExtensionOf<Host, Api>): Promise<Api | undefined> {
+  async opened<Api>({ name }: ExtensionName<Api>): Promise<Api | undefined> {
     const opened = await this.#opened.get(name);
     return opened?.api as Api | undefined; // likewise
   }

@@ -66,6 +66,12 @@ export interface DryParts {
   readonly onChoice?: OnChoice | undefined;
 }
 
+/** Options of a reload. */
+export interface ReloadOptions {
+  /** True: the tests of the config are not run. */
+  readonly skipsTests?: boolean;
+}
+
 /** Result of a reload whose config is in force. */
 export interface Taken {
   /** Sections with settings that have changed since the start and take effect at the next one. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { ConfigError, formatProblem, type Config } from '../config/config.js';
-import { budgetProblems, budgetWarnings } from './budgets.js';
-import { callerWarnings } from './caller-warnings.js';
+import { ConfigError, formatProblem, StartError, type Config } from '../config/config.js';
+import { budgetProblems, budgetWarnings, warnOfUncountedBudgets } from './budgets.js';
+import { callerWarnings, warnOfKeyNames } from './caller-warnings.js';
 import { warningsOf } from '../config/rules.js';
 import { loadFormats } from '../engine/pipeline/load/load-formats.js';
 import { Pipeline, type BuildOptions } from '../engine/pipeline/run/pipeline.js';
@@ -24,6 +24,52 @@ export interface Runtime {
 }
 
 type FormatContextOf = (ctx: Parameters<typeof formatContext>[1]) => FormatContext;
+
+/**
+ * Builds the first runtime of a gateway and starts its plugins; a check starts nothing. Throws ConfigError, and a
+ * StartError, with all problems.
+ */
+export async function startRuntime(
+  config: Config,
+  models: Models,
+  services: Services,
+  options: GatewayOptions,
+): Promise<Runtime> {
+  const runtime = await buildRuntime(config, models, services, buildOptions(options));
+  await startPlugins(runtime, services, options);
+  if (!options.isCheck)
+    await Promise.all([warnOfUncountedBudgets(runtime.pipeline, services), warnOfKeyNames(config, services)]);
+  return runtime;
+}
+
+/**
+ * Starts slots, then takes those of the console, then starts the stages; a check starts nothing. Throws a StartError with
+ * all problems.
+ */
+async function startPlugins(runtime: Runtime, services: Services, options: GatewayOptions): Promise<void> {
+  try {
+    await startEach(runtime, services, options);
+  } catch (error) {
+    throw error instanceof ConfigError ? new StartError(error.problems) : error;
+  }
+}
+
+async function startEach(
+  { config, pipeline }: Runtime,
+  { slots, slotSources, knownModels }: Services,
+  { isCheck = false }: GatewayOptions,
+): Promise<void> {
+  try {
+    if (!isCheck) await slots.start();
+    await slotSources.take(config);
+  } catch (error) {
+    await pipeline.retire();
+    throw error;
+  }
+  if (isCheck) return;
+  await pipeline.start();
+  if (config.slots.some(({ discovers }) => discovers)) knownModels.refresh();
+}
 
 /** Options of a pipeline by those of its gateway. */
 export function buildOptions({ pluginTimeoutMs, isStrict = false, dry }: GatewayOptions): BuildOptions {
@@ -83,3 +129,17 @@ function byName(formats: readonly Format[]): HostServices['formats'] {
  * too long.
  */
 const maxAgentLength = 512;
+
+/** Makes a value from a runtime, once for each. */
+export function perRuntime<Value extends object>(
+  make: (runtime: Runtime) => Value,
+): (runtime: Runtime) => Value {
+  const made = new WeakMap<Runtime, Value>();
+  return (runtime) => {
+    const known = made.get(runtime);
+    if (known) return known;
+    const value = make(runtime);
+    made.set(runtime, value);
+    return value;
+  };
+}

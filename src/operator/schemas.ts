@@ -121,7 +121,7 @@ export const UsageGroup = Type.Enum(
   },
 );
 
-/** Sums of the ledger as sent by the panel API. */
+/** Sums of the ledger as sent by the console API. */
 export const UsageReport = Type.Object({
   object: Type.Literal('usage'),
   from: IsoTime,
@@ -132,7 +132,7 @@ export const UsageReport = Type.Object({
   data: Type.Array(UsageBucket),
 });
 
-/** The current session as sent by the panel API. */
+/** The current session as sent by the console API. */
 export const SessionReport = Type.Object({
   kind: Type.Enum(['session', 'master']),
   actor: Type.Object({

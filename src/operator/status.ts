@@ -45,14 +45,14 @@ export function overviewRoutes(gateway: Gateway): readonly Route[] {
   ];
 }
 
-/** A page of a plugin as sent by the panel API. */
+/** A page of a plugin as sent by the console API. */
 export const PageReport = Type.Object({
   title: Type.String(),
   url: Type.String({ description: 'Where it is served, below the path of the gateway.' }),
   stage: Type.String(),
 });
 
-/** The gateway at a glance, as sent by the panel API. */
+/** The gateway at a glance, as sent by the console API. */
 export const StatusReport = Type.Object({
   name: Type.String(),
   version: Type.String(),
@@ -108,7 +108,7 @@ async function noticesOf({ runtime: { pipeline }, services }: Gateway): Promise<
   return uncounted === undefined ? pipeline.notices : [...pipeline.notices, uncounted];
 }
 
-/** A model of the catalog, or of the list of an upstream, as sent by the panel API. */
+/** A model of the catalog, or of the list of an upstream, as sent by the console API. */
 export const ModelReport = Type.Object({
   id: Type.String(),
   display_name: Type.String(),

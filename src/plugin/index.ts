@@ -11,8 +11,8 @@ export { definePlugin } from './contract/define.js';
 export type { Plugin } from './contract/define.js';
 export type { Format, ReplyEncoder } from './contract/format.js';
 export type { Host } from './contract/host.js';
-export { keyLimits, windowLimits } from './contract/key-limits.js';
-export type { KeyLimits } from './contract/key-limits.js';
+export { keyLimits, windowLimits } from './contract/protocol-key.js';
+export type { KeyLimits } from './contract/protocol-key.js';
 export type { Json } from './contract/live.js';
 export type { Loss } from './contract/loss.js';
 export type { Logger } from './contract/logger.js';
@@ -33,7 +33,7 @@ export type {
   Usage,
 } from './contract/messages.js';
 export type { CatalogModel, Models } from './contract/models.js';
-export type { Operation } from './contract/operation.js';
+export type { Operation } from './contract/state.js';
 export type { CallProgress, ProgressReceiver, Slot, SlotCall, TokenCount } from './contract/slot.js';
 export type { Candidate, PickPolicy, SlotLease, SlotPicker } from './contract/slots.js';
 export type {

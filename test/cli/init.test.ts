@@ -7,7 +7,7 @@ import { openGateway } from '#src/features/open.js';
 import { check } from '#src/cli/check.js';
 import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, simulator, variablesOf } from '#src/cli/init/providers.js';
-import { test } from '#src/features/tests/command.js';
+import { test } from '#src/features/tests/verb/command.js';
 import { ProcessWorkshop } from '../whole/gateway-process.js';
 
 const secret = 'sk-not-to-be-shown # or cut off';

@@ -65,4 +65,15 @@ describe('a feature that is off', () => {
       .map((module) => module.slice('features/'.length));
     expect(ofFeatures.filter((module) => off.some((part) => module.startsWith(part)))).to.deep.equal([]);
   });
+
+  it('is not loaded by the verb of another one', async () => {
+    const cwd = await workshop.folder({});
+    const coverage = path.join(cwd, 'coverage');
+    const { code } = await workshop.spawn({ args: ['replay'], cwd, env: { NODE_V8_COVERAGE: coverage } });
+    expect(code).to.equal(2);
+    const ofFeatures = (await loadedIn(coverage)).filter((module) => module.startsWith('features/'));
+    expect(ofFeatures).to.include('features/replay/verb/command.js');
+    const others = /^features\/(?!replay\/|dry-run\/)(?!.*\/(?:index|extension)\.js$).*\//;
+    expect(ofFeatures.filter((module) => others.test(module))).to.deep.equal([]);
+  });
 });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fakeHost, MemoryHub, MemoryStore } from '@gw2api/gateway/testing';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
-import { otherLedgers } from '#src/gateway/other-ledgers.js';
+import { otherLedgers } from '#src/gateway/open-ledger.js';
 import { refreshLimits } from '#src/gateway/used-limits.js';
 import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
 import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';

@@ -13,7 +13,7 @@ import { contentPaths } from '../shared/content-paths.js';
 import { fanOut } from '../shared/fan-out.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
-import { readThinking } from '../shared/thinking-dialects.js';
+import { readThinking } from '../shared/thinking.js';
 import type { ToolParams } from '../shared/tool-choice.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
 import type { Toolbox } from '../shared/toolbox.js';

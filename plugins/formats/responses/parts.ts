@@ -2,11 +2,11 @@ import type { BlockOf, TextBlock } from '@gw2api/gateway/plugin';
 import type { ResponseAnswer } from './answer.js';
 import type { OpenItem } from './item.js';
 import type { MessageItem } from './message-item.js';
-import { searchAction, searchSources } from './web-search.js';
 import type { PartTable } from '../shared/answer.js';
 import type { Block, Part } from '../shared/block.js';
 import { sealReasoning } from '../shared/reasoning.js';
 import { type CallerTool, callerTool, customInput } from '../shared/tools.js';
+import { isRecord } from '../shared/body.js';
 
 /** Blocks of an answer that a response shows; server tools other than web search stay invisible. */
 export const responsesParts: PartTable<ResponseAnswer> = {
@@ -136,4 +136,29 @@ function webSearch(block: Block<BlockOf<'server_tool_use'>>, answer: ResponseAns
     item.done({ ...call, status: sources ? 'completed' : 'failed', action: searchAction(block.text, shown) });
   });
   return { close: search };
+}
+
+/** `action` of a web_search_call; `json` is the input of the upstream's tool call, possibly cut. */
+function searchAction(json: string, sources?: readonly object[]): object {
+  const query = queryOf(json);
+  return { type: 'search', query, queries: query === '' ? [] : [query], ...(sources ? { sources } : {}) };
+}
+
+/** The pages that a search has found; undefined where it failed or has no result. */
+function searchSources(result: BlockOf<'web_search_tool_result'> | undefined): readonly object[] | undefined {
+  if (!Array.isArray(result?.content)) return undefined;
+  const found: readonly unknown[] = result.content;
+  return found.flatMap((page) =>
+    typeof page === 'object' && page !== null && 'url' in page ? [{ type: 'url', url: page.url }] : [],
+  );
+}
+
+function queryOf(json: string): string {
+  try {
+    const input: unknown = JSON.parse(json);
+    if (isRecord(input) && typeof input['query'] === 'string') return input['query'];
+  } catch {
+    return ''; // incomplete, or cut by `max_tokens`
+  }
+  return '';
 }

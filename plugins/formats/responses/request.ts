@@ -11,7 +11,7 @@ import { markerField } from '../shared/cache-markers.js';
 import { contentPaths, type BlockPath } from '../shared/content-paths.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
-import { readThinking } from '../shared/thinking-dialects.js';
+import { readThinking } from '../shared/thinking.js';
 import type { Toolbox } from '../shared/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';

@@ -37,7 +37,6 @@ import { baseModel, modelPath } from './model-path.js';
 import { bedrockParts } from './refused.js';
 import { bedrockRefusal, isAuthenticated } from './refusals.js';
 import { standIn } from './stand-in.js';
-import { takesTtl } from './takes-ttl.js';
 
 const options = Type.Object(
   {
@@ -176,3 +175,17 @@ function withRequestId(headers: HttpAnswer['headers']): HttpAnswer['headers'] {
   const id = headers['x-amzn-requestid'];
   return id === undefined ? headers : withFields(headers, { 'request-id': id });
 }
+
+/**
+ * True for models that take a ttl on cache markers: Claude 4.5 and later, and names that tell no version, such as the
+ * ARN of an application's inference profile.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
+export function takesTtl(model: string): boolean {
+  const [, old, major, minor = '0'] = version.exec(model.slice(0, 300)) ?? [];
+  if (old !== undefined) return false;
+  return major === undefined || Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 5);
+}
+
+/** `claude-sonnet-4-5-20250929`, `claude-3-5-haiku-20241022`, `claude-v2`, `claude-instant-v1`. */
+const version = /claude-(?:(instant|v\d)|(?:[a-z]+-)?(\d{1,2})(?:-(\d{1,2})(?!\d))?)/;

@@ -24,7 +24,7 @@ import {
 import type { Static } from 'typebox';
 import { AddedTokens } from '../shared/added-tokens.js';
 import { reportTo } from '../shared/dropped.js';
-import { estimate } from '../shared/estimate.js';
+import { estimate } from '../shared/counts.js';
 import { oneBatch } from '../shared/one-batch.js';
 import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
 import { openaiRefusal } from '../shared/openai-refusal.js';

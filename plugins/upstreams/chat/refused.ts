@@ -12,7 +12,7 @@ import {
 } from '../shared/openai-refused.js';
 import { findLimit } from '../shared/max-tokens.js';
 import { addedPart, type FindPart } from '../shared/refused-part.js';
-import { entryValue } from '../shared/without.js';
+import { entryValue } from '../shared/refused-part.js';
 import type { Capabilities } from './capabilities.js';
 
 /** Words of Chat servers about parts of a translated request; each part but the sampling is a capability. */

@@ -6,7 +6,7 @@ import {
   type TextBlock,
   type Tool,
 } from '@gw2api/gateway/plugin';
-import { estimate } from './estimate.js';
+import { estimate } from './counts.js';
 
 /** Call as it was sent. */
 export interface SentCall {

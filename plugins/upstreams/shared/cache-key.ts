@@ -4,7 +4,7 @@ import type { CallTerms } from './call-terms.js';
 import type { Dropped } from './dropped.js';
 import { refuses } from './openai-refused.js';
 import { addedPart, type FindPart } from './refused-part.js';
-import { sha256 } from './short-names.js';
+import { sha256 } from './tool-names.js';
 
 /** Hints to a cache or an abuse monitor, on which no answer depends. */
 const hints = ['prompt_cache_key', 'prompt_cache_retention', 'safety_identifier'] as const;

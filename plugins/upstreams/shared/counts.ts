@@ -10,3 +10,8 @@ export function count(value: unknown): number | undefined {
 export function uncached(prompt: number, ...parts: readonly (number | undefined)[]): number {
   return parts.reduce<number>((rest, part = 0) => (part > rest ? rest : rest - part), prompt);
 }
+
+/** Tokens of a text of this length, where nobody counts them; no request and no answer is free. */
+export function estimate(length: number): number {
+  return Math.max(1, Math.ceil(length / 4));
+}

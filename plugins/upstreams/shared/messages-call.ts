@@ -12,7 +12,6 @@ import { isScopeFlag, withoutFlagged } from './beta-fields.js';
 import { withObjectInputs } from './call-inputs.js';
 import { withoutEarlierThinking } from './earlier-thinking.js';
 import { withoutLateSystem } from './late-system.js';
-import { inAsked } from './asked-tools.js';
 import { Dropped } from './dropped.js';
 import { withinLimit } from './max-tokens.js';
 import type { OwnKeys } from './own-keys.js';
@@ -20,7 +19,7 @@ import { withoutMarkerField, withoutOwnMarkers } from './own-markers.js';
 import type { SchemaOptions } from './schema-options.js';
 import { withoutServerTools, type WithoutTools } from './server-tools.js';
 import { hasOwnSystem, withSystemInUser } from './system-in-user.js';
-import { entryValue } from './without.js';
+import { entryValue } from './refused-part.js';
 import { withoutSampling } from './without-sampling.js';
 import { sealedLosses, withoutSealed } from './reasoning-envelope.js';
 
@@ -150,4 +149,19 @@ function withoutTopLevelMarker(request: MessagesRequest): MessagesRequest {
   const { cache_control: marker, ...rest } = request;
   if (!marker || typeof marker !== 'object' || !Array.isArray(request.messages)) return request;
   return markLastBlock(rest, marker);
+}
+
+/** Losses with the places that tools have in the request that was asked, where only some of them are offered. */
+function inAsked(
+  losses: readonly Loss[],
+  { tools: asked }: MessagesRequest,
+  { tools: offered }: MessagesRequest,
+): readonly Loss[] {
+  if (asked === offered || !asked || !offered) return losses;
+  const places = new Map(asked.map((tool, at) => [tool, at]));
+  return losses.map(({ path, kind }) => {
+    const [, at, rest = ''] = /^tools\[(\d+)\](.*)$/s.exec(path) ?? [];
+    const tool = at === undefined ? undefined : offered[Number(at)];
+    return tool ? { path: `tools[${places.get(tool)}]${rest}`, kind } : { path, kind };
+  });
 }

@@ -15,7 +15,7 @@ import { addedPart, type FindPart } from './refused-part.js';
 import type { SchemaOptions } from './schema-options.js';
 import { addedTool } from './server-tools.js';
 import { findSystem, hasOwnSystem } from './system-in-user.js';
-import { entryValue } from './without.js';
+import { entryValue } from './refused-part.js';
 
 /** Words of services of the Messages API about what stages have added to a request. */
 const addedParts: readonly FindPart[] = [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ModelEvent, withFields, type EventOf, type StopReason, type Usage } from '@gw2api/gateway/plugin';
-import { estimate } from './estimate.js';
+import { estimate } from './counts.js';
 
 /** Beginning of an answer, as its upstream tells it. */
 export interface AnswerStart {

@@ -1,4 +1,4 @@
-import type { GatewayError } from '@gw2api/gateway/plugin';
+import { GatewayError } from '@gw2api/gateway/plugin';
 import { namedStatus } from '@gw2api/gateway/plugin/upstream';
 import { openaiRefusal } from './openai-refusal.js';
 import { fieldsOf, textOf, type Fields } from './fields.js';
@@ -24,3 +24,11 @@ const statuses: readonly (readonly [RegExp, number])[] = [
     400,
   ],
 ];
+
+/** Error for an answer that is no Chat Completions; another try, or another slot, may do better. */
+export function malformed(what: string, cause?: unknown): GatewayError {
+  return new GatewayError('upstream_interrupted', `The upstream sent ${what}.`, {
+    failure: { kind: 'interrupted' },
+    cause,
+  });
+}

@@ -1,4 +1,4 @@
-import { sha256 } from './short-names.js';
+import { createHash } from 'node:crypto';
 
 /** Limit of OpenAI; tools of MCP servers have longer names. */
 const maxLength = 64;
@@ -19,4 +19,18 @@ export class ToolNames {
   own(name: string): string {
     return this.#own.get(name) ?? name;
   }
+}
+
+/** Id of a tool call within OpenAI's limit: the same each time, so that calls and results agree. */
+export function shortCallId(id: string): string {
+  return id.length <= 40 ? id : `call_${sha256(id).slice(0, 32)}`;
+}
+
+/** Name of a user within OpenAI's limit; agent CLIs send longer ones. */
+export function shortUser(user: string): string {
+  return user.length <= 64 ? user : sha256(user);
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -4,7 +4,7 @@ import type { Environment } from '../../config/environment.js';
 import { readConfigFile } from '../../config/load.js';
 import type { ReloadCause } from '../../features/pipeline/reload-at-signal.js';
 import { otherFile } from '../../gateway/load-config.js';
-import { testConfig } from '../../features/tests/before-reload.js';
+import { configTests } from '../../features/config-tests.js';
 import { failedTests } from '../../gateway/options.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';
 import { IpcHub } from './ipc/hub.js';
@@ -50,7 +50,7 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
     kill: () => pool.kill(),
     reload: (cause: ReloadCause) =>
       recorded(pool, cause, async () => {
-        const { failures } = await testConfig(file, env);
+        const { failures } = await configTests.run(file, env);
         if (failures.length > 0) throw new GatewayError('conflict', [failedTests, ...failures].join('\n'));
         const { problems, ...taken } = await pool.reload();
         if (problems.length > 0) throw new ConfigError(problems);

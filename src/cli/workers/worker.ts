@@ -4,7 +4,7 @@ import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
-import { canary } from '../../features/canary/index.js';
+import { canariesOf } from '../../gateway/reload/canary-reloads.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
 import type { Taken, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
@@ -18,7 +18,7 @@ import { exitWhenWritten } from '../../gateway/telemetry/process-exit.js';
 import type { PoolCanary, Reloaded, SystemReload, WorkerInit } from './worker-init.js';
 import { startWatchdog, type StuckLog } from '../watchdog/watchdog.js';
 import { onLostErrors } from '../../gateway/lost-errors.js';
-import { testConfig } from '../../features/tests/before-reload.js';
+import { configTests } from '../../features/config-tests.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';
 import { failureOf, listenProblem, startFailure } from '../../gateway/start-failure.js';
 import { portToPrimary } from './message-port.js';
@@ -79,7 +79,7 @@ class Worker {
     const panelPassword = process.env['GW_PANEL_PASSWORD'] ?? '';
     const oldSecretKey = process.env['GW_SECRET_KEY_OLD'];
     const own = { log, masterKey, secretKey, oldSecretKey, panelPassword, isStrict: isStrict(process.env) };
-    const runTests = (signal: AbortSignal) => testConfig(init.file, process.env, signal);
+    const runTests = (signal: AbortSignal) => configTests.run(init.file, process.env, signal);
     const configs = { loadConfig, readConfig, testConfig: runTests };
     const parts = { ...own, ...configs, workerGroup, startedMs, ...live };
     const gateway = await openGateway(config, parts);
@@ -147,7 +147,7 @@ class Worker {
   async #prepare(gateway: Gateway, text: string): Promise<readonly ConfigProblem[]> {
     this.#text = text;
     try {
-      this.#prepared = await gateway.prepareReload();
+      this.#prepared = await gateway.reloads.prepare();
       return [];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -159,19 +159,19 @@ class Worker {
     const prepared = this.#unprepared();
     this.#lacksCanary = false;
     const onGivenUp = () => this.#channel.notify('pool.given-up', id);
-    return prepared ? (await gateway.use(canary)).here.start(prepared, percent, onGivenUp) : noChanges;
+    return prepared ? (await canariesOf(gateway)).here.start(prepared, percent, onGivenUp) : noChanges;
   }
 
   /** Takes the config of the canary, also where this worker could not join it. */
   async #commit(gateway: Gateway, text: string): Promise<Taken | undefined> {
-    if (!this.#lacksCanary) return (await gateway.use(canary)).here.commit();
+    if (!this.#lacksCanary) return (await canariesOf(gateway)).here.commit();
     const problems = await this.#prepare(gateway, text);
     if (problems.length > 0) throw new ConfigError(problems);
     return this.#unprepared()?.take();
   }
 
   async #cancel(gateway: Gateway): Promise<void> {
-    if (!this.#lacksCanary) await (await gateway.use(canary)).here.cancel();
+    if (!this.#lacksCanary) await (await canariesOf(gateway)).here.cancel();
   }
 
   /** Prepared reload, which is used only once. */

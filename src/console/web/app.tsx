@@ -1,23 +1,27 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { fetchSession } from './api/session.js';
-import { toPanelError } from './api/panel-error.js';
-import { PluginPage } from './plugin-page.js';
+import { toConsoleError } from './api/console-error.js';
 import type { ConsolePage } from './shell/console-page.js';
 import type { UseCommands } from './shell/palette/command.js';
 import { Shell } from './shell/shell.js';
 import { navigate, usePlace } from './state/location.js';
-import { pageUrlAt } from './state/plugin-pages.js';
+import { pageUrlAt, usePluginPages } from './state/plugin-pages.js';
 import { session, signedIn } from './state/session.js';
 import { useStore } from './state/store.js';
-import './state/theme.js';
-import { toast } from './state/toasts.js';
+import { toast, dropToast, toasts } from './state/toasts.js';
 import { Empty } from './ui/empty.js';
 import { Link } from './ui/link.js';
-import { Toaster } from './toaster.js';
+import { basePath } from './state/base-path.js';
+import { Loaded, Skeleton } from './ui/loaded.js';
+import { Page } from './ui/page.js';
+import { Button } from './ui/button.js';
+import { Icon } from './ui/icon.js';
+import './state/theme.js';
 
 interface AppProps {
-  readonly login: ComponentType;
+  /** Page without a session; absent: there is no way to sign in. */
+  readonly login?: ComponentType;
   /** All pages of the console, in the order of the navigation. */
   readonly pages: readonly ConsolePage[];
   /** Commands that features bring to the palette. */
@@ -32,7 +36,7 @@ export function App({ login: Login, pages, commands }: AppProps) {
   useLoginDetour(state === 'out', path, query);
   return (
     <>
-      {state === 'out' && <Login />}
+      {state === 'out' && Login && <Login />}
       {state === 'in' && path !== '/login' && (
         <Shell path={path} pages={pages} commands={commands}>
           <Content path={path} pages={pages} />
@@ -84,8 +88,62 @@ async function findSession(): Promise<void> {
     signedIn(await fetchSession());
   } catch (error) {
     // A 401 has led to the login already; other failures are shown by each page.
-    if (toPanelError(error).status === 401) return;
-    toast(toPanelError(error).message, 'bad');
+    if (toConsoleError(error).status === 401) return;
+    toast(toConsoleError(error).message, 'bad');
     signedIn();
   }
+}
+
+/** A plugin's own page, in a frame whose scripts cannot reach the console. */
+function PluginPage({ url }: { readonly url: string }) {
+  const pages = usePluginPages();
+  const title = pages.data?.find((page) => page.url === url);
+  return (
+    <Loaded resource={pages} skeleton={<Skeleton rows={8} height={40} />}>
+      {() => (title ? <Framed title={title.title} stage={title.stage} url={url} /> : <NoPage />)}
+    </Loaded>
+  );
+}
+
+interface FramedProps {
+  readonly title: string;
+  readonly stage: string;
+  readonly url: string;
+}
+
+function Framed({ title, stage, url }: FramedProps) {
+  return (
+    <Page title={title} lead={`A page of the stage ${stage}.`}>
+      <iframe
+        class="card plugin-frame"
+        title={title}
+        src={basePath + url}
+        sandbox="allow-scripts allow-forms"
+      />
+    </Page>
+  );
+}
+
+function NoPage() {
+  return (
+    <Empty icon="search" title="There is no such page">
+      <Link to="/pipeline">No stage of the pipeline brings it</Link>
+    </Empty>
+  );
+}
+
+/** Messages about finished actions, in a corner; screen readers announce them politely. */
+function Toaster() {
+  const shown = useStore(toasts);
+  return (
+    <div class="toaster" role="status" aria-live="polite">
+      {shown.map(({ id, tone, text }) => (
+        <div key={id} class={`toast toast-${tone}`}>
+          <Icon name={tone === 'ok' ? 'check' : 'warn'} />
+          <span>{text}</span>
+          <Button small tone="quiet" icon="close" label="Dismiss" onClick={() => dropToast(id)} />
+        </div>
+      ))}
+    </div>
+  );
 }

@@ -21,7 +21,7 @@ export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayS
   readonly trace: RequestTrace;
   /** Error bodies of the format whose path it is, where these are its own. */
   formatError?: NonNullable<Format['error']> | undefined;
-  /** Authenticated operator of a request to the panel or `/admin/*`. */
+  /** Authenticated operator of a request to the console or `/admin/*`. */
   actor?: Actor;
 } & Partial<Omit<GatewayState, CoreKey>>;
 

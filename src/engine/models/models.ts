@@ -1,9 +1,9 @@
 import { maxNameLength, partsOf, shorterForms } from './name-parts.js';
 import type { CatalogModel, Models } from '../../plugin/index.js';
 import type { ModelProfile } from '../../plugin/format/index.js';
-import { discoveredModel } from './discovered-model.js';
 import { corrected } from './profile.js';
 import { KnownModels } from './known-models.js';
+import type { ListedModel } from '../../plugin/upstream/index.js';
 
 /** Model catalog with profiles reported by upstreams; ids and aliases are unique (`loadConfig`). */
 export class CatalogModels implements Models {
@@ -85,3 +85,23 @@ export class CatalogModels implements Models {
     return isWritten ? { ...model, upstreamModel: name } : model;
   }
 }
+
+/** Entry of a model that the catalog lacks, as far as its upstream describes it. */
+function discoveredModel({ id, maxTokens, contextWindow, thinking }: ListedModel): CatalogModel {
+  return {
+    id,
+    displayName: id,
+    upstreamModel: id,
+    maxTokens: maxTokens ?? contextWindow ?? unknownMaxTokens,
+    ...(contextWindow !== undefined && { contextWindow }),
+    forcedToolChoice: true,
+    sampling: 'one',
+    thinking: thinking ?? 'none',
+    webSearch: false,
+    aliases: [],
+    created: 0,
+  };
+}
+
+/** Cap that is shown where the upstream names none. */
+const unknownMaxTokens = 4096;

@@ -1,5 +1,5 @@
 import type { SlotConfig } from '../../config/config.js';
-import { rememberingMask } from '../masking/remembering-mask.js';
+import { rememberingMask } from '../masking/exact-mask.js';
 import { exactMask, type ExactMask } from '../masking/exact-mask.js';
 import { textMask, type TextMask } from '../masking/text-mask.js';
 import { markedTexts } from '../../kit/schema/redact-marked.js';

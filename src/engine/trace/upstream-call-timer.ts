@@ -8,7 +8,7 @@ import {
   type Trace,
   type Usage,
 } from '../../plugin/index.js';
-import type { TracedStage } from './traced-stage.js';
+import type { TracedStage } from './stage-clock.js';
 import type { Writable } from '../../kit/writable.js';
 
 type TimedCall = Trace['calls'][number];

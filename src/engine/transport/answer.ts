@@ -8,7 +8,6 @@ import { EventBody } from './event-body.js';
 import { mediaType, type Headers } from './headers.js';
 import { MessageReader } from './message-reader.js';
 import { SniffedBody } from './sniffed-body.js';
-import { TextBody } from './text-body.js';
 import { TranslatedReader } from './translated-reader.js';
 
 /** Call whose body can be taken once. */
@@ -134,3 +133,43 @@ const nowhere: BodySink = { write: () => true, end: () => undefined };
 
 /** Max size of a token count, of a whole message, and of a line. */
 const maxTextBytes = 32 * 1024 * 1024;
+
+/** Sink that collects a body as one text: error answers, token counts, whole messages. */
+export class TextBody implements BodySink {
+  /** Text of the body, up to `maxBytes`; resolved also if the body breaks off. */
+  readonly text: Promise<string>;
+  readonly #flow: Backpressure;
+  readonly #maxBytes: number;
+  readonly #collected = new CollectedBytes();
+  #error: unknown;
+  #resolve: (text: string) => void = () => {};
+
+  constructor(flow: Backpressure, maxBytes: number) {
+    this.#flow = flow;
+    this.#maxBytes = maxBytes;
+    this.text = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Error that ended the body early, if any; known once `text` has resolved. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  write(chunk: Buffer): boolean {
+    this.#collected.add(chunk);
+    if (this.#collected.length >= this.#maxBytes) this.#stop();
+    return true;
+  }
+
+  end(error?: unknown): void {
+    this.#error = error;
+    this.#resolve(this.#collected.take().toString('utf8', 0, this.#maxBytes));
+  }
+
+  #stop(): void {
+    this.end();
+    this.#flow.abort();
+  }
+}

@@ -8,7 +8,7 @@ export const auditOutcomes = ['done', 'refused', 'failed'] as const;
 
 const Anything = Type.Unknown({ description: 'Without secrets; null: nothing.' });
 
-/** An entry of the audit log as sent by the panel API. */
+/** An entry of the audit log as sent by the console API. */
 export const AuditReport = Type.Object({
   id: Type.String(),
   at: IsoTime,

@@ -1,13 +1,12 @@
 import type { Exchange } from '../../engine/http/exchange.js';
 import type { CacheLoss, LedgerRow } from '../../state/ledger/contract.js';
-import type { Price } from '../../plugin/core.js';
+import type { Price, Counter, Metrics, LedgerTokens } from '../../plugin/core.js';
 import type { RequestTrace } from '../../engine/trace/request-trace.js';
 import { CacheLedger, type AnsweredRequest } from './cache-ledger.js';
-import { CacheMetrics } from './cache-metrics.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
-import { lostCost } from './lost-cost.js';
 import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { exactCost, roundedCost } from '../../state/ledger/cost.js';
 
 /** Adds to ledger rows what their turns have lost of the prompt cache and its cost, and counts it. */
 export function openCacheLedger({ services: { metrics }, priceOf }: Gateway): Opened<void> {
@@ -69,3 +68,36 @@ function turnOf(
 function answeredCalls({ calls }: RequestTrace): number {
   return calls.reduce((sum, { code }) => (code === undefined ? sum + 1 : sum), 0);
 }
+
+/** Metrics of tokens that the providers' prompt caches have lost. */
+class CacheMetrics {
+  readonly #tokens: Counter;
+
+  constructor(metrics: Metrics) {
+    this.#tokens = metrics.counter(
+      'gw2api_cache_lost_tokens_total',
+      'Prompt tokens that were in the prompt cache of an upstream and had to be paid again.',
+      ['cause'],
+    );
+  }
+
+  lost({ cause, lostTokens }: CacheLoss): void {
+    this.#tokens.add({ cause }, lostTokens);
+  }
+}
+
+/**
+ * Cost of tokens that were billed as written to the cache, or as plain input, and could have been read from it:
+ * nano-USD above the price of a read; undefined where the price lacks one of these.
+ */
+export function lostCost(lost: number, billed: LedgerTokens, price: Price): number | undefined {
+  // The lost part comes first in the prompt: 1h writes, then those of 5 minutes, then what no marker covers.
+  const cacheWrite1h = Math.min(lost, billed.cacheWrite1h);
+  const cacheWrite5m = Math.min(lost - cacheWrite1h, billed.cacheWrite5m);
+  const input = lost - cacheWrite1h - cacheWrite5m;
+  const paid = exactCost({ ...none, input, cacheWrite5m, cacheWrite1h }, price);
+  const asRead = exactCost({ ...none, cacheRead: lost }, price);
+  return paid === undefined || asRead === undefined ? undefined : roundedCost(Math.max(0, paid - asRead));
+}
+
+const none: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };

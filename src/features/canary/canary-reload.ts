@@ -1,8 +1,8 @@
 import type { CanaryReport } from './canary-report.js';
-import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import type { Taken } from '../../gateway/options.js';
+import type { CanaryReloads, StartedCanary } from '../../gateway/reload/canary-reloads.js';
+import type { ReloadOptions, Taken } from '../../gateway/options.js';
 import { LocalCanary } from './local-canary.js';
 
 /** Opens the canary of a gateway, which is placed before its requests. */
@@ -12,7 +12,7 @@ export function openCanary(gateway: Gateway): Opened<CanaryReload> {
 }
 
 /** Reload for a share of new sessions at first, in all processes of the gateway. */
-export class CanaryReload {
+export class CanaryReload implements CanaryReloads {
   readonly #gateway: Gateway;
   /** The canary of this process. */
   readonly here: LocalCanary;
@@ -22,15 +22,13 @@ export class CanaryReload {
     this.here = here;
   }
 
-  /**
-   * Gives the config as it stands now to `percent` of the new sessions. Throws ConfigError, and `conflict` where its
-   * tests fail or it changes slots or models.
-   */
-  async start(percent: number, { skipsTests = false } = {}): Promise<ConfigDiff> {
+  async start(percent: number, { skipsTests = false }: ReloadOptions = {}): Promise<StartedCanary> {
     const { workerGroup } = this.#gateway;
-    if (!skipsTests) await this.#gateway.testNext();
-    if (workerGroup) return workerGroup.startCanary(percent);
-    return this.here.start(await this.#gateway.prepareReload(), percent);
+    if (!skipsTests) await this.#gateway.reloads.test();
+    const changes = workerGroup
+      ? await workerGroup.startCanary(percent)
+      : await this.here.start(await this.#gateway.reloads.prepare(), percent);
+    return { shared: this.report?.shared ?? true, changes };
   }
 
   /** Takes the canary's config for all requests. Throws `conflict` where none runs. */

@@ -2,7 +2,8 @@ import type { Static } from 'typebox';
 import { evidenceOf, falseAlarmRate } from './evidence.js';
 import { failedSessions, firstTokenPercentile, type CanaryFigures, type SideFigures } from './figures.js';
 import { ConfigDiff } from '../../config/diff/config-diff.js';
-import { GatewayError, Type } from '../../plugin/index.js';
+import { Type } from '../../plugin/index.js';
+import { CanaryStarted } from '../pipeline/reload-report.js';
 
 /** State of a canary; `replaced`: another reload has come before its end. */
 const State = Type.Enum(['running', 'committed', 'cancelled', 'given_up', 'replaced']);
@@ -23,15 +24,12 @@ const SideReport = Type.Object({
   }),
 });
 
-/** A canary as sent by `/admin` and the panel API. */
+/** A canary as sent by `/admin` and the console API. */
 export const CanaryReport = Type.Object({
   state: State,
   percent: Type.Number({ description: 'Share of new sessions that get the new config.' }),
   started_at: Type.String({ format: 'date-time' }),
-  shared: Type.Boolean({
-    description:
-      'False: the other instances could not be reached at the start (Redis is down), so that a session may have another side there.',
-  }),
+  shared: CanaryStarted.properties.shared,
   changes: ConfigDiff,
   candidate: SideReport,
   control: Type.Object(SideReport.properties, {
@@ -83,28 +81,10 @@ function sideReport(side: SideFigures): Static<typeof SideReport> {
 /** More says nothing more, and JSON has no infinity. */
 const maxEvidence = 1e12;
 
-/** Answer about the canary, as sent by `/admin` and the panel API. */
+/** Answer about the canary, as sent by `/admin` and the console API. */
 export const CanaryStatus = Type.Object({
   object: Type.Literal('reload'),
   canary: Type.Union([CanaryReport, Type.Null()], {
     description: 'The canary that runs, or else the last one; null: there has been none since the start.',
   }),
 });
-
-/** Shares with at most one digit after the point. */
-const percent = /^(?:0\.[1-9]|[1-9](?:\.[0-9])?|[1-4][0-9](?:\.[0-9])?|50)$/;
-
-/** Share of new sessions for a canary, as a parameter. */
-export const CanaryPercent = Type.String({
-  pattern: percent.source,
-  description: 'Percent of the new sessions that get the new config, 0.1 to 50; as many are its control.',
-});
-
-/** Reads the share of a canary, a parameter or a number. Throws `invalid_request`. */
-export function readPercent(value: unknown): number {
-  if (['string', 'number'].includes(typeof value) && percent.test(String(value))) return Number(value);
-  throw new GatewayError(
-    'invalid_request',
-    'canary: must be a percentage from 0.1 to 50, with at most one decimal place, such as 5.',
-  );
-}

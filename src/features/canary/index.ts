@@ -1,8 +1,9 @@
-import type { Extension } from '../../gateway/gateway.js';
-import type { CanaryReload } from './canary-reload.js';
+import type { Feature } from '../feature.js';
+import { canary as extension } from './extension.js';
 
 /** Reloads for a share of new sessions at first. */
-export const canary: Extension<CanaryReload> = {
-  name: 'canary',
-  open: async (gateway) => (await import('./canary-reload.js')).openCanary(gateway),
+export const canary: Feature = {
+  ...extension,
+  admin: async () => (await import('./admin.js')).adminRoutes,
+  panel: async () => (await import('./panel.js')).panelRoutes,
 };

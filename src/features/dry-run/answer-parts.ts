@@ -1,7 +1,7 @@
-import type { Received } from './caller.js';
-import { jsonOrText } from './caller.js';
-import { wholeAnswer } from './whole-answer.js';
+import { type Received, jsonOrText, type ReceivedEvent } from '../../engine/http/inner-caller.js';
 import type { DryOutcome } from './outcome.js';
+import { MessageFold } from '../../plugin/upstream/index.js';
+import { ModelEvent } from '../../plugin/index.js';
 
 type Answer = Pick<DryOutcome, 'answer' | 'text'> & Partial<Pick<DryOutcome, 'error'>>;
 
@@ -49,4 +49,81 @@ function textsOf(answer: unknown): readonly string[] {
     }
     return Array.isArray(inner) ? textsOf({ content: inner }) : [];
   });
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Answer that the events of a stream add up to, by the format of the caller; undefined for the format of a plugin. */
+function wholeAnswer(format: string, events: readonly ReceivedEvent[]): unknown {
+  const data = events.map(({ data }) => data).filter(isObject);
+  return Object.hasOwn(folds, format) ? folds[format]?.(data) : undefined;
+}
+
+const folds: Readonly<Record<string, (data: readonly Json[]) => unknown>> = {
+  messages: foldMessages,
+  chat: foldChunks,
+  completions: foldChunks,
+  responses: (data) => data.findLast(({ response }) => isObject(response))?.['response'],
+};
+
+function foldMessages(data: readonly Json[]): unknown {
+  const fold = new MessageFold();
+  for (const event of data)
+    if (event['type'] !== 'error') fold.add(ModelEvent.of(event as Parameters<typeof ModelEvent.of>[0])); // the gateway's own events
+  return fold.partial();
+}
+
+/** Chunks of Chat Completions and Completions as one object: texts are joined, other fields are the last ones. */
+function foldChunks(chunks: readonly Json[]): unknown {
+  const choices: Json[] = [];
+  const parts = chunks.flatMap(({ choices: some }) => (Array.isArray(some) ? some.filter(isObject) : []));
+  for (const part of parts) {
+    const index = Number(part['index'] ?? 0);
+    choices[index] = mergedFields(choices[index] ?? {}, part);
+  }
+  const whole: Record<string, unknown> = {};
+  for (const chunk of chunks) Object.assign(whole, chunk);
+  const { object } = whole;
+  const name = typeof object === 'string' ? { object: object.replace(/\.chunk$/, '') } : {};
+  return { ...whole, ...name, choices: choices.map(wholeChoice) };
+}
+
+/** A choice as an answer that is not streamed has it. */
+function wholeChoice({ delta, ...choice }: Json): Json {
+  return delta === undefined ? choice : { ...choice, message: delta };
+}
+
+/** Fields whose texts are whole in each chunk. */
+const unjoined = new Set(['id', 'type', 'role', 'finish_reason']);
+
+function merged(into: unknown, part: unknown, name = ''): unknown {
+  if (isObject(into) && isObject(part)) return mergedFields(into, part);
+  if (Array.isArray(into) && Array.isArray(part)) return mergedList(into, part);
+  const isText = typeof into === 'string' && typeof part === 'string';
+  return isText && !unjoined.has(name) ? into + part : (part ?? into);
+}
+
+function mergedFields(into: Json, part: Json): Json {
+  const fields = Object.entries(part).map(([name, value]) => [
+    name,
+    Object.hasOwn(into, name) ? merged(into[name], value, name) : value,
+  ]);
+  return { ...into, ...Object.fromEntries(fields) };
+}
+
+/** Lists of chunks: parts with an `index` (tool calls) belong to the one that has it. */
+function mergedList(into: readonly unknown[], part: readonly unknown[]): readonly unknown[] {
+  const list = [...into];
+  for (const item of part) {
+    const at = isObject(item)
+      ? list.findIndex((known) => isObject(known) && 'index' in known && known['index'] === item['index'])
+      : -1;
+    if (at === -1) list.push(item);
+    else list[at] = merged(list[at], item);
+  }
+  return list;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

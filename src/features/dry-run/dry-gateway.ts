@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Config } from '../../config/config.js';
 import type { Gateway, OpenGateway } from '../../gateway/gateway.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
-import { send, type Received } from './caller.js';
+import { send, type Received } from '../../engine/http/inner-caller.js';
 import { DryKeys } from './keys.js';
 import { MemorySocket } from '../../engine/http/memory-socket.js';
 import type { DryOutcome, DryRequest } from './outcome.js';
@@ -43,7 +43,7 @@ export class DryGateway {
 
   private constructor(gateway: Gateway, world: World, { keys = {}, teams = {} }: DrySettings) {
     this.#gateway = gateway;
-    this.#accept = gateway.listenWithin();
+    this.#accept = gateway.listeners.openWithin();
     this.#clock = world.clock;
     this.#upstreams = world.upstreams;
     this.#stillness = world.stillness;

@@ -1,20 +1,13 @@
+import type { CallerRequest, ReceivedEvent } from '../../engine/http/inner-caller.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 
 /** Request to a dry gateway, as its caller sends it. */
-export interface DryRequest {
-  /** Default: POST with a body, else GET. */
-  readonly method?: string;
-  /** Path with its query, such as `/v1/messages`. */
-  readonly path: string;
+export interface DryRequest extends CallerRequest {
   /** Names in any case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is; anything else as JSON. */
-  readonly body?: unknown;
   /** Name of the key that sends it, which is issued when it is first used; null: none; default `test`. */
   readonly key?: string | null;
-  /** The caller leaves after so many events of the answer, or after so many milliseconds of the dry clock. */
-  readonly leave?: { readonly afterEvents?: number; readonly afterMs?: number };
 }
 
 /** A request as it went out to an upstream. */
@@ -44,13 +37,6 @@ export function isModelCall({
 /** True for the path of a token count, as the services call it: `count_tokens`, `count-tokens`, `input_tokens`. */
 export function isTokenCount(path: string): boolean {
   return /\b(count[-_]?tokens|input_tokens)\b/i.test(path.split('?', 1)[0] ?? '');
-}
-
-/** An event of a streamed answer as its caller received it. */
-export interface ReceivedEvent {
-  readonly event?: string;
-  /** Parsed JSON, else the text (`[DONE]`). */
-  readonly data: unknown;
 }
 
 /** Everything that a request has shown: what its caller got, what went upstream, and what is kept of it. Plain JSON. */

@@ -2,10 +2,10 @@ import { GatewayError, parseJson, Type } from '../../plugin/index.js';
 import { readText } from '../../plugin/core.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
-import { ExplainBody, noteExplained, readExplainCall } from './explain-call.js';
+import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
 import { explanations } from './extension.js';
 import { recordedReport } from './recorded-report.js';
-import { recordedRequest } from './recorded-request.js';
+import { recordedRequest } from './recorded-report.js';
 
 /** Max bytes of a request to explain. */
 const maxExplainBytes = 16 * 1024 * 1024;
@@ -35,14 +35,14 @@ export const adminRoutes: RoutesOf = (gateway) => [
     scope: 'explain',
     audit: 'request.explain',
     noted: 'An operator has had a request explained.',
-    body: ExplainBody,
+    body: GivenRequestBody,
     readsBody: true, // of any content type
     answers: { 200: AnyObject },
     async handle({ ctx, audit }) {
       const explainer = await gateway.use(explanations);
       return explainer.explain(async () => {
         const text = await readText(ctx.req, maxExplainBytes, ctx.state.signal);
-        return noteExplained(readExplainCall(parseJson(text)), audit);
+        return noteGiven(readGivenRequest(parseJson(text)), audit);
       });
     },
   }),

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadAnswer, ThreadTask } from './thread-task.js';
+import type { Clock } from '../../plugin/index.js';
 
 /** Max heap of a thread that explains. */
 const maxHeapMb = 512;
@@ -9,7 +10,8 @@ const maxTasks = 100;
 
 /** Thread that explains requests, one after another. It does not keep the process alive while it is idle. */
 export class ExplainThread {
-  readonly #worker = new Worker(new URL('../explainer-thread.js', import.meta.url), {
+  readonly #worker = new Worker(new URL('../thread.js', import.meta.url), {
+    workerData: { module: new URL('./thread.js', import.meta.url).href },
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
   #tasks = 0;
@@ -48,5 +50,41 @@ export class ExplainThread {
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#worker.terminate();
+  }
+}
+
+/** Time for which a thread waits for another task, with the modules that it has loaded. */
+const idleMs = 3 * 60_000;
+
+/** Place of one thread that waits for another task; it ends after a while, and when the gateway closes. */
+export class IdleThread {
+  readonly #clock: Clock;
+  readonly #closing: AbortSignal;
+  #thread: ExplainThread | undefined;
+  #cancel: () => void = () => undefined;
+
+  constructor(clock: Clock, closing: AbortSignal) {
+    this.#clock = clock;
+    this.#closing = closing;
+    closing.addEventListener('abort', () => void this.take()?.end(), { once: true });
+  }
+
+  get thread(): ExplainThread | undefined {
+    return this.#thread;
+  }
+
+  /** The thread that waits, which waits no more. */
+  take(): ExplainThread | undefined {
+    this.#cancel();
+    const thread = this.#thread;
+    this.#thread = undefined;
+    return thread;
+  }
+
+  /** Keeps a thread, where the place is free. */
+  keep(thread: ExplainThread): void {
+    if (this.#thread || !thread.isUsable || this.#closing.aborted) return;
+    this.#thread = thread;
+    this.#cancel = this.#clock.setTimer(() => void this.take()?.end(), idleMs);
   }
 }

@@ -1,4 +1,4 @@
-import type { ExplainCall } from './explain-call.js';
+import type { GivenRequest } from '../../operator/given-request.js';
 import type { Config } from '../../config/config.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import type { Explanation } from './explanation.js';
@@ -6,7 +6,7 @@ import type { ThreadTask } from './thread-task.js';
 import { GatewayError, keyLimits, type ProtocolKey } from '../../plugin/index.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import { ExplainThread } from './explain-thread.js';
-import { IdleThread } from './idle-thread.js';
+import { IdleThread } from './explain-thread.js';
 import type { Runtime } from '../../gateway/runtime.js';
 import type { Services } from '../../gateway/services.js';
 
@@ -41,7 +41,7 @@ export class Explanations {
    * many are under way, `not_found` for an unknown key, `conflict` where the config cannot run dry, and
    * `request_timeout`.
    */
-  async explain(read: () => ExplainCall | Promise<ExplainCall>): Promise<Explanation> {
+  async explain(read: () => GivenRequest | Promise<GivenRequest>): Promise<Explanation> {
     if (this.#gateway.services.dry) throw new GatewayError('conflict', 'A dry run explains no request.');
     if (this.#underWay >= maxUnderWay) throw tooMany();
     this.#underWay += 1;

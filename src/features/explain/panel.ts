@@ -1,5 +1,5 @@
 import { Type } from '../../plugin/index.js';
-import { ExplainBody, noteExplained, readExplainCall } from './explain-call.js';
+import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
 import { explanations } from './extension.js';
 import { withoutTexts } from './without-texts.js';
 import type { RoutesOf } from '../../operator/route-source.js';
@@ -14,7 +14,7 @@ export const panelRoutes: RoutesOf = (gateway) => [
       'Says how a request would be handled now: its stages, the slots considered, what would go out and what its ' +
       'caller would be told. Asks no upstream, and spends no limit. Viewers get the stages and slots without texts.',
     role: 'viewer',
-    body: ExplainBody,
+    body: GivenRequestBody,
     readsBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
     audit: 'request.explain',
@@ -23,7 +23,7 @@ export const panelRoutes: RoutesOf = (gateway) => [
     async handle({ readBody, actor, audit }) {
       const explainer = await gateway.use(explanations);
       const explanation = await explainer.explain(async () =>
-        noteExplained(readExplainCall(await readBody()), audit),
+        noteGiven(readGivenRequest(await readBody()), audit),
       );
       return actor.role === 'admin' ? explanation : withoutTexts(explanation);
     },

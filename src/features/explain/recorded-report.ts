@@ -1,5 +1,6 @@
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import { isoTime } from '../../operator/schemas.js';
+import type { Gateway } from '../../gateway/gateway.js';
 
 /** Recorded facts of a real request: no texts, which the gateway does not keep. */
 export function recordedReport(row: LedgerRow): object {
@@ -24,4 +25,26 @@ export function recordedReport(row: LedgerRow): object {
     billed: row.billed,
     shown: row.shown,
   };
+}
+
+/**
+ * Row of a request with its trace, by `<time>.<id>` as reports have it, or by its request id: then the last one of
+ * that. A request that has just ended may be in no store yet.
+ */
+export async function recordedRequest(gateway: Gateway, id: string): Promise<LedgerRow | undefined> {
+  if (/\p{Cc}/u.test(id) || id.length > maxIdLength) return undefined;
+  const found = await findRow(gateway, id);
+  if (found) return found;
+  await gateway.fleet.flushLedger();
+  return findRow(gateway, id);
+}
+
+const maxIdLength = 300;
+
+async function findRow({ services }: Gateway, id: string): Promise<LedgerRow | undefined> {
+  const { ledger } = services.store;
+  const [, at, own] = /^(\d{1,15})\.(.{1,100})$/.exec(id) ?? [];
+  if (at !== undefined && own !== undefined) return ledger.get({ atMs: Number(at), id: own });
+  const { rows } = await ledger.requests({ requestId: id }, { limit: 1 });
+  return rows[0] && ledger.get(rows[0]);
 }

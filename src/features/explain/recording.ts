@@ -1,7 +1,6 @@
 import type { StagePlace } from '../../plugin/core.js';
 import type { PassedBy } from '../../engine/pipeline/run/watch.js';
-import { eventChanges } from './event-changes.js';
-import { EventTally } from './event-tally.js';
+import { EventTally, type EventSum } from './event-tally.js';
 import type {
   EventChanges,
   ExplainedError,
@@ -11,6 +10,7 @@ import type {
   SkipReason,
   StateChange,
 } from './explanation.js';
+import type { Usage } from '../../plugin/index.js';
 
 /** Tallies of an answer at the two ends of what a stage has done to it. */
 export class TallyPair {
@@ -94,4 +94,33 @@ export class StageRecord {
 export function eventsOf(pairs: readonly TallyPair[]): { readonly events?: EventChanges } {
   const events = pairs.map(({ changes }) => changes).findLast((changes) => changes !== undefined);
   return events ? { events } : {};
+}
+
+/** Differences between two places of an answer's way; undefined: none. */
+function eventChanges(before: EventSum, after: EventSum): EventChanges | undefined {
+  const types = pairs(before.types, after.types, 0);
+  const usage = pairs(numbersOf(before.usage), numbersOf(after.usage), null);
+  const textChanged = before.digest !== after.digest;
+  if (!textChanged && Object.keys(types).length + Object.keys(usage).length === 0) return undefined;
+  return { types, characters: [before.characters, after.characters], textChanged, usage };
+}
+
+type Numbers = Readonly<Record<string, number>>;
+
+/** Values that differ, by name: before and after. */
+function pairs<None>(
+  before: Numbers,
+  after: Numbers,
+  none: None,
+): Record<string, [number | None, number | None]> {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const differing = [...names].filter((name) => before[name] !== after[name]);
+  return Object.fromEntries(differing.map((name) => [name, [before[name] ?? none, after[name] ?? none]]));
+}
+
+function numbersOf(usage: Usage): Numbers {
+  const entries = Object.entries(usage).flatMap(([name, value]) =>
+    typeof value === 'number' ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(entries);
 }

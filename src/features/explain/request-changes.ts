@@ -1,7 +1,6 @@
-import type { MessagesRequest } from '../../plugin/index.js';
+import { type MessagesRequest, allExtras } from '../../plugin/index.js';
 import type { RequestChange, RequestChanges } from './explanation.js';
-import { differences } from './json-diff.js';
-import { requestJson } from './request-json.js';
+import { differences, copyOf } from './json-diff.js';
 import { concealed, shown } from '../dry-run/shown.js';
 
 export const noChanges: RequestChanges = { changes: [] };
@@ -36,4 +35,20 @@ export function madeRequest(request: MessagesRequest): RequestChanges {
 
 function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
+}
+
+/** A request with its extras, which JSON does not show, as the field `extras` of what has them; itself without any. */
+export function requestJson(request: MessagesRequest): unknown {
+  const placed = allExtras(request);
+  if (placed.length === 0) return request;
+  const copy = copyOf(request);
+  for (const { place, extras } of placed) partAt(copy, place)['extras'] = extras;
+  return copy;
+}
+
+/** Part of a request at a path that `allExtras` has named. */
+function partAt(request: unknown, place: string): Record<string, unknown> {
+  let part = request as Record<string, unknown>; // each name is that of an object or a list
+  for (const name of place.match(/\w+/g) ?? []) part = part[name] as Record<string, unknown>;
+  return part;
 }

@@ -10,10 +10,10 @@ import type { StagePlace } from '../../plugin/core.js';
 import { EventTally } from './event-tally.js';
 import { errorOf } from './explained-error.js';
 import { copyOf } from './json-diff.js';
-import { OwnTime } from './own-time.js';
+import { OwnTime } from './watched-interception.js';
 import { TallyPair, type InterceptionRecord, type StageRecord } from './recording.js';
 import { madeRequest, noChanges, requestChanges } from './request-changes.js';
-import { requestJson } from './request-json.js';
+import { requestJson } from './request-changes.js';
 import { StateKeys } from './state-changes.js';
 import { WatchedInterception } from './watched-interception.js';
 

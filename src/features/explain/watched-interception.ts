@@ -2,10 +2,9 @@ import { withFields, type MessagesRequest, type ModelCall, type ModelReply } fro
 import { EventTally } from './event-tally.js';
 import { errorOf } from './explained-error.js';
 import { copyOf } from './json-diff.js';
-import type { OwnTime } from './own-time.js';
-import { TallyPair, type InterceptionRecord } from './recording.js';
+import { TallyPair, type InterceptionRecord, type StageRecord } from './recording.js';
 import { requestChanges } from './request-changes.js';
-import { requestJson } from './request-json.js';
+import { requestJson } from './request-changes.js';
 
 type Options = Parameters<ModelCall>[1];
 
@@ -69,5 +68,24 @@ export class WatchedInterception {
     const pair = new TallyPair();
     this.#run.events.push(pair);
     return { ...options, through: [pair.startBefore, ...own, pair.startAfter] };
+  }
+}
+
+/** Own time of a stage. */
+export class OwnTime {
+  readonly #record: StageRecord;
+  #sinceMs: number | undefined;
+
+  constructor(record: StageRecord) {
+    this.#record = record;
+  }
+
+  start(): void {
+    this.#sinceMs ??= performance.now();
+  }
+
+  stop(): void {
+    if (this.#sinceMs !== undefined) this.#record.ms += performance.now() - this.#sinceMs;
+    this.#sinceMs = undefined;
   }
 }

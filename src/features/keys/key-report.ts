@@ -43,7 +43,7 @@ const reported = {
   }),
 };
 
-/** A key as sent by the panel API. */
+/** A key as sent by the console API. */
 export const KeyReport = named('Key', Type.Object(reported));
 /** A key in the list of all keys. */
 export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
@@ -71,7 +71,7 @@ export const Rotation = Closed({
   ),
 });
 
-/** A key as sent by the panel API, at a time. */
+/** A key as sent by the console API, at a time. */
 export function keyReport(key: ProtocolKey, nowMs: number): Static<typeof KeyReport> {
   return {
     id: key.id,

@@ -32,7 +32,7 @@ const UsedLimits = Type.Object(
   { description: 'Use of each limit in its window now; null where there is no limit.' },
 );
 
-/** A team as sent by the panel API. */
+/** A team as sent by the console API. */
 export const TeamReport = Type.Object({
   id: Type.String(),
   name: Type.String(),

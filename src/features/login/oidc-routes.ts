@@ -50,7 +50,7 @@ export function oidcRoutes(gateway: Gateway, login: OidcLogin): readonly Route[]
   ];
 }
 
-/** The ways to sign in, as sent by the panel API. */
+/** The ways to sign in, as sent by the console API. */
 export const LoginWays = Type.Object({
   password: Type.Boolean(),
   oidc: Nullable(

@@ -1,8 +1,9 @@
 import type * as OpenIdClient from 'openid-client';
-import type { TlsSettings } from '../../plugin/index.js';
-import { boundedFetch } from './bounded-fetch.js';
+import type { CustomFetch } from 'openid-client';
+import { type TlsSettings, externalFetch } from '../../plugin/index.js';
 import type { Flow } from './flow.js';
 import { isComplete, type Claims, type IdentityRules, type Sources } from './identity.js';
+import { collectBytes } from '../../plugin/raw/index.js';
 
 /** A provider, and this gateway as its client. */
 export interface ProviderSettings extends IdentityRules {
@@ -143,4 +144,27 @@ function authentication(client: typeof OpenIdClient, secret: string): OpenIdClie
     const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = server;
     (methods.includes('client_secret_basic') ? basic : post)(server, ...rest);
   };
+}
+
+/** Max bytes of an answer of the provider, decompressed. */
+const maxBytes = 1024 * 1024;
+
+/** Error of an answer that is larger than any of a provider. */
+class OversizedAnswer extends Error {}
+
+/** Fetch for `openid-client` that reads the whole answer, up to a limit, within the time of the signal. */
+function boundedFetch(tls?: TlsSettings): CustomFetch {
+  const fetchFrom = externalFetch(tls);
+  return async (url, { body, ...options }) => whole(await fetchFrom(url, { ...options, body: body ?? null }));
+}
+
+async function whole(response: Response): Promise<Response> {
+  const bytes = await readAll(response);
+  const { status, headers } = response;
+  return new Response(bytes.length === 0 ? null : bytes, { status, headers });
+}
+
+async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new OversizedAnswer(`it is larger than ${maxBytes / 1024} kB`);
+  return Uint8Array.from(body ? await collectBytes(body, maxBytes, tooLarge) : []);
 }

@@ -46,7 +46,7 @@ export function sessionListRoutes({ services }: Gateway, sessions: Sessions): re
   ];
 }
 
-/** A session as sent by the panel API. */
+/** A session as sent by the console API. */
 export const SessionItem = Type.Object({
   id: Type.String({ description: 'Derived from the session, and of no use to take it over.' }),
   kind: Type.Enum(['password', 'oidc']),

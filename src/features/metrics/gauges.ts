@@ -5,6 +5,7 @@ import { measureSlots } from './slot-gauges.js';
 import { measureRefusedRows, measureResponses, measureState } from './state-gauges.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 import { version } from '../../kit/version.js';
+import type { Listeners } from '../../gateway/listeners.js';
 import { isUp, type Services } from '../../gateway/services.js';
 
 /** Parts of a gateway that its gauges read. */
@@ -12,8 +13,7 @@ interface Measured {
   readonly services: Services;
   readonly exchanges: Exchanges;
   readonly wrongKeys: WrongKeys;
-  readonly openConnections: number;
-  readonly openWebSockets: number;
+  readonly listeners: Pick<Listeners, 'openConnections' | 'openWebSockets'>;
 }
 
 /** Adds the gauges of a gateway to its metrics. */
@@ -32,10 +32,10 @@ export function measure(gateway: Measured): void {
     { labels: {}, value: exchanges.count },
   ]);
   metrics.gauge('gw2api_connections_open', 'Open connections of callers.', [], () => [
-    { labels: {}, value: gateway.openConnections },
+    { labels: {}, value: gateway.listeners.openConnections },
   ]);
   metrics.gauge('gw2api_websockets_open', 'Open WebSockets of callers.', [], () => [
-    { labels: {}, value: gateway.openWebSockets },
+    { labels: {}, value: gateway.listeners.openWebSockets },
   ]);
 }
 

@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { basePathOf } from '../../config/public-url.js';
-import type { CoreContext, CoreMiddleware } from '../../engine/http/exchange.js';
+import type { CoreContext } from '../../engine/http/exchange.js';
 import { refuseUnrouted } from '../../engine/http/unrouted.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { perRuntime } from '../../gateway/per-runtime.js';
+import { perRuntime } from '../../gateway/runtime.js';
 import { once } from '../../kit/once.js';
 import { cookieName, sessionCookie } from '../../operator/access/cookies.js';
 import type { Route } from '../../operator/route.js';
 
-/** Serves `/openapi.json`, made by the first request to it; `loadRoutes`: routes for operators. */
-export function serveDocument(gateway: Gateway, loadRoutes: () => Promise<readonly Route[]>): CoreMiddleware {
+/** Answers with the document, made by the first request to it; `loadRoutes`: routes for operators. */
+export function serveDocument(
+  gateway: Gateway,
+  loadRoutes: () => Promise<readonly Route[]>,
+): (ctx: CoreContext) => Promise<void> {
   const documentOf = perRuntime(({ formats, pipeline, config }) =>
     once(async () => {
       const [{ openApiDocument }, routes] = await Promise.all([import('./document.js'), loadRoutes()]);
@@ -19,10 +22,7 @@ export function serveDocument(gateway: Gateway, loadRoutes: () => Promise<readon
       return served(JSON.stringify(openApiDocument(formats, pipeline.routes, routes, place)));
     }),
   );
-  return async (ctx, next) => {
-    if (isDocument(ctx.path)) await answerDocument(ctx, documentOf(gateway.runtime));
-    else await next();
-  };
+  return (ctx) => answerDocument(ctx, documentOf(gateway.runtime));
 }
 
 /** Place of a gateway as its document describes it. */
@@ -30,10 +30,6 @@ function servedPlace(publicUrl: string | undefined) {
   const basePath = basePathOf(publicUrl);
   const place = { path: basePath || '/', isSecure: publicUrl?.startsWith('https:') === true };
   return { basePath, sessionCookie: cookieName(sessionCookie, place) };
-}
-
-function isDocument(path: string): boolean {
-  return /^\/openapi\.json\/?$/i.test(path);
 }
 
 /** The API's document as it is sent. */

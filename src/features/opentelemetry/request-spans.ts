@@ -1,5 +1,5 @@
 import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
-import type { TracedStage } from '../../engine/trace/traced-stage.js';
+import type { TracedStage } from '../../engine/trace/stage-clock.js';
 import { attribute } from './attributes.js';
 import { callSpan } from './call-span.js';
 import type { Conventions } from './conventions.js';

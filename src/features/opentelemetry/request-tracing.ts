@@ -16,12 +16,12 @@ export class RequestTracing {
   }
 
   begin({ headers, state }: CoreContext): void {
-    state.trace.callIds = this.#tracing.begin(headers);
+    state.trace.upstream.ids = this.#tracing.begin(headers);
   }
 
   /** Exports a request whose response has closed. */
   end({ exchange: { ctx, state }, record, row }: Ended): void {
-    const { callIds: span } = state.trace;
+    const { ids: span } = state.trace.upstream;
     if (!(span instanceof RequestSpan)) return;
     this.#tracing.end({
       context: span.context,

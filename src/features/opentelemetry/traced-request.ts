@@ -1,7 +1,7 @@
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { MessagesRequest } from '../../plugin/index.js';
 import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
-import type { TracedStage } from '../../engine/trace/traced-stage.js';
+import type { TracedStage } from '../../engine/trace/stage-clock.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import type { SpanIds, TraceContext } from './trace-context.js';
 

@@ -4,8 +4,11 @@ import type { Gateway } from '../../gateway/gateway.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route, type Route } from '../../operator/route.js';
 import { Count, ListOf, Nullable } from '../../operator/schemas.js';
-import { reloadRoutes } from './reload-panel.js';
-import { panelPipeline, type PanelField, type PanelStage, type PanelStageTimes } from './stages.js';
+import { consolePipeline, type ConsoleField, type ConsoleStage, type ConsoleStageTimes } from './stages.js';
+import { problemsOf } from '../../config/config.js';
+import { ConfigDiff, noChanges } from '../../config/diff/config-diff.js';
+import { reload } from './reload.js';
+import { ReloadReport } from './reload-report.js';
 
 /** Routes of the pipeline and of reloads. */
 export const panelRoutes: RoutesOf = (gateway) => [pipelineRoute(gateway), ...reloadRoutes(gateway)];
@@ -17,7 +20,7 @@ function pipelineRoute(gateway: Gateway): Route {
     summary: 'The stages as they run with their options and their times, secrets blanked.',
     answers: { 200: ListOf(StageReport, { file: Type.String() }) },
     async handle() {
-      const { file, stages } = await panelPipeline(gateway);
+      const { file, stages } = await consolePipeline(gateway);
       return { object: 'list', file, data: stages.map(stageReport) };
     },
   });
@@ -37,7 +40,7 @@ const FieldReport = Type.Object({
   changed: Type.Boolean({ description: 'Whether the value is another one than the default.' }),
 });
 
-function fieldReport({ initial, isRequired, isSecret, isChanged, ...field }: PanelField): object {
+function fieldReport({ initial, isRequired, isSecret, isChanged, ...field }: ConsoleField): object {
   const { path, type, title, description, value } = field;
   const flags = { required: isRequired, secret: isSecret, changed: isChanged };
   return { path, type, title, description, default: initial, value: isSecret ? null : value, ...flags };
@@ -58,13 +61,13 @@ const TimesReport = Type.Object(
   },
 );
 
-const noTimes: PanelStageTimes = { count: 0, p50Ms: null, p95Ms: null, faults: 0, skips: 0 };
+const noTimes: ConsoleStageTimes = { count: 0, p50Ms: null, p95Ms: null, faults: 0, skips: 0 };
 
-function timesReport({ count, p50Ms, p95Ms, faults, skips }: PanelStageTimes = noTimes): object {
+function timesReport({ count, p50Ms, p95Ms, faults, skips }: ConsoleStageTimes = noTimes): object {
   return { count, p50_ms: p50Ms, p95_ms: p95Ms, faults, skips };
 }
 
-/** A stage as sent by the panel API. */
+/** A stage as sent by the console API. */
 export const StageReport = Type.Object({
   name: Type.String(),
   use: Type.String(),
@@ -83,7 +86,7 @@ export const StageReport = Type.Object({
   times: TimesReport,
 });
 
-function stageReport({ at, when, options, fields, times, ...stage }: PanelStage): object {
+function stageReport({ at, when, options, fields, times, ...stage }: ConsoleStage): object {
   return {
     name: stage.name,
     use: stage.use,
@@ -102,3 +105,40 @@ function stageReport({ at, when, options, fields, times, ...stage }: PanelStage)
     times: timesReport(times),
   };
 }
+
+/** Routes about a reload of the config. */
+function reloadRoutes(gateway: Gateway): readonly Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/api/panel/reload',
+      summary:
+        'What a reload would change now, or why it would be refused. The stages of the new config are set up for ' +
+        'that, not started, and disposed.',
+      answers: { 200: PreviewReport },
+      async handle() {
+        const preview = await gateway.reloads.preview().then(
+          (changes) => ({ problems: [], changes }),
+          (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
+        );
+        return { object: 'reload_preview', file: gateway.runtime.config.file, ...preview };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/panel/reload',
+      summary: 'Reads the config again; the answer says what that has changed.',
+      audit: 'config.reload',
+      answers: { 200: ReloadReport },
+      handle: ({ audit }) => reload(gateway, audit),
+    }),
+  ];
+}
+
+/** Preview of a reload as sent by the console API. */
+export const PreviewReport = Type.Object({
+  object: Type.Literal('reload_preview'),
+  file: Type.String(),
+  problems: Type.Array(Type.String(), { description: 'Why a reload would be refused, one sentence each.' }),
+  changes: ConfigDiff,
+});

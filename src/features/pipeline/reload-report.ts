@@ -3,9 +3,8 @@ import { problemsOf } from '../../config/config.js';
 import { ConfigDiff } from '../../config/diff/config-diff.js';
 import type { Taken } from '../../gateway/options.js';
 import { GatewayError, Type } from '../../plugin/index.js';
-import { CanaryReport } from '../canary/canary-report.js';
 
-/** Answer to a reload, as sent by `/admin` and the panel API. */
+/** Answer to a reload, as sent by `/admin` and the console API. */
 export const ReloadReport = Type.Object({
   status: Type.Literal('reloaded'),
   needs_restart: Type.Array(Type.String(), {
@@ -19,10 +18,13 @@ export function reloadReport({ needsRestart, changes }: Taken): Static<typeof Re
   return { status: 'reloaded', needs_restart: [...needsRestart], changes };
 }
 
-/** Answer to the start of a canary, as sent by `/admin` and the panel API. */
+/** Answer to the start of a canary, as sent by `/admin` and the console API. */
 export const CanaryStarted = Type.Object({
   status: Type.Literal('canary'),
-  shared: CanaryReport.properties.shared,
+  shared: Type.Boolean({
+    description:
+      'False: the other instances could not be reached at the start (Redis is down), so that a session may have another side there.',
+  }),
   changes: ConfigDiff,
 });
 
@@ -31,4 +33,22 @@ export function refused(error: unknown): never {
   const problems = problemsOf(error);
   const refusal = 'The new config was refused; the old one stays in force.';
   throw new GatewayError('invalid_request', [refusal, ...problems].join('\n'));
+}
+
+/** Shares with at most one digit after the point. */
+const percent = /^(?:0\.[1-9]|[1-9](?:\.[0-9])?|[1-4][0-9](?:\.[0-9])?|50)$/;
+
+/** Share of new sessions for a canary, as a parameter. */
+export const CanaryPercent = Type.String({
+  pattern: percent.source,
+  description: 'Percent of the new sessions that get the new config, 0.1 to 50; as many are its control.',
+});
+
+/** Reads the share of a canary, a parameter or a number. Throws `invalid_request`. */
+export function readPercent(value: unknown): number {
+  if (['string', 'number'].includes(typeof value) && percent.test(String(value))) return Number(value);
+  throw new GatewayError(
+    'invalid_request',
+    'canary: must be a percentage from 0.1 to 50, with at most one decimal place, such as 5.',
+  );
 }

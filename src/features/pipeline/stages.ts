@@ -6,13 +6,13 @@ import { isRecord } from '../../kit/schema/record.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { ofPlugin } from '../../gateway/reload/loaded-config.js';
 
-export interface PanelPipeline {
+export interface ConsolePipeline {
   readonly file: string;
-  readonly stages: readonly PanelStage[];
+  readonly stages: readonly ConsoleStage[];
 }
 
 /** An option of a stage in the words of its schema; secrets are redacted. */
-export interface PanelField {
+export interface ConsoleField {
   /** `limits.requestsPerMinute` */
   readonly path: string;
   readonly type: string;
@@ -29,7 +29,7 @@ export interface PanelField {
 }
 
 /** Times of a stage since the start, in all workers. */
-export interface PanelStageTimes {
+export interface ConsoleStageTimes {
   readonly count: number;
   /** Null without requests. */
   readonly p50Ms: number | null;
@@ -39,10 +39,10 @@ export interface PanelStageTimes {
 }
 
 /** A stage with its options, whose secrets are redacted. */
-export interface PanelStage {
-  readonly fields: readonly PanelField[];
+export interface ConsoleStage {
+  readonly fields: readonly ConsoleField[];
   /** Undefined where no request has come to it. */
-  readonly times: PanelStageTimes | undefined;
+  readonly times: ConsoleStageTimes | undefined;
   readonly name: string;
   readonly use: string;
   readonly enabled: boolean;
@@ -59,10 +59,10 @@ export interface PanelStage {
 }
 
 /** The pipeline in force for the console: stages with their options and their times. */
-export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {
+export async function consolePipeline(gateway: Gateway): Promise<ConsolePipeline> {
   const { config, pipeline } = gateway.runtime;
   const { loaded } = pipeline;
-  const times = await gateway.stageTimes();
+  const times = await gateway.metrics.stageTimes();
   const fields = config.pipeline.map((stage) => fieldsOf(stage, loaded.get(stage)));
   const stages = pipeline.stages.map((stage, at) => ({
     ...stage,
@@ -73,7 +73,7 @@ export async function panelPipeline(gateway: Gateway): Promise<PanelPipeline> {
 }
 
 /** Options of a stage as rows of a table; of one that is switched off their names alone. */
-function fieldsOf({ written }: StageConfig, stage: LoadedStage | undefined): readonly PanelField[] {
+function fieldsOf({ written }: StageConfig, stage: LoadedStage | undefined): readonly ConsoleField[] {
   if (!stage) return Object.keys(written).map(unknownField);
   const plugin = ofPlugin(stage);
   const { shown, changed } = showOptions(plugin, written);
@@ -81,26 +81,28 @@ function fieldsOf({ written }: StageConfig, stage: LoadedStage | undefined): rea
   const described = new Set(fields.map(({ keys }) => keys[0]));
   const others = Object.keys(plugin.options).filter((key) => !described.has(key));
   return [
-    ...fields.map(({ keys, type, values, title, description, initial, isRequired, isSecret }): PanelField => {
-      const path = keys.join('.');
-      return {
-        path,
-        type: values.length > 0 ? values.map((value) => JSON.stringify(value)).join(' | ') : type,
-        title: title ?? null,
-        description: description ?? null,
-        initial: initial ?? null,
-        value: valueAt(shown, keys) ?? null,
-        isRequired,
-        isSecret,
-        isChanged: changed.some((each) => each === path || each.startsWith(`${path}.`)),
-      };
-    }),
+    ...fields.map(
+      ({ keys, type, values, title, description, initial, isRequired, isSecret }): ConsoleField => {
+        const path = keys.join('.');
+        return {
+          path,
+          type: values.length > 0 ? values.map((value) => JSON.stringify(value)).join(' | ') : type,
+          title: title ?? null,
+          description: description ?? null,
+          initial: initial ?? null,
+          value: valueAt(shown, keys) ?? null,
+          isRequired,
+          isSecret,
+          isChanged: changed.some((each) => each === path || each.startsWith(`${path}.`)),
+        };
+      },
+    ),
     ...others.map(unknownField),
   ];
 }
 
 /** An option that no schema describes, which may be a secret. */
-function unknownField(path: string): PanelField {
+function unknownField(path: string): ConsoleField {
   const unknown = { title: null, description: null, initial: null, value: null };
   return { path, type: 'any', ...unknown, isRequired: false, isSecret: true, isChanged: true };
 }

@@ -1,4 +1,4 @@
-import { readExplainCall, ExplainBody, type ExplainCall } from '../explain/explain-call.js';
+import { readGivenRequest, GivenRequestBody, type GivenRequest } from '../../operator/given-request.js';
 import { GatewayError, sseBody, Type } from '../../plugin/index.js';
 import { sseEvent } from '../../plugin/format/index.js';
 import { invalid } from '../../operator/check.js';
@@ -22,7 +22,7 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
       'Runs a request as a key, with its limits and its row in the ledger, and streams what happens: `start`, ' +
       '`progress` (stages and upstream calls so far), `head` (status and headers of the answer), `data` (a piece of ' +
       'its text) and `done` (the request as `/requests/:id` has it; null where it reached no model).',
-    body: ExplainBody,
+    body: GivenRequestBody,
     readsBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
     audit: 'playground.run',
@@ -33,7 +33,7 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
       if (running >= maxRunning) throw tooMany();
       running += 1;
       ctx.res.once('close', () => void (running -= 1));
-      const call = readExplainCall(await readBody());
+      const call = readGivenRequest(await readBody());
       if (call.as === null) throw invalid(['as: must be the id of a key, or master']);
       audit.target = call.as;
       audit.note({ path: call.path, model: modelOf(call) });
@@ -56,7 +56,7 @@ const maxRunning = 20;
 const keepAliveMs = 15_000;
 
 /** Model that a body names, for the audit log; null: none. */
-function modelOf({ body }: ExplainCall): string | null {
+function modelOf({ body }: GivenRequest): string | null {
   const { model } = Object(body) as { readonly model?: unknown };
   return typeof model === 'string' ? model.slice(0, 200) : null;
 }

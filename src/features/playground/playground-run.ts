@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import type { ExplainCall } from '../explain/explain-call.js';
+import type { GivenRequest } from '../../operator/given-request.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 
 /** Request of the playground; `as`: id of a key, or `master`. */
-export interface PlaygroundCall extends ExplainCall {
+export interface PlaygroundCall extends GivenRequest {
   readonly as: string;
 }
 

@@ -32,7 +32,7 @@ function playgroundOf(gateway: Gateway, rows: AwaitedRows): RunPlayground {
     const row = rows.of(requestId);
     const sent = sendWithin(
       { method: 'POST', path: call.path, headers: { ...headers, ...own }, body },
-      { accept: (socket) => gateway.acceptWithin(socket), peer },
+      { accept: (socket) => gateway.listeners.accept(socket), peer },
     );
     const look = (): void => events.look(gateway.exchanges.find(requestId));
     const stop = every(gateway.services.clock, lookEveryMs, look);

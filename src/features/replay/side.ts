@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { DryGateway } from '../dry-run/dry-gateway.js';
-import type { DryOutcome } from '../dry-run/outcome.js';
+import type { DryOutcome, DryRequest } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import type { OpenGateway } from '../../gateway/gateway.js';
 import { loadPlugins } from '../../gateway/reload/loaded-config.js';
@@ -9,7 +9,7 @@ import { withAllExtras, type MessagesRequest } from '../../plugin/index.js';
 import { withEntering } from './entering.js';
 import { entryPlace, withEntry } from './entry-place.js';
 import type { Recording } from './recording.js';
-import { requestOf } from './stand-in.js';
+import { masterName } from '../dry-run/keys.js';
 
 /** Longest pause between two requests that is replayed; a longer one only ends what such a pause ends too. */
 const maxPauseMs = 3_600_000;
@@ -74,3 +74,38 @@ function recordedRequest({ request, extras = [] }: Recording): MessagesRequest |
 
 /** Place of requests that pass all stages. */
 const whole = 0;
+
+/** Request to send for a recording: the one that was recorded, or the stand-in of a Messages request. */
+function requestOf(recording: Recording): DryRequest {
+  const { method, url, headers, body, request } = recording;
+  const sent = { headers, key: keyOf(recording) };
+  if (!request) return { ...sent, method, path: url, body };
+  const isStreamed = recording.delivery === 'stream';
+  const standIn = standIns[recording.format];
+  // Of a format that is not built in only the Messages request is known.
+  if (!standIn) return { ...sent, path: '/v1/messages', body: { ...request, stream: isStreamed } };
+  return {
+    ...sent,
+    method,
+    path: url,
+    body: { model: request.model, stream: isStreamed, ...standIn(request) },
+  };
+}
+
+/**
+ * Bodies that the formats decode, so that the answer has the caller's format; the entry stage puts the recorded
+ * request in their place.
+ */
+const standIns: Readonly<Record<string, (request: NonNullable<Recording['request']>) => object>> = {
+  messages: (request) => request,
+  chat: () => ({ messages: [{ role: 'user', content: '-' }] }),
+  responses: () => ({ input: '-', store: false }),
+  completions: () => ({ prompt: '-' }),
+};
+
+/** Name of the key to send it with; a key is issued by that name, without limits. */
+function keyOf({ caller: { kind, keyId, name } }: Recording): string | null {
+  if (kind === 'anonymous') return null;
+  if (kind === 'master') return masterName;
+  return name === masterName ? keyId : name;
+}

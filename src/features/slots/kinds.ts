@@ -7,15 +7,15 @@ import { accountKind, upstreamKind } from '../../engine/pipeline/load/slot-kinds
 import type { AccountKind, UpstreamKind } from '../../plugin/core.js';
 import type { ConsoleTerms } from '../../gateway/slots/console-slots.js';
 
-export interface PanelSlotKinds {
-  readonly upstreams: readonly PanelSlotKind[];
-  readonly accounts: readonly PanelSlotKind[];
+export interface SlotKinds {
+  readonly upstreams: readonly SlotKind[];
+  readonly accounts: readonly SlotKind[];
   /** Fields of every slot, whatever its kinds. */
-  readonly fields: readonly PanelSlotField[];
+  readonly fields: readonly SlotField[];
 }
 
 /** A kind of upstream or account. */
-export interface PanelSlotKind {
+export interface SlotKind {
   /** Name in an entry. */
   readonly use: string;
   readonly title: string | null;
@@ -24,7 +24,7 @@ export interface PanelSlotKind {
   readonly needs: readonly string[];
   /** Kinds of account that fit an upstream; null: any. */
   readonly accounts: readonly string[] | null;
-  readonly fields: readonly PanelSlotField[];
+  readonly fields: readonly SlotField[];
   /** The reason why no slot can have it. */
   readonly problem: string | null;
 }
@@ -33,7 +33,7 @@ export interface PanelSlotKind {
 export const slotControls = ['text', 'number', 'boolean', 'choice', 'list', 'texts', 'map', 'json'] as const;
 
 /** An option as a field of a form. */
-export interface PanelSlotField {
+export interface SlotField {
   readonly keys: readonly string[];
   readonly control: (typeof slotControls)[number];
   /** The only values that it may have; empty: any. */
@@ -49,7 +49,7 @@ export interface PanelSlotField {
 }
 
 /** Kinds of upstreams and accounts that a slot of the console may have, with the fields of their forms. */
-export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<PanelSlotKinds> {
+export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<SlotKinds> {
   const where = { baseDir, builtins: builtinFolder };
   const used = slots.map(({ upstream, account }) => ({ upstream, account: account?.kind ?? 'none' }));
   const [upstreams, accounts] = await Promise.all(
@@ -67,7 +67,7 @@ const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'accoun
 
 const kinds = { upstream: upstreamKind, account: accountKind } as const;
 
-async function kindOf(part: keyof typeof kinds, use: string, where: Loading): Promise<PanelSlotKind> {
+async function kindOf(part: keyof typeof kinds, use: string, where: Loading): Promise<SlotKind> {
   try {
     const plugin = await loadPlugin<UpstreamKind | AccountKind>(kinds[part], use, where);
     const { title, description } = plugin.options;
@@ -92,7 +92,7 @@ function textIn(value: unknown): string | null {
 }
 
 /** Fields of the options that a schema describes. */
-function fieldsOf(schema: unknown): readonly PanelSlotField[] {
+function fieldsOf(schema: unknown): readonly SlotField[] {
   return optionFields(schema)
     .filter(({ hasFields }) => !hasFields)
     .map(({ keys, control, values, title, description, initial, isRequired, isSecret, isLocal }) => ({

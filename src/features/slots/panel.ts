@@ -14,7 +14,7 @@ import { slotKindsRoute } from './slot-kinds.js';
 import { slotHistory } from './history/index.js';
 import { SlotChangeReport, slotChangeReport } from './slot-history-report.js';
 import { shownSlots } from './shown-slots.js';
-import { PanelSlotReport } from './slot-report.js';
+import { ShownSlotReport } from './slot-report.js';
 
 /** Routes of slots and their kinds. */
 export const panelRoutes: RoutesOf = (gateway) => [...slotRoutes(gateway), slotKindsRoute(gateway)];
@@ -26,7 +26,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       method: 'GET',
       path: '/api/panel/slots',
       summary: 'All slots, those of the config file and those of the console.',
-      answers: { 200: ListOf(PanelSlotReport, {}) },
+      answers: { 200: ListOf(ShownSlotReport, {}) },
       handle: async () => ({
         object: 'list',
         data: await Promise.all(shownSlots(gateway).map(editor.report)),
@@ -40,7 +40,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       maxBodyBytes: maxEntryBytes,
       bodySchema: SlotSchema,
       audit: 'slot.create',
-      answers: { 201: PanelSlotReport },
+      answers: { 201: ShownSlotReport },
       handle: ({ body, audit }) => editor.create(body, audit),
     }),
     route({
@@ -53,7 +53,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       maxBodyBytes: maxEntryBytes,
       bodySchema: patchSchema(SlotSchema),
       audit: 'slot.update',
-      answers: { 200: PanelSlotReport },
+      answers: { 200: ShownSlotReport },
       handle: ({ id, body, audit }) => editor.change(id, body, audit),
     }),
     route({
@@ -95,7 +95,7 @@ function operationRoutes({ services: { slots } }: Gateway, editor: SlotEditor): 
       path: `/api/panel/slots/:id/${verb}`,
       summary: summaries[verb],
       audit: `slot.${verb}`,
-      answers: { 200: PanelSlotReport },
+      answers: { 200: ShownSlotReport },
       handle({ id, audit }) {
         const { status: before } = editor.find(id);
         slots[verb](editor.serving(id));

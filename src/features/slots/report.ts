@@ -105,7 +105,7 @@ function windowReport(window: Window | null): Static<typeof WindowReport> {
   return window && { percent_used: window.percentUsed, resets_at: new Date(window.resetsAtMs).toISOString() };
 }
 
-/** Diagnosis of a slot as sent by `/admin` and the panel API. */
+/** Diagnosis of a slot as sent by `/admin` and the console API. */
 export const DiagnosisReport = Type.Object({
   slot: Type.String(),
   ok: Type.Boolean({ description: 'Whether no step failed.' }),

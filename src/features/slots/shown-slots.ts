@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway/gateway.js';
 import type { SlotStatus } from '../../plugin/core.js';
 
 /** A slot of the config file or of the console. */
-export interface PanelSlot {
+export interface ShownSlot {
   readonly id: string;
   readonly source: 'config' | 'console';
   /** Position such as `config/gateway.yaml:40:5`; null for a slot of the console. */
@@ -21,7 +21,7 @@ export interface PanelSlot {
 }
 
 /** The slots of the config file and of the console, without what their plugins mark as secret. */
-export function shownSlots({ runtime, services }: Gateway): readonly PanelSlot[] {
+export function shownSlots({ runtime, services }: Gateway): readonly ShownSlot[] {
   const { config } = runtime;
   const { slots, slotSources } = services;
   const states = new Map(slots.list().map((status) => [status.id, status]));
@@ -37,14 +37,14 @@ export function shownSlots({ runtime, services }: Gateway): readonly PanelSlot[]
   ];
 }
 
-type Settings = PanelSlot['settings'];
+type Settings = ShownSlot['settings'];
 
 /** Entries under `slots:` as written in the file, already checked. */
 function writtenSlots(written: unknown): readonly Settings[] {
   return (written as { readonly slots: readonly Settings[] }).slots;
 }
 
-function configuredSlot(slot: SlotConfig, written: Settings, status: SlotStatus | undefined): PanelSlot {
+function configuredSlot(slot: SlotConfig, written: Settings, status: SlotStatus | undefined): ShownSlot {
   const { id: _, ...settings } = written;
   const { file, line, column } = slot.at;
   return {
@@ -62,7 +62,7 @@ function consoleSlot(
   { stored, problem }: ConsoleSlot,
   shown: Settings,
   status: SlotStatus | undefined,
-): PanelSlot {
+): ShownSlot {
   const { id: _, ...settings } = shown;
   return {
     id: stored.id,

@@ -12,8 +12,8 @@ import { readConsoleSlot } from '../../gateway/slots/console-slots.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { CachedFor } from '../../operator/cached-for.js';
 import { withChangedSecrets } from './slot-audit.js';
-import { shownSlots, type PanelSlot } from './shown-slots.js';
-import { panelSlotReport, shownSettings } from './slot-report.js';
+import { shownSlots, type ShownSlot } from './shown-slots.js';
+import { shownSlotReport, shownSettings } from './slot-report.js';
 
 /** A slot as written under `slots:`. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -34,12 +34,12 @@ export class SlotEditor {
     this.#sessions = new CachedFor(() => store.bindings.countBySlot(), { ms: countEveryMs, now });
   }
 
-  readonly report = async (slot: PanelSlot): Promise<object> => {
+  readonly report = async (slot: ShownSlot): Promise<object> => {
     const [sessions, forecast] = await Promise.all([
       this.#sessions.get(),
       slot.status && this.#forecast(slot.status),
     ]);
-    return panelSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
+    return shownSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
   };
 
   async #forecast(status: SlotStatus): Promise<SlotForecast> {
@@ -48,7 +48,7 @@ export class SlotEditor {
   }
 
   /** The slot of an id. Throws `not_found`. */
-  find(id: string): PanelSlot {
+  find(id: string): ShownSlot {
     const all = shownSlots(this.#gateway);
     const slot = all.find((each) => each.id === id);
     if (slot) return slot;
@@ -163,7 +163,7 @@ export class SlotEditor {
 const maxSlots = 1000;
 const countEveryMs = 10_000;
 
-function at({ place }: PanelSlot): string {
+function at({ place }: ShownSlot): string {
   return place === null ? '' : ` at ${place}`;
 }
 

@@ -1,6 +1,6 @@
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { slotControls, slotKinds, type PanelSlotField, type PanelSlotKind } from './kinds.js';
+import { slotControls, slotKinds, type SlotField, type SlotKind } from './kinds.js';
 import { route, type Route } from '../../operator/route.js';
 import { Nullable } from '../../operator/schemas.js';
 
@@ -50,7 +50,7 @@ const KindReport = Type.Object({
   problem: Nullable(Type.String({ description: 'Why no slot can have it.' })),
 });
 
-/** The kinds of slots as sent by the panel API. */
+/** The kinds of slots as sent by the console API. */
 export const SlotKindsReport = Type.Object({
   object: Type.Literal('slot_kinds'),
   upstreams: Type.Array(KindReport),
@@ -58,11 +58,11 @@ export const SlotKindsReport = Type.Object({
   fields: Type.Array(FieldReport, { description: 'Fields of every slot.' }),
 });
 
-function kindReport({ fields, ...kind }: PanelSlotKind): object {
+function kindReport({ fields, ...kind }: SlotKind): object {
   return { ...kind, fields: fields.map(fieldReport) };
 }
 
-function fieldReport({ keys, initial, isRequired, isSecret, isLocal, ...field }: PanelSlotField): object {
+function fieldReport({ keys, initial, isRequired, isSecret, isLocal, ...field }: SlotField): object {
   return {
     path: keys,
     ...field,

@@ -3,12 +3,12 @@ import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import { Type } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotForecast } from './history/forecasts.js';
-import type { PanelSlot } from './shown-slots.js';
+import type { ShownSlot } from './shown-slots.js';
 import { IsoTime, isoTime, named, Nullable } from '../../operator/schemas.js';
 import { forecastReport, WindowForecast } from './slot-history-report.js';
 
-/** A slot as sent by the panel API: the fields of `/admin/slots`, and its source and settings. */
-export const PanelSlotReport = named(
+/** A slot as sent by the console API: the fields of `/admin/slots`, and its source and settings. */
+export const ShownSlotReport = named(
   'PanelSlot',
   Type.Object({
     ...SlotReport.properties,
@@ -28,7 +28,7 @@ export const PanelSlotReport = named(
 );
 
 /** Builds the report on a slot; `sessions` is the number of its bindings in the store. */
-export function panelSlotReport(slot: PanelSlot, sessions: number, forecast?: SlotForecast): object {
+export function shownSlotReport(slot: ShownSlot, sessions: number, forecast?: SlotForecast): object {
   const { source, place, problem, status } = slot;
   const report = status ? slotReport(status) : { ...slotReport(idle(slot)), state: 'unusable' };
   return {
@@ -44,12 +44,12 @@ export function panelSlotReport(slot: PanelSlot, sessions: number, forecast?: Sl
 }
 
 /** The settings with secrets redacted. */
-export function shownSettings({ settings }: PanelSlot): Readonly<Record<string, unknown>> {
+export function shownSettings({ settings }: ShownSlot): Readonly<Record<string, unknown>> {
   return redactAddresses(settings) as Readonly<Record<string, unknown>>; // the copy of an object is an object
 }
 
 /** Status of a slot that is not in the pool. */
-function idle({ id, settings, problem }: PanelSlot): SlotStatus {
+function idle({ id, settings, problem }: ShownSlot): SlotStatus {
   const { account } = settings as { readonly account?: { readonly kind?: unknown } };
   return {
     id,

@@ -23,7 +23,7 @@ const reported = {
   revoked_at: Nullable(IsoTime),
 };
 
-/** An admin token as sent by the panel API. */
+/** An admin token as sent by the console API. */
 export const AdminTokenReport = Type.Object(reported);
 /** An issued admin token with its secret text, sent only once. */
 export const IssuedAdminToken = Type.Object({ ...reported, token: Type.String() });

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { CollectedBytes } from '../../plugin/raw/index.js';
 import { GatewayError, type Clock } from '../../plugin/index.js';
 import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
 import type { SocketConnection } from './open-sockets.js';
+import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 
 /** Answer by HTTP, in place of a WebSocket. */
 export interface Refusal {
@@ -74,4 +75,42 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
     if (collected.length > maxBodyBytes) break;
   }
   return collected.take();
+}
+
+/** Headers of a handshake that go with each request of its WebSocket. */
+export function lastingHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string | string[]>> {
+  const lasting: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !passing.test(name)) lasting[name] = value;
+  return lasting;
+}
+
+/** Headers of one connection or one body, and those that would turn the events of an answer into another form. */
+const passing =
+  /^(?:connection|keep-alive|upgrade|http2-settings|te|trailer|transfer-encoding|expect|content-.*|accept-encoding|proxy-.*|sec-websocket-.*|x-request-id|x-gw-delivery)$/;
+
+interface OriginRules {
+  readonly origins: readonly string[];
+  readonly hops: TrustedHops | undefined;
+}
+
+/**
+ * Why a page may not open a WebSocket: a browser asks no leave before it does. A client that is no page sends
+ * no origin; `*` among the origins lets in all.
+ */
+export function originError(
+  { headers, socket }: IncomingMessage,
+  { origins, hops }: OriginRules,
+): GatewayError | undefined {
+  const { origin, host = '' } = headers;
+  if (origin === undefined || origins.includes('*') || origins.includes(origin)) return undefined;
+  const forwarded = hops?.believes(socket) ? headers['x-forwarded-host'] : undefined;
+  const named = String(forwarded ?? host)
+    .split(',')[0]
+    ?.trim();
+  if (origin === `http://${named}` || origin === `https://${named}`) return undefined;
+  return new GatewayError(
+    'forbidden',
+    `Pages of ${JSON.stringify(origin)} may not open a WebSocket here; listen.webSockets.origins names those that may.`,
+  );
 }

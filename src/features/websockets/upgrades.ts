@@ -12,9 +12,9 @@ import {
   type UpgradedConnections,
   type UpgradeParts,
 } from '../../engine/http/upgrades.js';
-import { lastingHeaders } from './handshake-headers.js';
+import { lastingHeaders } from './handshake.js';
 import { OpenSockets, SocketConnection } from './open-sockets.js';
-import { originError } from './origin.js';
+import { originError } from './handshake.js';
 import { Session, type SessionLimits } from './session.js';
 
 export interface WebSocketOptions extends SessionLimits, CallerLimits {

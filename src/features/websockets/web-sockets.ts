@@ -24,7 +24,7 @@ function webSocketOptions(gateway: Gateway): WebSocketOptions | undefined {
   if (!webSockets) return undefined;
   return {
     ...webSockets,
-    ...gateway.callerLimits,
+    ...gateway.listeners.callerLimits,
     hops: trustedHops(listen),
     handshakeTimeoutMs: headersTimeoutMs,
     clock: gateway.services.clock,

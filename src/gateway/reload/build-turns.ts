@@ -1,4 +1,4 @@
-import { GatewayError } from '../../plugin/index.js';
+import { GatewayError, type Logger } from '../../plugin/index.js';
 import { untilAborted } from '../../plugin/upstream/index.js';
 import type { Runtime } from '../runtime.js';
 
@@ -69,3 +69,25 @@ export async function leave({ pipeline }: Runtime): Promise<void> {
 }
 
 const noop = (): void => undefined;
+
+/** Pipelines that are being disposed, once their last response has closed. */
+export class Disposals {
+  readonly #log: Logger;
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add({ pipeline }: Runtime): void {
+    const disposal = pipeline
+      .retire()
+      .catch((error: unknown) => this.#log.error({ err: error }, 'A pipeline could not be disposed.'))
+      .finally(() => this.#running.delete(disposal));
+    this.#running.add(disposal);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}

@@ -4,7 +4,7 @@ import { diffConfigs } from '../../config/diff/diff-configs.js';
 import { needsRestart } from '../../config/diff/settings.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { BuildTurns, leave } from './build-turns.js';
-import { Disposals } from './disposals.js';
+import { Disposals } from './build-turns.js';
 import type { Taken } from '../options.js';
 import type { Candidate, CandidateEnd, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';

@@ -18,7 +18,7 @@ interface Guarded {
   readonly role?: Role | undefined;
 }
 
-/** The one check of roles in panel routes and in the routes of stages. Throws `forbidden`. */
+/** The one check of roles in console routes and in the routes of stages. Throws `forbidden`. */
 export function requireRole(actor: Actor, { method, role }: Guarded): void {
   const needed = role ?? (isRead(method) ? 'viewer' : 'admin');
   if (needed === 'viewer' || actor.role === 'admin') return;

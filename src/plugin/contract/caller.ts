@@ -1,4 +1,4 @@
-import type { KeyLimits } from './key-limits.js';
+import type { KeyLimits } from './protocol-key.js';
 import type { Json } from './live.js';
 
 /** Facts about a caller, as `callerClaims` makes them. Plugins add fields by declaration merging. */

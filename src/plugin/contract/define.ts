@@ -3,7 +3,7 @@ import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
 import { closeObjects } from '../../kit/schema/closed.js';
 import type { Intercept, StageContext, StateKey } from './state.js';
-import type { Operation } from './operation.js';
+import type { Operation } from './state.js';
 
 /** An ordinary Koa middleware over a typed `ctx.state`. */
 export type StageMiddleware<

@@ -1,7 +1,6 @@
 import type Koa from 'koa';
-import type { Operation } from './operation.js';
 import type { Caller } from './caller.js';
-import type { StageContext } from './state.js';
+import type { StageContext, Operation } from './state.js';
 
 /** Methods of routes. */
 export const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -1,6 +1,5 @@
 import type Koa from 'koa';
 import type { Caller } from './caller.js';
-import type { Operation } from './operation.js';
 import type { EventStream } from '../events/event-stream.js';
 import type { Logger } from './logger.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
@@ -173,3 +172,9 @@ export type StageContext<
   // No further context: Koa's default one has an index signature that would make every typo an `any`.
   object
 >;
+
+/**
+ * Purpose of a request. `route`: a format's own path, behind auth; `other`: a known path with a method that it
+ * has no handler for, which only plain Koa middleware stages see.
+ */
+export type Operation = 'generate' | 'count-tokens' | 'models' | 'usage' | 'route' | 'other';

@@ -1,5 +1,5 @@
 import type { LedgerSums } from './ledger.js';
-import type { KeyLimits } from './key-limits.js';
+import type { KeyLimits } from './protocol-key.js';
 import type { ProtocolKey } from './protocol-key.js';
 
 /** Team of keys: its limits hold for all of them together, beside those of each. */

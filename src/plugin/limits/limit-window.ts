@@ -1,4 +1,4 @@
-import type { WindowLimit } from '../contract/key-limits.js';
+import type { WindowLimit } from '../contract/protocol-key.js';
 
 /** Key or team whose limit it is. */
 export interface LimitHolder {

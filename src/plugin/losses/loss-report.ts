@@ -2,7 +2,6 @@ import type { Loss, LossOptions } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
 import { changedError, GatewayError } from '../contract/error.js';
 import { extraOfPath } from '../stage/extras.js';
-import { droppedHeader } from './dropped-header.js';
 import { originalPath } from './original-path.js';
 
 /** Part of a response that a report needs. */
@@ -181,4 +180,15 @@ export function reportLosses(
   losses: readonly (string | Loss)[],
 ): void {
   if (losses.length > 0) lossReport(answer).addStage(losses, request);
+}
+
+/**
+ * Header value for dropped fields, in ASCII and cut to `maxLength`: field names come from callers and may
+ * hold anything.
+ */
+export function droppedHeader(fields: readonly string[], maxLength = 1000): string {
+  const all = fields.join(', ').replaceAll(/[^\x20-\x7e]/g, '?');
+  if (all.length <= maxLength) return all;
+  const lastComma = all.lastIndexOf(', ', maxLength);
+  return `${all.slice(0, lastComma > 0 ? lastComma : maxLength)}, ...`;
 }

@@ -2,7 +2,6 @@ import type { Loss } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
 import type { ModelProfile } from '../contract/models.js';
 import type { SlotCall } from '../contract/slot.js';
-import { profileWithout } from './profile-without.js';
 
 /** Fields to set, or with undefined to leave out. */
 type Changes = { readonly [Key in keyof MessagesRequest]?: MessagesRequest[Key] | undefined };
@@ -31,4 +30,20 @@ export class Narrowing {
     for (const [name, value] of Object.entries(changes)) if (value === undefined) delete request[name];
     this.#request = request as MessagesRequest; // only optional fields are left out
   }
+}
+
+/** Profile of a model, corrected by what its upstream has refused. */
+function profileWithout(profile: ModelProfile, without: ReadonlySet<string>): ModelProfile {
+  const corrected: { -readonly [Key in keyof ModelProfile]: ModelProfile[Key] } = { ...profile };
+  for (const entry of without) {
+    const [name, value = ''] = entry.split('=', 2);
+    if (name === 'thinking' && isKind(value)) corrected.thinking = value;
+    if (name === 'efforts') corrected.efforts = value === '' ? [] : value.split(',');
+    if (name === 'thinking.disabled') corrected.canStopThinking = false;
+  }
+  return corrected;
+}
+
+function isKind(value: string): value is NonNullable<ModelProfile['thinking']> {
+  return value === 'adaptive' || value === 'budget' || value === 'none';
 }

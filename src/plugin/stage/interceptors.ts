@@ -34,8 +34,10 @@ export function joining(own: Interceptor): (state: { interceptors: readonly Inte
 
 /** Trace of a request as interceptors use it; the engine's `RequestTrace` has it. */
 interface InterceptedTrace {
-  wrap(place: StagePlace | undefined): void;
-  moveTime(place: StagePlace, ms: number): void;
+  readonly clock: {
+    wrap(place: StagePlace | undefined): void;
+    moveTime(place: StagePlace, ms: number): void;
+  };
   sees(request: MessagesRequest, by?: StagePlace): void;
   made(events: unknown, by?: StagePlace): void;
   blame(error: unknown, by: StagePlace | undefined): void;
@@ -102,7 +104,7 @@ class Interception {
   async run(request: MessagesRequest): Promise<ModelReply> {
     const { interceptor, ctx, faults } = this.#parts;
     const trace = traceOf(ctx);
-    trace.wrap(interceptor.place);
+    trace.clock.wrap(interceptor.place);
     try {
       // The context that its stage was given.
       const reply = await interceptor.intercept(request, this.#call, ctx as StageContext<never, never>);
@@ -115,8 +117,8 @@ class Interception {
       throw error;
     } finally {
       this.#turn(this.#underWay === 0);
-      trace.moveTime(interceptor.place, this.#ownMs);
-      trace.wrap(undefined);
+      trace.clock.moveTime(interceptor.place, this.#ownMs);
+      trace.clock.wrap(undefined);
       this.#isOver = true;
     }
   }
@@ -126,7 +128,7 @@ class Interception {
       throw new TypeError('call() needs a Messages request, with its model.');
     this.#underWay += 1;
     this.#turn(this.#underWay === 1);
-    traceOf(this.#parts.ctx).wrap(undefined);
+    traceOf(this.#parts.ctx).clock.wrap(undefined);
     traceOf(this.#parts.ctx).sees(request, this.#parts.interceptor.place);
     try {
       const reply = await this.#parts.inner(request, joined(this.#watched(options), this.#outer));
@@ -139,7 +141,8 @@ class Interception {
     } finally {
       this.#underWay -= 1;
       this.#turn(false);
-      if (this.#underWay === 0 && !this.#isOver) traceOf(this.#parts.ctx).wrap(this.#parts.interceptor.place);
+      if (this.#underWay === 0 && !this.#isOver)
+        traceOf(this.#parts.ctx).clock.wrap(this.#parts.interceptor.place);
     }
   };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { knownAliases } from '#src/config/path-aliases.js';
-import { aliasTargets } from '#src/engine/http/alias-target.js';
+import { aliasTargets } from '#src/engine/http/aliases.js';
 
 describe('the path that an alias stands for', () => {
   const modelPaths = ['/v1/chat/completions', '/v1/completions'];

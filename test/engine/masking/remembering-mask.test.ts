@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rememberingMask } from '#src/engine/masking/remembering-mask.js';
+import { rememberingMask } from '#src/engine/masking/exact-mask.js';
 
 describe('a mask that remembers', () => {
   let asked: string[];

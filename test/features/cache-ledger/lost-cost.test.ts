@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lostCost } from '#src/features/cache-ledger/lost-cost.js';
+import { lostCost } from '#src/features/cache-ledger/cache-losses.js';
 
 const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 const billed = { input: 1000, cacheRead: 500, cacheWrite5m: 2000, cacheWrite1h: 3000, output: 10 };

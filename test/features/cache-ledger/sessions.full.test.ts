@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import { lostCost } from '#src/features/cache-ledger/lost-cost.js';
+import { lostCost } from '#src/features/cache-ledger/cache-losses.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { seeded } from '../../support/seeded.js';
 import { slotAt, stages, startPair, type Pair } from '../../whole/harness.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { differenceOf, inOneLine } from '#src/features/tests/difference.js';
+import { differenceOf, inOneLine } from '#src/features/tests/verb/difference.js';
 
 describe('the difference of two values', () => {
   it('is the changed lines of an object, with a little around them', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { jsonProblems, jsonReport, junitReport } from '#src/features/tests/machine-reports.js';
+import { jsonProblems, jsonReport, junitReport } from '#src/features/tests/verb/machine-reports.js';
 import type { TestReport } from '#src/features/tests/report.js';
-import { textReport } from '#src/features/tests/text-report.js';
+import { textReport } from '#src/features/tests/verb/text-report.js';
 
 const file = 'a&b.test.yaml';
 

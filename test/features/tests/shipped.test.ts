@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { testSchema } from '#src/features/tests/command.js';
+import { testSchema } from '#src/features/tests/verb/command.js';
 import { ProcessWorkshop } from '../../whole/gateway-process.js';
 
 /** The schema for editors, which takes a second to compile. */

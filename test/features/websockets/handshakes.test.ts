@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { lastingHeaders } from '#src/features/websockets/handshake-headers.js';
+import { lastingHeaders } from '#src/features/websockets/handshake.js';
 import { TrustedHops } from '#src/engine/http/trusted-hops.js';
-import { originError } from '#src/features/websockets/origin.js';
+import { originError } from '#src/features/websockets/handshake.js';
 
 describe('the headers of a handshake', () => {
   it('go with each message, but for those of one connection or one body', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { reportDropped } from '@gw2api/gateway/plugin';
-import { droppedHeader } from '#src/plugin/losses/dropped-header.js';
+import { droppedHeader } from '#src/plugin/losses/loss-report.js';
 
 describe('droppedHeader', () => {
   it('holds only what a header can', () => {

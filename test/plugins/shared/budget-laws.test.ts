@@ -4,7 +4,7 @@ import { systemClock, type Host } from '#src/plugin/index.js';
 import type { Live } from '#src/plugin/contract/live.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
-import { otherLedgers } from '#src/gateway/other-ledgers.js';
+import { otherLedgers } from '#src/gateway/open-ledger.js';
 import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
 import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
 import { eventually } from '../../eventually.js';

@@ -54,7 +54,7 @@ describe('requests that are no HTTP', () => {
       other.socket.resetAndDestroy();
       await other.closed;
     }
-    while (pair.gateway.openConnections > 1) await immediate(); // `client` is left
+    while (pair.gateway.listeners.openConnections > 1) await immediate(); // `client` is left
   });
 
   it('do not break into an answer that has begun', async () => {

@@ -100,11 +100,11 @@ describe('callers that never read', () => {
     client.create({ input: tooMuch, store: false });
     await untilWaiting(1);
     clock.pass(idleMs - 1000);
-    expect(pair.gateway.openWebSockets).to.equal(1);
+    expect(pair.gateway.listeners.openWebSockets).to.equal(1);
     clock.pass(2000);
     await pair.gateway.exchanges.idle();
     expect(inFlight(pair)).to.deep.equal([0]);
-    expect(pair.gateway.openWebSockets).to.equal(0);
+    expect(pair.gateway.listeners.openWebSockets).to.equal(0);
     expect(await endedCallers()).to.equal(1);
     client.socket.resume();
     await client.closed;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { messageEvents } from '@gw2api/gateway/testing';
 import type { CanaryReload } from '#src/features/canary/canary-reload.js';
-import { canary } from '#src/features/canary/index.js';
+import { canary } from '#src/features/canary/extension.js';
 import { eventually } from '../../eventually.js';
 import { startHeldUpstream, type HeldUpstream } from '../held-upstream.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from '../harness.js';
@@ -143,7 +143,7 @@ describe('the end of a canary', () => {
   it('counts as a reload where it is taken', async () => {
     await startCanary();
     const taken = async () =>
-      /gw2api_config_reloads_total\{outcome="taken"\} (\d+)/.exec(await under.gateway.metricsText())?.[1];
+      /gw2api_config_reloads_total\{outcome="taken"\} (\d+)/.exec(await under.gateway.metrics.text())?.[1];
     expect(await taken()).to.equal('0');
     await reload.commit();
     expect(await taken()).to.equal('1');

@@ -5,7 +5,7 @@ import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/dropped.js';
-import { withOutputConfig } from '../../shared/output-config.js';
+import { withOutputConfig } from '../../shared/output-words.js';
 import { withinLimit } from '../../shared/max-tokens.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { withExtraFieldsOf } from '../../shared/extra-fields.js';
@@ -16,16 +16,16 @@ import { reportUnreadParts } from '../../shared/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
 import { capabilitiesFor } from '../taken-back.js';
-import type { ChatBody } from './chat-body.js';
+import type { ChatBody, ChatContent, ChatMessage, ChatPart } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';
-import { joinedUsers } from './joined-users.js';
 import { withLastMarkers, withMarker } from './markers.js';
-import { outputOf } from './output.js';
-import { settingFields } from './settings.js';
 import { thinkingFields } from './thinking.js';
 import { toolFields } from './tools.js';
 import { prefillFields } from './turns.js';
+import { sentFormat } from '../../shared/openai-schemas.js';
+import { schemaOf, withInstruction } from '../../shared/output-words.js';
+import { shortUser } from '../../shared/tool-names.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;
@@ -92,4 +92,83 @@ export function chatRequest(
 function dialectFor({ grammar }: Capabilities, { without }: CallTerms): Conversion['dialect'] {
   if (without?.has('grammar')) return 'grammar-minimal';
   return grammar ? 'grammar' : 'openai';
+}
+
+/** Messages with neighbouring ones of one user as one, for a server that takes no system text but within theirs. */
+function joinedUsers(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const joined: ChatMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role === 'user' && last?.role === 'user' && message.name === last.name)
+      joined[joined.length - 1] = { ...last, content: both(last.content, message.content) };
+    else joined.push(message);
+  }
+  return joined;
+}
+
+function both(first: ChatContent, second: ChatContent): ChatContent {
+  if (typeof first === 'string' && typeof second === 'string') return `${first}\n\n${second}`;
+  return [...partsIn(first), ...partsIn(second)];
+}
+
+function partsIn(content: ChatContent): readonly ChatPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+interface Output {
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Request that asks for the form in words, where the server cannot be held to it. */
+  readonly request: MessagesRequest;
+}
+
+/** `response_format` of structured output. Without support for schemas, the system text asks for one. */
+function outputOf(request: MessagesRequest, conversion: Conversion): Output {
+  const format = request.output_config?.format;
+  if (!format) return { fields: {}, request };
+  const { structuredOutput } = conversion.capabilities;
+  const schema = schemaOf(format);
+  const jsonMode = { response_format: { type: 'json_object' } };
+  if (!schema && structuredOutput !== 'none') return { fields: jsonMode, request };
+  if (structuredOutput === 'json_schema') {
+    const json_schema = sentFormat(format, conversion);
+    return { fields: { response_format: { type: 'json_schema', json_schema } }, request };
+  }
+  conversion.dropped.add('output_config.format', schema ? 'setting' : 'mend');
+  const fields = structuredOutput === 'json_object' ? jsonMode : {};
+  return { fields, request: withInstruction(request, schema) };
+}
+
+/** Limits, sampling, the user, and the fields of the stream. */
+function settingFields(
+  request: MessagesRequest,
+  { capabilities, dropped }: Conversion,
+): Readonly<Record<string, unknown>> {
+  const { temperature, top_p, top_k, stop_sequences: stops = [] } = request;
+  const user = request.metadata?.user_id;
+  if (top_k !== undefined && !capabilities.topK) dropped.add('top_k');
+  if (stops.length > capabilities.maxStops) dropped.add('stop_sequences');
+  if (user && !capabilities.user) dropped.add('metadata.user_id', 'mend');
+  const stop = stops.slice(0, capabilities.maxStops);
+  return {
+    ...limitOf(request, capabilities),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(top_k !== undefined && capabilities.topK && { top_k }),
+    ...(stop.length > 0 && { stop }),
+    ...(user && capabilities.user && { user: shortUser(user) }),
+    stream: true,
+    ...(capabilities.streamUsage && { stream_options: { include_usage: true } }),
+  };
+}
+
+/** The gateway's own value for a caller that sets no limit, where the model's is unknown. */
+const noLimit = 128_000;
+
+/** Chat needs no limit: without one the server's own applies. */
+function limitOf(
+  { max_tokens: limit }: MessagesRequest,
+  { maxTokens, maxTokensField }: Capabilities,
+): Readonly<Record<string, number>> {
+  if (limit === undefined || (maxTokens === undefined && limit >= noLimit)) return {};
+  return { [maxTokensField]: Math.min(limit, maxTokens ?? limit) };
 }

@@ -4,7 +4,7 @@ import { dispatch, extraPath, type DispatchTable } from '@gw2api/gateway/plugin/
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart, TextPart } from './chat-body.js';
 import { withMarker, type Marking } from './markers.js';
-import type { AddedTools } from '../../shared/lost-tool.js';
+import type { AddedTools } from '../../shared/sent-choice.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
 import { plainBlocks } from '../../shared/plain-blocks.js';
 import type { ToolNames } from '../../shared/tool-names.js';

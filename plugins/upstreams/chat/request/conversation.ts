@@ -1,17 +1,19 @@
 import type { BlockOf, ContentBlock, Message, MessagesRequest } from '@gw2api/gateway/plugin';
 import { answersInOrder } from '../../shared/answers-in-order.js';
-import { asError } from '../../shared/error-result.js';
+import { asError } from '../../shared/answers-in-order.js';
 import { leftOutText } from '../../shared/left-out.js';
 import { placedBlocks } from '../../shared/placed-blocks.js';
 import { assistantMessages } from './assistant.js';
 import { callId } from './call-id.js';
 import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
-import { contentOf, partOf, partsOf, type Conversion } from './content.js';
+import { contentOf, partOf, partsOf, type Conversion, partsIn } from './content.js';
 import { joined } from './joined.js';
 import { withMarker } from './markers.js';
-import { withoutSystem } from './late-system.js';
 import { bySpeaker } from './speakers.js';
 import { chatCalls, fromUser, spaced, withPrefill } from './turns.js';
+import { systemMark } from '../../shared/late-system.js';
+import type { Capabilities } from '../capabilities.js';
+import { GrowingContent } from './growing-content.js';
 
 /**
  * Messages of a request: system text first, each tool message right after its call. Late system text stays
@@ -140,4 +142,47 @@ function failed(texts: readonly TextPart[]): readonly TextPart[] {
 function systemMessage(parts: readonly ChatPart[], { capabilities }: Conversion): readonly ChatMessage[] {
   const { systemRole: role, cacheControl } = capabilities;
   return bySpeaker(parts, (own) => ({ role, content: contentOf(own, '\n\n', cacheControl) }));
+}
+
+/**
+ * Messages without system ones, for a server that takes those only at the front: their text is marked, and
+ * appended to the user message right before, or to the last tool message where no user may follow one.
+ * Elsewhere it is a user message of its own.
+ */
+export function withoutSystem(
+  messages: readonly ChatMessage[],
+  { userAfterTool, textParts, cacheControl }: Capabilities,
+): readonly ChatMessage[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.role !== 'system' && message.role !== 'developer') {
+      turns.push({ message });
+      continue;
+    }
+    const parts = partsIn(message.content).map(marked);
+    const last = turns.at(-1);
+    const { role, content } = last?.message ?? {};
+    if (last && (role === 'user' || (role === 'tool' && !userAfterTool))) {
+      last.content ??= new GrowingContent(content ?? '');
+      last.content.add(parts, cacheControl || (textParts && role === 'user'));
+    } else {
+      const asParts = cacheControl || textParts;
+      turns.push({ message: { role: 'user', content: contentOf(parts, '\n\n', asParts) } });
+    }
+  }
+  return turns.map(written);
+}
+
+interface Turn {
+  readonly message: ChatMessage;
+  /** Content with system text behind it. */
+  content?: GrowingContent;
+}
+
+function written({ message, content }: Turn): ChatMessage {
+  return content ? { ...message, content: content.content } : message;
+}
+
+function marked(part: ChatPart): ChatPart {
+  return part.type === 'text' ? { ...part, text: systemMark + part.text } : part;
 }

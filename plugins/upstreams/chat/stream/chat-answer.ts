@@ -1,12 +1,12 @@
 import { ModelEvent, type Usage } from '@gw2api/gateway/plugin';
 import { interruptedError, isErrorBody, type SseTranslator } from '@gw2api/gateway/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
-import { estimate } from '../../shared/estimate.js';
+import { estimate } from '../../shared/counts.js';
 import { AnswerEnd, undeclaredEnd } from './answer-end.js';
 import { callDeltas, legacyDeltas, type CallDelta } from './call-delta.js';
-import { citationsIn } from './citations.js';
+import { citationsIn } from './chunk.js';
 import { firstChoice, isCutBeforeText, parseChunk } from './chunk.js';
-import { contentParts } from './content-parts.js';
+import { contentParts } from './chunk.js';
 import { fieldsOf, textOf, type Fields } from '../../shared/fields.js';
 import { Logprobs } from './logprobs.js';
 import { LateText, type LatePart } from './late-text.js';

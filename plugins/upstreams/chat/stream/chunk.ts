@@ -1,5 +1,8 @@
-import { fieldsOf, type Fields } from '../../shared/fields.js';
-import { malformed } from '../../shared/malformed.js';
+import type { Citation } from '@gw2api/gateway/plugin/upstream';
+import { fieldsOf, type Fields, listOf, textOf } from '../../shared/fields.js';
+import { malformed } from '../../shared/openai-stream-error.js';
+import { pageCitation } from '../../shared/page-citation.js';
+import type { LatePart } from './late-text.js';
 
 /** Fields of a chunk. Throws for what is no JSON object. */
 export function parseChunk(data: string): Fields {
@@ -29,4 +32,21 @@ export function firstChoice(choices: unknown): Fields | undefined {
     if (index === 0) return fields;
   }
   return undefined;
+}
+
+/** Pages that `annotations` cite. */
+export function citationsIn(annotations: unknown): readonly Citation[] {
+  return listOf(annotations).flatMap((annotation) =>
+    pageCitation(fieldsOf(fieldsOf(annotation)['url_citation'])),
+  );
+}
+
+/** Parts of a content list, as Mistral sends them: `text`, and `thinking` with a list of texts. */
+export function contentParts(content: unknown): readonly LatePart[] {
+  return listOf(content).map((part) => {
+    const { type, text, thinking } = fieldsOf(part);
+    if (type !== 'thinking') return { kind: 'text', text: textOf(text) };
+    const texts = listOf(thinking).map((each) => textOf(fieldsOf(each)['text']));
+    return { kind: 'thinking', text: textOf(thinking) || texts.join('') };
+  });
 }

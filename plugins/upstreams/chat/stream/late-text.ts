@@ -1,4 +1,4 @@
-import { malformed } from '../../shared/malformed.js';
+import { malformed } from '../../shared/openai-stream-error.js';
 
 export interface LatePart {
   readonly kind: 'text' | 'thinking';

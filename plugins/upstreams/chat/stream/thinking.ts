@@ -1,7 +1,6 @@
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
 import type { Blocks } from '../../shared/blocks.js';
-import { listOf, textOf, type Fields } from '../../shared/fields.js';
-import { ReasoningDetails } from './reasoning-details.js';
+import { listOf, textOf, type Fields, fieldsOf } from '../../shared/fields.js';
 
 /** Thinking of one answer, whose blocks are signed by an envelope of ours. */
 export class Thinking {
@@ -43,4 +42,70 @@ export class Thinking {
   #begin(): void {
     this.#blocks.begin({ type: 'thinking', thinking: '', signature: '' });
   }
+}
+
+/** Entries of `reasoning_details`, put together from their pieces so that they can go back as they came. */
+class ReasoningDetails {
+  #details: Record<string, unknown>[] = [];
+  #length = 0;
+
+  /** Adds the pieces of a delta and returns their text. */
+  add(list: unknown): string {
+    let text = '';
+    for (const entry of listOf(list)) {
+      const piece = plainFields(entry);
+      text += textOf(piece['text']) + textOf(piece['summary']);
+      this.#keep(piece);
+    }
+    return text;
+  }
+
+  /** True if no entry has a text, data or a signature. */
+  get isEmpty(): boolean {
+    return !this.#details.some(({ text, summary, data, signature }) =>
+      Boolean(text || summary || data || signature),
+    );
+  }
+
+  /** The entries so far, and forgets them; undefined if there are none, or too many to send back. */
+  take(): readonly Fields[] | undefined {
+    const details = this.#details;
+    const isTooLong = this.#length > maxLength;
+    this.#details = [];
+    this.#length = 0;
+    return details.length === 0 || isTooLong ? undefined : details;
+  }
+
+  #keep(piece: Fields): void {
+    this.#length += lengthOf(piece);
+    if (this.#length > maxLength) this.#details = this.#details.slice(0, 1);
+    else if (!this.#extend(piece)) this.#details.push({ ...piece });
+  }
+
+  /** Appends a piece to the last entry, if it is one of it: of the same type and index, and no encrypted data. */
+  #extend(piece: Fields): boolean {
+    const last = this.#details.at(-1);
+    const isSame = last && last['type'] === piece['type'] && last['index'] === piece['index'];
+    if (!isSame || piece['type'] === 'reasoning.encrypted') return false;
+    for (const [field, value] of Object.entries(piece)) {
+      if (value === null || value === undefined) continue;
+      const isGrowing = field === 'text' || field === 'summary';
+      last[field] = isGrowing ? textOf(last[field]) + textOf(value) : value || last[field];
+    }
+    return true;
+  }
+}
+
+/** Max length of the entries, well below what an envelope may hold. */
+const maxLength = 2 * 1024 * 1024;
+
+/** Fields that are no lists and no objects: those that vendors send, and whose length is known. */
+function plainFields(entry: unknown): Fields {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(entry)).filter(([, value]) => typeof value !== 'object' || value === null),
+  );
+}
+
+function lengthOf(piece: Fields): number {
+  return 100 + Object.values(piece).reduce<number>((sum, value) => sum + textOf(value).length, 0);
 }

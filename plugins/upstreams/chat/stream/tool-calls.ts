@@ -1,6 +1,6 @@
 import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import type { Blocks } from '../../shared/blocks.js';
-import { malformed } from '../../shared/malformed.js';
+import { malformed } from '../../shared/openai-stream-error.js';
 import type { ToolNames } from '../../shared/tool-names.js';
 import type { CallDelta } from './call-delta.js';
 import { JsonEnd } from './json-end.js';

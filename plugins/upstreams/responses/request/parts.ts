@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@gw2api/gateway/plugin';
 import type { LastResults } from '@gw2api/gateway/plugin/format';
 import { dispatch, type DispatchTable } from '@gw2api/gateway/plugin/upstream';
-import type { AddedTools } from '../../shared/lost-tool.js';
+import type { AddedTools } from '../../shared/sent-choice.js';
 import type { SchemaReceiver } from '../../shared/openai-schemas.js';
 import { plainBlocks } from '../../shared/plain-blocks.js';
 import type { ToolNames } from '../../shared/tool-names.js';

@@ -1,5 +1,12 @@
 import { blockExtraLosses } from '@gw2api/gateway/plugin/upstream';
-import { extrasOf, withExtras, type Loss, type MessagesRequest, type Tool } from '@gw2api/gateway/plugin';
+import {
+  extrasOf,
+  withExtras,
+  type Loss,
+  type MessagesRequest,
+  type Tool,
+  type Message,
+} from '@gw2api/gateway/plugin';
 import { LastResults } from '@gw2api/gateway/plugin/format';
 import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
@@ -9,8 +16,8 @@ import { Dropped } from '../../shared/dropped.js';
 import { reportThinking, sentEffort, thinkingWish } from '../../shared/effort.js';
 import { sentFormat } from '../../shared/openai-schemas.js';
 import { schemaOf, withInstruction } from '../../shared/output-words.js';
-import { shortUser } from '../../shared/short-names.js';
-import { withOutputConfig } from '../../shared/output-config.js';
+import { shortUser } from '../../shared/tool-names.js';
+import { withOutputConfig } from '../../shared/output-words.js';
 import { withinLimit } from '../../shared/max-tokens.js';
 import { refuseThread } from '../../shared/server-thread.js';
 import { extraPaths, withExtraFields, withExtraFieldsOf } from '../../shared/extra-fields.js';
@@ -22,10 +29,11 @@ import { withSystemInUser } from '../../shared/system-in-user.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { ResponsesSettings } from '../options.js';
 import { settingsFor, withoutFields } from '../taken-back.js';
-import { conversationOf } from './conversation.js';
 import type { InputItem } from './input-items.js';
 import type { Conversion } from './parts.js';
 import { toolFields } from './tools.js';
+import { prefillPath } from '../../shared/placed-blocks.js';
+import { inputItems } from './input.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -167,4 +175,26 @@ function limitFields(request: MessagesRequest, dropped: Dropped): Fields {
     ...(top_p !== undefined && { top_p }),
     ...(user && !hasIdentifier && { safety_identifier: shortUser(user) }),
   };
+}
+
+interface Conversation {
+  readonly instructions?: string;
+  readonly input: readonly InputItem[];
+}
+
+/** `instructions` and `input`; system text alone is the input, since there must be one. */
+function conversationOf({ system = '', messages }: MessagesRequest, conversion: Conversion): Conversation {
+  const input = inputItems(messages, conversion);
+  if (isPrefill(messages.at(-1))) conversion.dropped.add(prefillPath(`messages[${messages.length - 1}]`));
+  const instructions = typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n');
+  if (instructions === '') return { input };
+  if (input.length > 0) return { instructions, input };
+  return { input: inputItems([{ role: 'system', content: instructions }], conversion) };
+}
+
+/** True for a last turn of the assistant, which the model answers instead of continuing it. */
+function isPrefill(message: Message | undefined): boolean {
+  if (message?.role !== 'assistant') return false;
+  const { content } = message;
+  return typeof content === 'string' || !content.some(({ type }) => type === 'tool_use');
 }

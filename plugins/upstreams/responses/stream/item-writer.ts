@@ -1,7 +1,7 @@
 import { inputJson, isCutInput } from '@gw2api/gateway/plugin/upstream';
 import type { Blocks } from '../../shared/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
-import { malformed } from '../../shared/malformed.js';
+import { malformed } from '../../shared/openai-stream-error.js';
 import { pageCitation } from '../../shared/page-citation.js';
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
 import type { ToolNames } from '../../shared/tool-names.js';

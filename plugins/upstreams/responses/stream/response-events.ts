@@ -8,10 +8,10 @@ import {
   type SseTranslator,
 } from '@gw2api/gateway/plugin/upstream';
 import { Blocks } from '../../shared/blocks.js';
-import { estimate } from '../../shared/estimate.js';
+import { estimate } from '../../shared/counts.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { finishKind } from '../../shared/finish-words.js';
-import { malformed } from '../../shared/malformed.js';
+import { malformed } from '../../shared/openai-stream-error.js';
 import { nativeEnd, nativeStart } from '../../shared/native-answer.js';
 import { streamError } from '../../shared/openai-stream-error.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';

@@ -1,8 +1,7 @@
 import { createParser } from 'eventsource-parser';
-import { isAttended } from '../state/attended.js';
 import { basePath } from '../state/base-path.js';
 import { signedOut } from '../state/session.js';
-import { PanelError, errorOf } from './panel-error.js';
+import { ConsoleError, errorOf } from './console-error.js';
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -12,7 +11,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A list of the panel API. */
+/** A list of the console API. */
 export interface List<Item> {
   readonly data: readonly Item[];
 }
@@ -26,8 +25,8 @@ export interface ListPage<Item> extends List<Item> {
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * Calls the panel API; the shape of the answer is trusted, because the page is shipped with the API. Throws
- * `PanelError`; an ended session also leads to the login.
+ * Calls the console API; the shape of the answer is trusted, because the page is shipped with the API. Throws
+ * `ConsoleError`; an ended session also leads to the login.
  */
 export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
   const response = await send(method, path, options);
@@ -40,7 +39,7 @@ export async function call<Answer>(method: Method, path: string, options: CallOp
   return (await response.json()) as Answer;
 }
 
-/** Items of a list of the panel API. Throws as `call`. */
+/** Items of a list of the console API. Throws as `call`. */
 export async function fetchList<Item>(
   path: string,
   signal?: AbortSignal,
@@ -85,7 +84,7 @@ async function send(
   if (method !== 'GET') headers['x-csrf-token'] = csrfToken();
   if (!isAttended()) headers['x-gw-unattended'] = '1';
   try {
-    return await fetch(panelUrl(path, query), {
+    return await fetch(apiUrl(path, query), {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -93,7 +92,7 @@ async function send(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new PanelError(
+    throw new ConsoleError(
       0,
       'unreachable',
       'The gateway does not answer. Is it running, and is your network up?',
@@ -101,8 +100,8 @@ async function send(
   }
 }
 
-/** URL of a panel path, without query parameters that are not set. */
-export function panelUrl(path: string, query: Query = {}): string {
+/** URL of a path of the API, without query parameters that are not set. */
+export function apiUrl(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
   );
@@ -118,4 +117,14 @@ function csrfToken(): string {
     if (cookie) return decodeURIComponent(cookie.slice(name.length));
   }
   return '';
+}
+
+let lastInputMs = Date.now();
+
+for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel'])
+  window.addEventListener(type, () => void (lastInputMs = Date.now()), { passive: true, capture: true });
+
+/** True if somebody has used the page within the last minute. */
+function isAttended(): boolean {
+  return Date.now() - lastInputMs < 60_000;
 }

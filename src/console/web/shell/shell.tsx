@@ -9,12 +9,15 @@ import { Navigation } from './navigation.js';
 import { overlay } from './overlay.js';
 import type { UseCommands } from './palette/command.js';
 import { Palette } from './palette/palette.js';
-import { SearchButton } from './search-button.js';
 import { HelpSheet } from './shortcuts/help-sheet.js';
-import { useShortcuts } from './shortcuts/use-shortcuts.js';
-import { SignedInAs } from './signed-in-as.js';
+import { useShortcuts, isMac } from './shortcuts/use-shortcuts.js';
 import { SignOut } from './sign-out.js';
-import { ThemeSwitch } from './theme-switch.js';
+import { Icon, type IconName } from '../ui/icon.js';
+import { nameOf } from '../format/person.js';
+import { adminsOnly, ownSession } from '../state/session.js';
+import { Badge } from '../ui/badge.js';
+import { chooseTheme, themeChoice, type ThemeChoice } from '../state/theme.js';
+import { Button } from '../ui/button.js';
 
 interface ShellProps {
   readonly path: string;
@@ -65,4 +68,53 @@ function useFocusOnNewPage(path: string) {
     isFirst.current = false;
   }, [path]);
   return main;
+}
+
+/** Opens the command palette, for those who do not know its shortcut. */
+function SearchButton() {
+  return (
+    <button
+      type="button"
+      class="search-button"
+      aria-haspopup="dialog"
+      aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'}
+      onClick={() => overlay.set('palette')}
+    >
+      <Icon name="search" size={17} />
+      <span>Search</span>
+      <kbd aria-hidden="true">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+    </button>
+  );
+}
+
+/** Name and role of the person at this page. */
+function SignedInAs() {
+  const own = useStore(ownSession);
+  if (!own) return null;
+  const { actor } = own;
+  return (
+    <p class="signed-in-as">
+      <Link to="/sessions" class="signed-in-name" title={nameOf(actor)}>
+        {nameOf(actor)}
+      </Link>
+      {actor.role === 'viewer' ? (
+        <Badge tone="info" icon="lock" title={adminsOnly}>
+          viewer
+        </Badge>
+      ) : (
+        <Badge tone="idle">admin</Badge>
+      )}
+    </p>
+  );
+}
+
+const choices: Readonly<Record<ThemeChoice, { icon: IconName; text: string; next: ThemeChoice }>> = {
+  auto: { icon: 'auto', text: 'Colours: as the system', next: 'light' },
+  light: { icon: 'sun', text: 'Colours: light', next: 'dark' },
+  dark: { icon: 'moon', text: 'Colours: dark', next: 'auto' },
+};
+
+function ThemeSwitch() {
+  const { icon, text, next } = choices[useStore(themeChoice)];
+  return <Button tone="quiet" icon={icon} label={text} onClick={() => chooseTheme(next)} />;
 }

@@ -1,5 +1,5 @@
 import { logOut } from '../api/session.js';
-import { toPanelError } from '../api/panel-error.js';
+import { toConsoleError } from '../api/console-error.js';
 import { navigate } from '../state/location.js';
 import { signedOut } from '../state/session.js';
 import { toast } from '../state/toasts.js';
@@ -17,6 +17,6 @@ export async function leave(): Promise<void> {
     navigate('/login');
     signedOut();
   } catch (error) {
-    toast(toPanelError(error).message, 'bad');
+    toast(toConsoleError(error).message, 'bad');
   }
 }

@@ -7,7 +7,7 @@ export type Session = Static<typeof SessionReport>;
 
 type SessionState = 'unknown' | 'in' | 'out';
 
-/** State of the console session; unknown until the first answer of the panel API. */
+/** State of the console session; unknown until the first answer of the console API. */
 export const session = createStore<SessionState>('unknown');
 
 /** Session of the person at this page, as far as known. */

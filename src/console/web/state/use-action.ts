@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { toPanelError, type PanelError } from '../api/panel-error.js';
+import { toConsoleError, type ConsoleError } from '../api/console-error.js';
 import { toast } from './toasts.js';
 
 export interface Action {
   readonly isBusy: boolean;
-  readonly error: PanelError | undefined;
+  readonly error: ConsoleError | undefined;
   /** Returns true if it succeeded. A second call while the first one runs does nothing. */
   run(work: () => Promise<void>): Promise<boolean>;
 }
@@ -12,7 +12,7 @@ export interface Action {
 /** An action of the operator with its progress and error. The error is kept for the form that shows it. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<PanelError>();
+  const [error, setError] = useState<ConsoleError>();
   const run = async (work: () => Promise<void>) => {
     if (isBusy) return false;
     setBusy(true);
@@ -21,7 +21,7 @@ export function useAction(): Action {
       await work();
       return true;
     } catch (thrown) {
-      setError(toPanelError(thrown));
+      setError(toConsoleError(thrown));
       return false;
     } finally {
       setBusy(false);
@@ -36,6 +36,6 @@ export async function runWithToast(done: string, work: () => Promise<void>): Pro
     await work();
     toast(done);
   } catch (error) {
-    toast(toPanelError(error).message, 'bad');
+    toast(toConsoleError(error).message, 'bad');
   }
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { toPanelError, type PanelError } from '../api/panel-error.js';
+import { toConsoleError, type ConsoleError } from '../api/console-error.js';
 import { refreshes } from './refreshes.js';
 import { useStore } from './store.js';
 import { useVisible } from './visible.js';
@@ -7,7 +7,7 @@ import { useVisible } from './visible.js';
 export interface Resource<Data> {
   /** The last answer; kept while the next one is loaded, and if that fails. */
   readonly data: Data | undefined;
-  readonly error: PanelError | undefined;
+  readonly error: ConsoleError | undefined;
   /** The answer is that of an earlier `key`. */
   readonly isStale: boolean;
   readonly reload: () => void;
@@ -16,7 +16,7 @@ export interface Resource<Data> {
 interface Answer<Data> {
   readonly key: string;
   readonly data: Data | undefined;
-  readonly error: PanelError | undefined;
+  readonly error: ConsoleError | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ export function useResource<Data>(
   return { data: answer.data, error: answer.error, isStale: answer.key !== key, reload };
 }
 
-type Attempt<Data> = { readonly data: Data; readonly error: undefined } | { readonly error: PanelError };
+type Attempt<Data> = { readonly data: Data; readonly error: undefined } | { readonly error: ConsoleError };
 
 async function attempt<Data>(
   load: (signal: AbortSignal) => Promise<Data>,
@@ -62,7 +62,7 @@ async function attempt<Data>(
   try {
     return { data: await load(signal), error: undefined };
   } catch (error) {
-    return { error: toPanelError(error) };
+    return { error: toConsoleError(error) };
   }
 }
 

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { PanelError } from '../api/panel-error.js';
+import type { ConsoleError } from '../api/console-error.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
 /** An error in words, with a retry button if `onRetry` is given. */
-export function Problem({ error, onRetry }: { readonly error: PanelError; readonly onRetry?: () => void }) {
+export function Problem({ error, onRetry }: { readonly error: ConsoleError; readonly onRetry?: () => void }) {
   const ref = useRef<HTMLDivElement>(null);
   // Scrolls into view: below a long form the error would be missed.
   useEffect(() => ref.current?.scrollIntoView({ block: 'nearest' }), [error]);
@@ -24,7 +24,7 @@ export function Problem({ error, onRetry }: { readonly error: PanelError; readon
   );
 }
 
-function titleOf({ status, retryAfterSeconds }: PanelError): string {
+function titleOf({ status, retryAfterSeconds }: ConsoleError): string {
   if (status === 0) return 'The gateway cannot be reached';
   if (status === 429) return `Too many attempts; try again in ${retryAfterSeconds ?? 60} s`;
   if (status === 401) return 'You are not signed in';

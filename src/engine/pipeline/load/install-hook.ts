@@ -1,6 +1,6 @@
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { ownSpecifier } from './own-package.js';
+import { ownSpecifier } from './plugin-urls.js';
 import { resolveSync } from './plugin-hook.js';
 
 // Importing this module lets every module of the process import the doors of this package. It is imported only where a plugin

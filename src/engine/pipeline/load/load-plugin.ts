@@ -6,7 +6,6 @@ import { compileCheck } from '../../../plugin/format/index.js';
 import { definitionFault } from '../../../plugin/core.js';
 import { within } from '../../../kit/within.js';
 import { misspeltKeyword } from './schema-keywords.js';
-import { pluginTimeoutMs } from './plugin-timeout.js';
 import { builtinNames, importModule, type ResolveOptions } from './resolve.js';
 
 /** The part of a definition that all kinds of plugins share. */
@@ -186,3 +185,6 @@ function problemAt(entry: PluginEntry, path: Path, message: string): ConfigProbl
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Time limit for a plugin to load, to set up, to start, and to dispose. */
+export const pluginTimeoutMs = 10_000;

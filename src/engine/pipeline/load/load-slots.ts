@@ -2,10 +2,10 @@ import type { ConfigProblem, SlotPluginsConfig } from '../../../config/config.js
 import { writePath, type Path } from '../../../config/document.js';
 import type { AccountKind, UpstreamKind } from '../../../plugin/core.js';
 import type { SchemaError } from '../../../plugin/upstream/index.js';
-import { loadEntry, type LoadedPlugin, type Loading } from './load-plugin.js';
+import { loadEntry, type LoadedPlugin, type Loading, loadBuiltins } from './load-plugin.js';
 import { builtinNames } from './resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
-import { vendorsUpstream } from './vendors-upstream.js';
+import { isRecord } from '../../../kit/schema/record.js';
 
 /** The plugins of a slot, with their options, defaults filled in. */
 export interface LoadedSlot {
@@ -143,4 +143,32 @@ function problemAt(config: SlotPluginsConfig, path: Path, message: string): Conf
 export function builtinKinds(of: 'upstream' | 'account', where: Loading): Promise<readonly string[]> {
   const { folder } = of === 'upstream' ? upstreamKind : accountKind;
   return builtinNames(where.builtins, folder);
+}
+
+/**
+ * Message for the name of a vendor in the place of an upstream, which names a protocol: `openai` is a preset of `chat`.
+ * Undefined for other names.
+ */
+async function vendorsUpstream(use: string, where: Loading): Promise<string | undefined> {
+  if (use === 'anthropic') return 'is a vendor, whose protocol is the upstream; write `upstream: messages`';
+  const preset = otherNames.get(use) ?? use;
+  const kinds = await loadBuiltins(upstreamKind, where);
+  const kind = kinds.find(({ options }) => presetsOf(options).includes(preset));
+  if (!kind) return undefined;
+  return `is a preset of the upstream "${kind.name}"; write \`upstream: ${kind.name}\` and \`with: { preset: ${preset} }\``;
+}
+
+/** Presets by further names of their vendors. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['azure', 'azure-openai'],
+  ['gemini', 'google'],
+  ['llamacpp', 'llama-cpp'],
+  ['lmstudio', 'lm-studio'],
+]);
+
+/** Values of the option `preset` of a kind. */
+function presetsOf({ properties }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const { preset } = isRecord(properties) ? properties : {};
+  const values = isRecord(preset) ? preset['enum'] : undefined;
+  return Array.isArray(values) ? values : [];
 }

@@ -1,9 +1,8 @@
 import type Koa from 'koa';
 import { GatewayError, isGatewayError, type Clock } from '../../../plugin/index.js';
 import type { Interceptor, StagePlace } from '../../../plugin/core.js';
-import { originalContext, type AnyContext } from '../stage/context-view.js';
+import { originalContext, type AnyContext, contextView } from '../stage/context-view.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
-import { whileOpen, type Opening } from './open-context.js';
 
 /** Limits of a pipeline entry on its stage. */
 export interface StageLimits {
@@ -127,10 +126,29 @@ export function reportSkip(state: object, place: StagePlace, error: unknown): vo
   const { stage, path, at, meter } = place;
   const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
   meter?.skip();
-  trace.skip(place);
+  trace.clock.skip(place);
   log.warn({ stage, path, at, err: error }, 'A stage has failed and was skipped.');
 }
 
 interface Log {
   warn(fields: object, message: string): void;
+}
+
+/** True until the time of a stage is over. */
+interface Opening {
+  isOpen: boolean;
+}
+
+/**
+ * View of a request's context for a stage with a time limit: what the stage sets is dropped once its time is
+ * over, as the request has gone on without it.
+ */
+function whileOpen(ctx: AnyContext, opening: Opening): AnyContext {
+  const state = new Proxy<object>(ctx.state, {
+    get: (target, key) => Reflect.get(target, key), // its getters read private fields of the state itself
+    set: (target, key, value) => !opening.isOpen || Reflect.set(target, key, value),
+    deleteProperty: (target, key) => !opening.isOpen || Reflect.deleteProperty(target, key),
+    defineProperty: (target, key, shape) => !opening.isOpen || Reflect.defineProperty(target, key, shape),
+  });
+  return contextView(ctx, state, () => opening.isOpen);
 }

@@ -1,12 +1,18 @@
 import { modelRefusal, type PickTerms } from '../../../plugin/core.js';
-import type { MessagesRequest, Models, SlotLease, SlotPicker } from '../../../plugin/index.js';
-import { poolClosed } from '../refusal.js';
+import type {
+  MessagesRequest,
+  Models,
+  SlotLease,
+  SlotPicker,
+  Caller,
+  CatalogModel,
+} from '../../../plugin/index.js';
+import { poolClosed, noKnownCost } from '../refusal.js';
 import { SessionOrigin } from '../sticky/session-origin.js';
-import { wantedModel, type WantedModel } from '../slot-entry.js';
+import { wantedModel, type WantedModel, type SlotEntry } from '../slot-entry.js';
 import { Acquisition } from './acquisition.js';
 import type { PoolContext } from './pool-context.js';
-import { pricedContext } from './priced-slots.js';
-import { limitedContext } from './slot-access.js';
+import { limitedContext, withRefused } from './slot-access.js';
 
 /** Leases for the calls of one request: those of one model stay together. */
 export class RequestPicker implements SlotPicker {
@@ -62,4 +68,28 @@ export class RequestPicker implements SlotPicker {
 interface PendingCall {
   readonly acquisition: Acquisition;
   readonly leased: Promise<SlotLease>;
+}
+
+interface BudgetedCall {
+  readonly caller: Caller;
+  readonly wanted: WantedModel;
+  readonly model: Pick<CatalogModel, 'id' | 'price'>;
+}
+
+/** View of the pool for a call that a budget counts: of the slots that serve its model, those that have all its prices. */
+function pricedContext(context: PoolContext, { caller, wanted, model }: BudgetedCall): PoolContext {
+  const gapsOf = (entry: SlotEntry) => (entry.serves(wanted) ? context.priceGaps(model, entry.config) : []);
+  const isRefused = (entry: SlotEntry): boolean => gapsOf(entry).length > 0;
+  return {
+    ...context,
+    entries: () => context.entries().filter((entry) => !isRefused(entry)),
+    onChoice:
+      context.onChoice &&
+      withRefused(context, context.onChoice, (entry) => (isRefused(entry) ? 'no_price' : undefined)),
+    notServed: (served) => {
+      const unpriced = context.entries().filter(isRefused);
+      if (unpriced.length === 0) return context.notServed(served);
+      return noKnownCost(served, caller, [...new Set(unpriced.flatMap(gapsOf))]);
+    },
+  };
 }

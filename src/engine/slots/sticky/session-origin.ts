@@ -1,10 +1,10 @@
-import type { MessagesRequest } from '../../../plugin/index.js';
+import { type MessagesRequest, toolLoop, type ContentBlock, type Message } from '../../../plugin/index.js';
 import type { PickTerms, SessionMove } from '../../../plugin/core.js';
 import type { PoolContext } from '../selection/pool-context.js';
 import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import type { SessionBinding } from './session-binding.js';
 import type { Origin } from './session-origins.js';
-import { messagesOf, thinkingTurns } from './thinking-turns.js';
+import { reasoningEnvelope } from '../../../plugin/format/index.js';
 
 /** Origin of the thinking in the requests of one session, as far as it is known; none without a session. */
 export class SessionOrigin {
@@ -102,4 +102,40 @@ export class SessionOrigin {
 
 function toOrigin({ id, organization }: SlotEntry): Origin {
   return { slotId: id, organization, isMoved: false, foreign: 0 };
+}
+
+/** Turns of a conversation, by the number of messages from its first. */
+interface ThinkingTurns {
+  /** Messages whose thinking a call can do without: all, but for a tool loop that needs its own. */
+  readonly dispensable: number;
+  /** True within a tool loop with signed thinking, which has to stay as it is. */
+  readonly isHeld: boolean;
+}
+
+/** Messages of a request, which are not validated. */
+function messagesOf({ messages }: MessagesRequest): readonly (Message | null)[] {
+  return Array.isArray(messages) ? messages : [];
+}
+
+function thinkingTurns(request: MessagesRequest): ThinkingTurns {
+  const messages = messagesOf(request);
+  const { thinking } = request;
+  const all = { dispensable: messages.length, isHeld: false };
+  if (thinking?.type === 'disabled' || !toolLoop(messages)) return all;
+  const asked = messages.findLastIndex((message) => message?.role === 'user' && !hasResults(message)) + 1;
+  return messages.slice(asked).some(hasSigned) ? { dispensable: asked, isHeld: true } : all;
+}
+
+function hasResults({ content }: Message): boolean {
+  return Array.isArray(content) && content[0]?.type === 'tool_result';
+}
+
+function hasSigned(message: Message | null): boolean {
+  return message?.role === 'assistant' && Array.isArray(message.content) && message.content.some(isSigned);
+}
+
+/** True for thinking that a vendor has signed; an envelope of the gateway is opened by the gateway. */
+function isSigned(block: ContentBlock | null): boolean {
+  if (block?.type === 'redacted_thinking') return true;
+  return block?.type === 'thinking' && !reasoningEnvelope.isSealed(block.signature);
 }

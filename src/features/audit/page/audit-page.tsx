@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { panelUrl } from '../../../console/web/api/call.js';
+import { apiUrl } from '../../../console/web/api/call.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { usePlace } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
@@ -75,7 +75,7 @@ function Exports({ filters }: { readonly filters: Filters }) {
         <a
           key={format}
           class="button button-plain button-small"
-          href={panelUrl('/audit/export', toQuery(filters, { format }))}
+          href={apiUrl('/audit/export', toQuery(filters, { format }))}
           download
         >
           <Icon name="save" size={15} />

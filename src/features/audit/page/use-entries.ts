@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ListPage } from '../../../console/web/api/call.js';
-import { toPanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError } from '../../../console/web/api/console-error.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { fetchAudit, type AuditEntry } from './api.js';
@@ -44,7 +44,7 @@ export function useEntries(filters: Filters): Entries {
         cursor: page.next_cursor,
       }));
     } catch (error) {
-      toast(toPanelError(error).message, 'bad');
+      toast(toConsoleError(error).message, 'bad');
     } finally {
       setLoadingMore(false);
     }

@@ -1,29 +1,33 @@
 import { useAction } from '../../../console/web/state/use-action.js';
-import type { Resource } from '../../../console/web/state/use-resource.js';
+import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Problem } from '../../../console/web/ui/problem.js';
-import { cancelCanary, commitCanary, type Canary } from './api.js';
-import { CanaryFigures } from './canary-figures.js';
+import type { PartialReload, PartialReloadProps } from '../../pipeline/page/partial-reload.js';
+import { cancelCanary, commitCanary, fetchCanary, startCanary, type Canary, type CanarySide } from './api.js';
 import { Changes } from '../../../console/web/ui/config-changes.js';
+import { count, duration, share } from '../../../console/web/format/numbers.js';
 import './canary.css';
 
-interface CanaryCardProps {
+interface RunningCanaryProps {
   readonly resource: Resource<Canary | null>;
   /** Called when the config of the canary has been taken. */
   readonly onTaken: () => void;
 }
 
-/** The canary that runs, or the last one if it was given up. */
-export function CanaryCard({ resource, onTaken }: CanaryCardProps) {
+/** Reload by a canary: it is started, and the page shows the one that runs, or the last one if it was given up. */
+export const canaryReload: PartialReload = { Card: CanaryCard, start: startCanary };
+
+function CanaryCard({ reloads, onTaken }: PartialReloadProps) {
+  const resource = useResource(`canary ${reloads}`, fetchCanary, 5000);
   const canary = resource.data;
   if (canary?.state === 'running') return <RunningCanary {...{ canary, resource, onTaken }} />;
   if (canary?.state === 'given_up') return <GivenUpCanary canary={canary} />;
   return null;
 }
 
-function RunningCanary({ canary, resource, onTaken }: CanaryCardProps & { readonly canary: Canary }) {
+function RunningCanary({ canary, resource, onTaken }: RunningCanaryProps & { readonly canary: Canary }) {
   const action = useAction();
   const commit = () =>
     action.run(async () => {
@@ -90,5 +94,48 @@ function GivenUpCanary({ canary }: { readonly canary: Canary }) {
         <Changes changes={canary.changes} />
       </details>
     </section>
+  );
+}
+
+const rows: readonly (readonly [name: string, value: (side: CanarySide) => string])[] = [
+  ['Requests', ({ requests }) => count(requests)],
+  ['Errors', ({ requests, errors }) => `${count(errors)} (${share(errors, requests)})`],
+  ['Sessions with an error', ({ failed_sessions: failed }) => count(failed)],
+  ['First token, p50', ({ first_token_ms: { p50 } }) => time(p50)],
+  ['First token, p95', ({ first_token_ms: { p95 } }) => time(p95)],
+  ['Added tokens a request', ({ added_tokens: added }) => count(added)],
+];
+
+function time(ms: number | null): string {
+  return ms === null ? '–' : duration(ms);
+}
+
+/** Figures of both sides, side by side. */
+function CanaryFigures({ canary: { candidate, control } }: { readonly canary: Canary }) {
+  return (
+    <table class="table canary-figures">
+      <thead>
+        <tr>
+          <th scope="col">
+            <span class="sr-only">Figure</span>
+          </th>
+          <th scope="col" class="num">
+            New config
+          </th>
+          <th scope="col" class="num">
+            Old config
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="num">{value(candidate)}</td>
+            <td class="num">{value(control)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,13 +1,6 @@
 import { call } from '../../../console/web/api/call.js';
+import type { GivenRequest } from '../../../console/web/request-form/request-form.js';
 import type { Explanation } from '../explanation.js';
 
-/** A request to explain; null: without a key. */
-export interface ExplainCall {
-  readonly post: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  readonly as: string | null;
-}
-
-export const fetchExplanation = (request: ExplainCall) =>
+export const fetchExplanation = (request: GivenRequest) =>
   call<Explanation>('POST', '/explain', { body: request });

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Explanation } from '../explanation.js';
-import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
-import { fetchExplanation, type ExplainCall } from './api.js';
-import { ExplainForm } from './explain-form.js';
+import { fetchExplanation } from './api.js';
+import { RequestForm, type GivenRequest } from '../../../console/web/request-form/request-form.js';
 import { Report } from './report.js';
 
 export const explainPage: ConsolePage = {
@@ -22,16 +22,16 @@ export const explainPage: ConsolePage = {
 /** Page that shows how the gateway would handle a request now. */
 function ExplainPage() {
   const [explanation, setExplanation] = useState<Explanation>();
-  const [problem, setProblem] = useState<PanelError>();
+  const [problem, setProblem] = useState<ConsoleError>();
   const isViewer = useIsViewer();
   const [isBusy, setBusy] = useState(false);
-  const explain = async (call: ExplainCall): Promise<void> => {
+  const explain = async (call: GivenRequest): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     try {
       setExplanation(await fetchExplanation(call));
     } catch (error) {
-      setProblem(toPanelError(error));
+      setProblem(toConsoleError(error));
     } finally {
       setBusy(false);
     }
@@ -41,7 +41,7 @@ function ExplainPage() {
       title="Explain"
       lead="What the gateway would do with a request now. No upstream is asked, and no limit is spent."
     >
-      <ExplainForm isBusy={isBusy} onExplain={(call) => void explain(call)} />
+      <RequestForm isBusy={isBusy} onSend={(call) => void explain(call)} />
       {isViewer && (
         <p class="dim">Texts of the request, the answer and the config are shown to admins alone.</p>
       )}

@@ -1,61 +1,52 @@
 import { createReadStream } from 'node:fs';
 import { collectBytes } from '../../../plugin/raw/index.js';
-import type { Environment } from '../../../config/environment.js';
 import { explain } from '../explain.js';
 import type { ExplainRequest } from '../explanation.js';
-import type { OpenGateway } from '../../../gateway/gateway.js';
 import { loadGatewayConfigFile, otherFile } from '../../../gateway/load-config.js';
 import { UsageError } from '../../../gateway/start-failure.js';
-import { keysOf } from './key.js';
+import type { VerbCall, VerbResult } from '../../feature.js';
+import { keysOf, type GivenKey } from './key.js';
 import { scenariosOf } from '../../dry-run/slot-scenarios.js';
 import { explainText } from './text.js';
 
 /** Options of `explain` as the command line gives them. */
-export interface ExplainOptions {
+export interface ExplainValues extends GivenKey {
+  readonly config?: string;
   /** File, `-` for the standard input. */
-  readonly body: string | undefined;
-  readonly post: string;
-  /** Name of the key; `none` for a caller without one. */
-  readonly as: string | undefined;
+  readonly body?: string;
+  readonly post?: string;
   /** `name: value` each. */
-  readonly headers: readonly string[];
+  readonly header?: readonly string[];
   /** `SLOT=SCENARIO` each. */
-  readonly slots: readonly string[];
-  /** `LIMIT=AMOUNT` each: limits of the key. */
-  readonly limits: readonly string[];
-  /** `LIMIT=AMOUNT` each: use of them when the request comes. */
-  readonly used: readonly string[];
-  /** The same for the team of the key. */
-  readonly teamLimits: readonly string[];
-  readonly teamUsed: readonly string[];
-  readonly isJson: boolean;
-  readonly isColoured: boolean;
+  readonly slot?: readonly string[];
+  readonly json?: boolean;
 }
 
 /** Explains the request in a file as the gateway of a config would handle it. Throws UsageError and ConfigError. */
-export async function explainCommand(
-  file: string,
-  env: Environment,
-  options: ExplainOptions,
-  openGateway: OpenGateway,
-): Promise<{ readonly text: string; readonly exitCode: 0 | 1 }> {
-  if (options.body === undefined)
+export async function run({
+  values,
+  env,
+  isColoured,
+  configFile,
+  openGateway,
+}: VerbCall<ExplainValues>): Promise<VerbResult> {
+  const file = await configFile(values.config);
+  const { body, post = '/v1/messages', as, header: headers = [], slot = [], json = false } = values;
+  if (body === undefined)
     throw new UsageError('explain takes the request: --body FILE, or --body - to read it.');
   const request: ExplainRequest = {
-    path: options.post,
-    headers: Object.fromEntries(options.headers.map(headerOf)),
-    body: await bodyOf(options.body),
-    ...(options.as !== undefined && { key: options.as === 'none' ? null : options.as }),
+    path: post,
+    headers: Object.fromEntries(headers.map(headerOf)),
+    body: await bodyOf(body),
+    ...(as !== undefined && { key: as === 'none' ? null : as }),
   };
   const config = await loadGatewayConfigFile(file, env, otherFile);
   const slots = scenariosOf(
-    options.slots,
+    slot,
     config.slots.map(({ id }) => id),
   );
-  const explanation = await explain(config, request, openGateway, { slots, ...keysOf(options) });
-  const text = options.isJson
-    ? `${JSON.stringify(explanation, null, 2)}\n`
-    : explainText(explanation, options);
+  const explanation = await explain(config, request, openGateway, { slots, ...keysOf(values) });
+  const text = json ? `${JSON.stringify(explanation, null, 2)}\n` : explainText(explanation, { isColoured });
   return { text, exitCode: 0 };
 }
 

@@ -5,17 +5,18 @@ import { windowLimits } from '../../../plugin/index.js';
 import type { WindowLimit } from '../../../plugin/core.js';
 import { UsageError } from '../../../gateway/start-failure.js';
 
-interface GivenKey {
+/** Options about the key of the request. */
+export interface GivenKey {
   /** Name of the key; `none` for a caller without one. */
-  readonly as: string | undefined;
+  readonly as?: string;
   /** `LIMIT=AMOUNT` each. */
-  readonly limits: readonly string[];
-  /** `LIMIT=AMOUNT` each. */
-  readonly used: readonly string[];
+  readonly 'key-limit'?: readonly string[];
+  /** `LIMIT=AMOUNT` each: use of them when the request comes. */
+  readonly used?: readonly string[];
   /** `LIMIT=AMOUNT` each: limits of its team. */
-  readonly teamLimits: readonly string[];
+  readonly 'team-limit'?: readonly string[];
   /** `LIMIT=AMOUNT` each. */
-  readonly teamUsed: readonly string[];
+  readonly 'team-used'?: readonly string[];
 }
 
 /** Name of the team of a key whose team has limits. */
@@ -27,21 +28,16 @@ export function keysOf({
   ...given
 }: GivenKey): Required<Pick<DrySettings, 'keys' | 'teams'>> {
   const key = termsOf(given, 'key-limit', 'used');
-  const team = termsOf({ limits: given.teamLimits, used: given.teamUsed }, 'team-limit', 'team-used');
-  const hasTeam = given.teamLimits.length + given.teamUsed.length > 0;
+  const hasTeam = [...(given['team-limit'] ?? []), ...(given['team-used'] ?? [])].length > 0;
   return {
     keys: { [as]: { ...key, ...(hasTeam && { team: teamName }) } },
-    teams: hasTeam ? { [teamName]: team } : {},
+    teams: hasTeam ? { [teamName]: termsOf(given, 'team-limit', 'team-used') } : {},
   };
 }
 
-function termsOf(
-  { limits, used }: Pick<GivenKey, 'limits' | 'used'>,
-  limitOption: string,
-  usedOption: string,
-) {
-  const own = amountsOf(`--${limitOption}`, limits, (amount) => amount > 0);
-  const uses = amountsOf(`--${usedOption}`, used, () => true);
+function termsOf(given: GivenKey, limitOption: 'key-limit' | 'team-limit', usedOption: 'used' | 'team-used') {
+  const own = amountsOf(`--${limitOption}`, given[limitOption] ?? [], (amount) => amount > 0);
+  const uses = amountsOf(`--${usedOption}`, given[usedOption] ?? [], () => true);
   return {
     ...Object.fromEntries(own),
     used: Object.fromEntries(uses.map(([limit, amount]) => [limit, { used: amount }])),

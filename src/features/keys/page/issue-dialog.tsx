@@ -5,11 +5,12 @@ import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { issueKey, type IssuedKey } from './api.js';
-import { IssuedSecret } from './issued-secret.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { givenOf } from './limit-draft.js';
-import { unknownModelsNote } from './unknown-models.js';
+import { unknownModelsNote } from './key-fields.js';
+import { Link } from '../../../console/web/ui/link.js';
+import { ShownOnce } from '../../../console/web/ui/shown-once.js';
 
 interface IssueDialogProps {
   readonly onClose: () => void;
@@ -45,5 +46,21 @@ function IssueForm({ onClose, onIssued }: IssueFormProps) {
     <FormDialog title="Issue a key" verb="Issue the key" action={action} onSubmit={issue} onClose={onClose}>
       <KeyFields {...drafting} />
     </FormDialog>
+  );
+}
+
+interface IssuedSecretProps {
+  readonly issued: IssuedKey;
+  readonly onClose: () => void;
+}
+
+/** Dialog with the secret of a key that was issued or rotated. */
+export function IssuedSecret({ issued: { id, name, key }, onClose }: IssuedSecretProps) {
+  return (
+    <ShownOnce title={`The key of ${name}`} secret={key} what="the key" testId="issued-key" onClose={onClose}>
+      <Link to={`/connect?key=${encodeURIComponent(id)}`} class="button button-plain">
+        Snippets with this key
+      </Link>
+    </ShownOnce>
   );
 }

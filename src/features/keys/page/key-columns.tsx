@@ -4,9 +4,9 @@ import type { Column } from '../../../console/web/ui/table/column.js';
 import { actionsColumn, RowButton } from '../../../console/web/ui/table/row-actions.js';
 import { RelativeTime, Time } from '../../../console/web/ui/time.js';
 import type { Key } from './api.js';
-import { Limits, Used } from './key-cells.js';
-import { limitsInWords } from './limits.js';
-import type { KeyUsage } from './use-key-usage.js';
+import { type KeyUsage, noDays } from './use-key-usage.js';
+import { compact, counted } from '../../../console/web/format/numbers.js';
+import { usd } from '../../../console/web/format/usd.js';
 
 export interface KeyTableProps {
   readonly keys: readonly Key[];
@@ -105,3 +105,77 @@ const settingColumns: readonly Column<Key>[] = [
     cell: (key) => <Limits issued={key} />,
   },
 ];
+
+function Limits({ issued }: { readonly issued: Key }) {
+  const limits = limitsInWords(issued);
+  if (limits.length === 0) return <span class="dim">none</span>;
+  return (
+    <ul class="limits">
+      {limits.map((limit) => (
+        <li key={limit}>{limit}</li>
+      ))}
+    </ul>
+  );
+}
+
+interface UsedProps {
+  readonly issued: Key;
+  readonly used: KeyUsage | undefined;
+  readonly isLoaded: boolean;
+}
+
+/** Usage of a key; as high before it is loaded, and for a key without any. */
+function Used({ issued, used, isLoaded }: UsedProps) {
+  return (
+    <div class="used">
+      <Sparkline values={used?.days ?? noDays} />
+      {used ? (
+        <Link to={`/requests?key=${encodeURIComponent(issued.id)}`} class="num">
+          {counted(used.requests, 'request')}
+        </Link>
+      ) : (
+        <span class="dim">{isLoaded ? 'nothing' : '…'}</span>
+      )}
+      <span class="dim num">{used ? counted(used.tokens, 'token', compact) : '\u00a0'}</span>
+    </div>
+  );
+}
+
+const width = 92;
+const height = 22;
+
+/** Sparkline: a month of requests as small bars, beside the same number as text. */
+function Sparkline({ values }: { readonly values: readonly number[] }) {
+  const max = Math.max(1, ...values);
+  const step = width / values.length;
+  return (
+    <svg
+      class="sparkline"
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      aria-hidden="true"
+    >
+      {values.map((value, day) => {
+        const tall = value > 0 ? Math.max(2, (value / max) * height) : 1;
+        return <rect key={day} x={day * step} y={height - tall} width={step - 0.8} height={tall} rx={0.6} />;
+      })}
+    </svg>
+  );
+}
+
+/** Limits of a key, one phrase each. */
+function limitsInWords(key: Key): readonly string[] {
+  const phrases = [
+    key.max_concurrent !== null && `${counted(key.max_concurrent, 'request')} at a time`,
+    key.requests_per_minute !== null && `${counted(key.requests_per_minute, 'request')} a minute`,
+    key.tokens_per_minute !== null && `${counted(key.tokens_per_minute, 'token', compact)} a minute`,
+    key.tokens_per_day !== null && `${counted(key.tokens_per_day, 'token', compact)} a day`,
+    key.tokens_per_month !== null && `${counted(key.tokens_per_month, 'token', compact)} a month`,
+    key.usd_per_day !== null && `${usd(key.usd_per_day)} a day`,
+    key.usd_per_month !== null && `${usd(key.usd_per_month)} a month`,
+    key.models !== null && `only ${key.models.join(', ')}`,
+    key.slots !== null && `only by ${key.slots.join(', ')}`,
+  ];
+  return phrases.filter((phrase) => phrase !== false);
+}

@@ -3,7 +3,8 @@ import { Input } from '../../../console/web/ui/field.js';
 import { Select } from '../../../console/web/ui/select.js';
 import type { KeyDraft } from './key-draft.js';
 import { LimitFields } from './limit-fields.js';
-import { useTeams } from './use-teams.js';
+import { useResource } from '../../../console/web/state/use-resource.js';
+import { fetchTeams } from './api.js';
 
 export function KeyFields(props: Drafting<KeyDraft>) {
   const tied = tie(props);
@@ -67,4 +68,15 @@ function TeamField({ draft, change }: Drafting<KeyDraft>) {
       hint="Its keys share the limits and budgets of the team, beside their own."
     />
   );
+}
+
+/** Words about models of a key that nobody here knows, with a space before them; empty where all are known. */
+export function unknownModelsNote(models: readonly string[]): string {
+  if (models.length === 0) return '';
+  return ` Neither the catalog nor the list of a slot has ${models.join(', ')}: a misspelt name lets nothing in.`;
+}
+
+/** All teams, by name. */
+export function useTeams() {
+  return useResource('teams', fetchTeams, 15_000);
 }

@@ -7,7 +7,7 @@ import { changeKey, type Key } from './api.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { changesOf } from './limit-draft.js';
-import { unknownModelsNote } from './unknown-models.js';
+import { unknownModelsNote } from './key-fields.js';
 
 interface KeyFormProps {
   readonly issued: Key;

@@ -4,7 +4,7 @@ import { useAction } from '../../../console/web/state/use-action.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { Select } from '../../../console/web/ui/select.js';
 import { rotateKey, type IssuedKey, type Key } from './api.js';
-import { IssuedSecret } from './issued-secret.js';
+import { IssuedSecret } from './issue-dialog.js';
 
 interface RotateDialogProps {
   readonly issued: Key;

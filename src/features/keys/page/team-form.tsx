@@ -4,10 +4,9 @@ import { useAction } from '../../../console/web/state/use-action.js';
 import { tie, useDraft } from '../../../console/web/state/use-draft.js';
 import { Input } from '../../../console/web/ui/field.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
-import { changeTeam, makeTeam, type Team } from './api.js';
-import { changesOf, givenOf } from './limit-draft.js';
+import { changeTeam, makeTeam, type Team, type TeamSettings } from './api.js';
+import { changesOf, givenOf, limitDraftOf, limitsOf, type LimitDraft } from './limit-draft.js';
 import { LimitFields } from './limit-fields.js';
-import { draftOf, settingsOf } from './team-draft.js';
 
 interface TeamFormProps {
   /** Null: a new one. */
@@ -41,4 +40,19 @@ export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
       <LimitFields {...drafting} />
     </FormDialog>
   );
+}
+
+/** Texts of the team form as typed. */
+interface TeamDraft extends LimitDraft {
+  readonly name: string;
+  readonly note: string;
+}
+
+function draftOf(team: Team | null): TeamDraft {
+  return { name: team?.name ?? '', note: team?.note ?? '', ...limitDraftOf(team) };
+}
+
+/** All settings of the form; null for an empty field. */
+function settingsOf(draft: TeamDraft): TeamSettings {
+  return { name: draft.name.trim(), note: draft.note.trim() || null, ...limitsOf(draft) };
 }

@@ -11,7 +11,7 @@ import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { deleteTeam, type Team } from './api.js';
 import { teamColumns } from './team-columns.js';
 import { TeamForm } from './team-form.js';
-import { useTeams } from './use-teams.js';
+import { useTeams } from './key-fields.js';
 import './teams.css';
 
 export const teamsPage: ConsolePage = {

@@ -1,4 +1,4 @@
-import { fetchCanary } from '../../canary/page/api.js';
+import { useState } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { action, type Command } from '../../../console/web/shell/palette/command.js';
 import { changeQuery, navigate, usePlace } from '../../../console/web/state/location.js';
@@ -6,22 +6,26 @@ import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
-import { CanaryCard } from '../../canary/page/canary-card.js';
-import { fetchPipeline } from './api.js';
+import { fetchPipeline, type Stage } from './api.js';
+import type { PartialReload } from './partial-reload.js';
 import { ReloadDialog } from './reload-dialog.js';
-import { Step, stepsOf } from './step.js';
+import { groupBy } from '../../../console/web/format/group-by.js';
+import { StageItem } from './stage-item.js';
 import './pipeline.css';
 import './options.css';
 
-export const pipelinePage: ConsolePage = {
-  path: '/pipeline',
-  title: 'Pipeline',
-  group: 'Gateway',
-  icon: 'pipeline',
-  key: 'p',
-  words: 'stages config reload',
-  component: PipelinePage,
-};
+/** Page of the stages and of reloads; `partial`: further ways to reload. */
+export function pipelinePage(partial: readonly PartialReload[]): ConsolePage {
+  return {
+    path: '/pipeline',
+    title: 'Pipeline',
+    group: 'Gateway',
+    icon: 'pipeline',
+    key: 'p',
+    words: 'stages config reload',
+    component: () => <PipelinePage partial={partial[0]} />,
+  };
+}
 
 /** Commands of the palette for the pipeline. */
 export function usePipelineCommands(): readonly Command[] {
@@ -30,14 +34,14 @@ export function usePipelineCommands(): readonly Command[] {
 
 const reload = action('Reload the config', 'file', () => navigate('/pipeline?reload=1'), 'file changes diff');
 
-function PipelinePage() {
+function PipelinePage({ partial }: { readonly partial: PartialReload | undefined }) {
   const pipeline = useResource('pipeline', fetchPipeline, 30_000);
   const isReloading = usePlace().query.has('reload');
   const setReloading = (isOpen: boolean) => changeQuery({ reload: isOpen ? '1' : null });
-  const canary = useResource('canary', fetchCanary, 5000);
+  const [reloads, setReloads] = useState(0);
   const hasReloaded = () => {
     pipeline.reload();
-    canary.reload();
+    setReloads(reloads + 1);
   };
   const file = pipeline.data?.file;
   const lead = (
@@ -58,8 +62,14 @@ function PipelinePage() {
   );
   return (
     <Page title="Pipeline" lead={lead} actions={actions}>
-      {isReloading && <ReloadDialog onReloaded={hasReloaded} onClose={() => setReloading(false)} />}
-      <CanaryCard resource={canary} onTaken={pipeline.reload} />
+      {isReloading && (
+        <ReloadDialog
+          startPartial={partial?.start}
+          onReloaded={hasReloaded}
+          onClose={() => setReloading(false)}
+        />
+      )}
+      {partial && <partial.Card reloads={reloads} onTaken={pipeline.reload} />}
       <Loaded resource={pipeline} skeleton={<Skeleton rows={10} height={76} />}>
         {({ data }) => (
           <ol class="stages">
@@ -72,5 +82,23 @@ function PipelinePage() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** Stages by the place of their entry: alternatives of one entry are one step. */
+function stepsOf(stages: readonly Stage[]): readonly (readonly [string, readonly Stage[]])[] {
+  return [...groupBy(stages, ({ group, path }) => group ?? path)];
+}
+
+/** A stage, or the alternatives of one entry. */
+function Step({ stages, number }: { readonly stages: readonly Stage[]; readonly number: number }) {
+  const isOneOf = stages.some(({ group }) => group !== null);
+  const items = stages.map((stage) => <StageItem key={stage.path} stage={stage} number={number} />);
+  if (!isOneOf) return items;
+  return (
+    <li class="stage-group">
+      <p>One of these: the first whose conditions hold.</p>
+      <ol>{items}</ol>
+    </li>
   );
 }

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { startCanary } from '../../canary/page/api.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
@@ -9,21 +8,26 @@ import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import { Select, type Option } from '../../../console/web/ui/select.js';
 import { Changes, hasChanges } from '../../../console/web/ui/config-changes.js';
+import type { PartialReload } from './partial-reload.js';
 import { previewReload, reloadConfig, type ReloadPreview } from './api.js';
 
 interface ReloadDialogProps {
+  /** Reloads for a share of new sessions at first; absent: a reload is for all at once. */
+  readonly startPartial: PartialReload['start'] | undefined;
   readonly onReloaded: () => void;
   readonly onClose: () => void;
 }
 
 /** Shows what a reload would change, and reloads when that is confirmed. */
-export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
+export function ReloadDialog({ startPartial, onReloaded, onClose }: ReloadDialogProps) {
   const preview = useResource('reload', previewReload);
   const action = useAction();
   const isRefused = !preview.data || preview.data.problems.length > 0;
   const [percent, setPercent] = useState<Percent>('100');
   const reload = async () => {
-    const isDone = await action.run(() => (percent === '100' ? reloadWholly() : reloadFor(percent)));
+    const isDone = await action.run(() =>
+      startPartial && percent !== '100' ? reloadFor(percent, startPartial) : reloadWholly(),
+    );
     if (!isDone) return;
     onReloaded();
     onClose();
@@ -34,7 +38,7 @@ export function ReloadDialog({ onReloaded, onClose }: ReloadDialogProps) {
         <Loaded resource={preview} skeleton={<Skeleton rows={4} height={28} />}>
           {(data) => <Preview preview={data} />}
         </Loaded>
-        {!isRefused && (
+        {startPartial && !isRefused && (
           <Select label="For which sessions" value={percent} options={percents} onValue={setPercent} />
         )}
         {action.error && <Problem error={action.error} />}
@@ -72,8 +76,8 @@ async function reloadWholly(): Promise<void> {
   toast(`The config was reloaded.${rest}`);
 }
 
-async function reloadFor(percent: Percent): Promise<void> {
-  await startCanary(Number(percent));
+async function reloadFor(percent: Percent, start: PartialReload['start']): Promise<void> {
+  await start(Number(percent));
   toast(`The canary gets ${percent} % of new sessions.`);
 }
 

@@ -1,15 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { ExplainCall } from '../../explain/page/api.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
-import { ExplainForm } from '../../explain/page/explain-form.js';
-import { curlOf } from './curl.js';
+import { RequestForm, type GivenRequest } from '../../../console/web/request-form/request-form.js';
 import { RunView } from './run-view.js';
 import { usePlayground } from './use-playground.js';
+import { basePath } from '../../../console/web/state/base-path.js';
 import './playground.css';
 
 export const playgroundPage: ConsolePage = {
@@ -24,9 +23,9 @@ export const playgroundPage: ConsolePage = {
 /** Page that runs a request as a key, and shows what happens as it happens. */
 function PlaygroundPage() {
   const { run, stop, ...state } = usePlayground();
-  const [call, setCall] = useState<ExplainCall>();
+  const [call, setCall] = useState<GivenRequest>();
   const isViewer = useIsViewer();
-  const begin = (next: ExplainCall): void => {
+  const begin = (next: GivenRequest): void => {
     setCall(next);
     run(next);
   };
@@ -38,7 +37,7 @@ function PlaygroundPage() {
       {isViewer ? (
         <p class="dim">Admins alone run requests.</p>
       ) : (
-        <ExplainForm verb="Run" needsKey isBusy={state.isRunning} onExplain={begin} />
+        <RequestForm verb="Run" needsKey isBusy={state.isRunning} onSend={begin} />
       )}
       {call && (
         <div class="table-tools run-tools">
@@ -55,4 +54,22 @@ function PlaygroundPage() {
       {call && !state.problem && <RunView state={state} />}
     </Page>
   );
+}
+
+/** A command that sends the same request from elsewhere, with the key in a variable. */
+function curlOf({ post, headers, body }: GivenRequest): string {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const lines = [
+    `curl ${quoted(window.location.origin + basePath + post)}`,
+    '-H "Authorization: Bearer $GW_KEY"',
+    "-H 'content-type: application/json'",
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    `-d ${quoted(text)}`,
+  ];
+  return lines.join(' \\\n  ');
+}
+
+/** Text in single quotes of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
-import type { ExplainCall } from '../../explain/page/api.js';
+import type { GivenRequest } from '../../../console/web/request-form/request-form.js';
 import type { AnswerHead, Progress } from '../playground-run.js';
-import { toPanelError, type PanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
 import { stream } from '../../../console/web/api/call.js';
 
 /** A request of the playground, as far as it has come. */
@@ -15,11 +15,11 @@ export interface PlaygroundState {
   readonly answer: string;
   /** Present once it has ended; null: it reached no model. */
   readonly request?: OpenedRequest | null;
-  readonly problem?: PanelError;
+  readonly problem?: ConsoleError;
 }
 
 interface Playground extends PlaygroundState {
-  readonly run: (call: ExplainCall) => void;
+  readonly run: (call: GivenRequest) => void;
   readonly stop: () => void;
 }
 
@@ -29,7 +29,7 @@ export function usePlayground(): Playground {
   const controller = useRef<AbortController | undefined>(undefined);
   const stop = () => controller.current?.abort();
   useEffect(() => stop, []);
-  const run = async (call: ExplainCall): Promise<void> => {
+  const run = async (call: GivenRequest): Promise<void> => {
     stop();
     const own = new AbortController();
     controller.current = own;
@@ -44,7 +44,7 @@ export function usePlayground(): Playground {
     try {
       await stream('/playground', call, own.signal, take);
     } catch (error) {
-      if (!own.signal.aborted) change({ problem: toPanelError(error) });
+      if (!own.signal.aborted) change({ problem: toConsoleError(error) });
     }
     change({ isRunning: false });
   };

@@ -1,5 +1,5 @@
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
-import { toPanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError } from '../../../console/web/api/console-error.js';
 import { fetchRequest } from './api.js';
 
 const tries = 5;
@@ -14,7 +14,7 @@ export async function readWritten(id: string, signal: AbortSignal): Promise<Open
     try {
       return await fetchRequest(id, signal);
     } catch (error) {
-      if (toPanelError(error).status !== 404 || turn === tries || signal.aborted) throw error;
+      if (toConsoleError(error).status !== 404 || turn === tries || signal.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

@@ -3,7 +3,7 @@ import type { ListPage } from '../../../console/web/api/call.js';
 import { fetchRequests, type LedgerRequest } from '../../../console/web/api/ledger.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
-import { toPanelError } from '../../../console/web/api/panel-error.js';
+import { toConsoleError } from '../../../console/web/api/console-error.js';
 import type { Query } from '../../../console/web/api/call.js';
 
 const pageSize = 50;
@@ -39,7 +39,7 @@ export function usePages(key: string, queryOf: () => Query): Pages {
       const page = await fetchRequests({ ...queryOf(), limit: pageSize, cursor: older.cursor });
       setOlder((last) => ({ ...last, rows: [...last.rows, ...page.data], cursor: page.next_cursor }));
     } catch (error) {
-      toast(toPanelError(error).message, 'bad');
+      toast(toConsoleError(error).message, 'bad');
     } finally {
       setLoadingMore(false);
     }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import { fetchSession } from '../../../console/web/api/session.js';
-import { panelUrl } from '../../../console/web/api/call.js';
+import { apiUrl } from '../../../console/web/api/call.js';
 import { useVisible } from '../../../console/web/state/visible.js';
 import { isAmong, type Filters } from '../../../console/web/scope/filters.js';
 
@@ -32,7 +32,7 @@ export function useTail(filters: Filters, isOn: boolean, onLive: () => void): Ta
       return undefined;
     }
     setState('connecting');
-    const source = new EventSource(panelUrl('/requests/live', filters));
+    const source = new EventSource(apiUrl('/requests/live', filters));
     let timer: ReturnType<typeof setTimeout> | undefined;
     source.addEventListener('open', () => {
       setState('live');

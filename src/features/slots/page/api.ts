@@ -3,7 +3,7 @@ import { call, fetchList, pathOf } from '../../../console/web/api/call.js';
 import type { DiagnosisReport, SlotReport } from '../report.js';
 import type { SlotChangeReport } from '../slot-history-report.js';
 import type { SlotKindsReport } from '../slot-kinds.js';
-import type { PanelSlotReport } from '../slot-report.js';
+import type { ShownSlotReport } from '../slot-report.js';
 
 /** An entry under `slots:` in the config file, without its id. */
 export interface SlotSettings {
@@ -25,7 +25,7 @@ type Account = { readonly kind: string } & Readonly<Record<string, unknown>>;
 /** A merge patch: null deletes a field, missing fields stay. */
 export type SlotPatch = { readonly [Field in keyof SlotSettings]?: unknown };
 
-export type Slot = Omit<Static<typeof PanelSlotReport>, 'settings'> & { readonly settings: SlotSettings };
+export type Slot = Omit<Static<typeof ShownSlotReport>, 'settings'> & { readonly settings: SlotSettings };
 export type SlotState = Slot['state'];
 export type CoolReason = NonNullable<Slot['reason']>;
 export type Window = NonNullable<Static<typeof SlotReport>['windows']['5h']>;

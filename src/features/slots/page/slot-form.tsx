@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { fieldErrors } from '../../../console/web/state/field-errors.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
@@ -7,10 +6,22 @@ import { useResource } from '../../../console/web/state/use-resource.js';
 import { Dialog } from '../../../console/web/ui/dialog.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
-import { addSlot, changeSlot, fetchSlotKinds, type Slot, type SlotKinds } from './api.js';
-import { AccountFields } from './account-fields.js';
-import { draftFields, draftOf, entryOf, goesElsewhere, patchOf, pathOf } from './slot-draft.js';
+import { addSlot, changeSlot, fetchSlotKinds, type Slot, type SlotKinds, type SlotKind } from './api.js';
+import {
+  draftFields,
+  draftOf,
+  entryOf,
+  goesElsewhere,
+  patchOf,
+  pathOf,
+  kindOf,
+  type PartProps,
+} from './slot-draft.js';
 import { Network, Shares, Upstream } from './slot-parts.js';
+import { ConsoleError } from '../../../console/web/api/console-error.js';
+import { Select } from '../../../console/web/ui/select.js';
+import { LocalHint } from './local-hint.js';
+import { OptionInputs } from './option-inputs.js';
 
 interface SlotFormProps {
   /** Null for a new slot. */
@@ -86,3 +97,84 @@ const fixedPaths = [
   'headers',
   'connectTimeout',
 ] as const;
+
+interface FieldErrors {
+  /** Problem of a field, by its path; that of a part of its value, too. */
+  readonly at: (path: string) => string | undefined;
+  /** The error for below the form: the problems that have no field, or the number of those that have one. */
+  readonly rest: ConsoleError | undefined;
+}
+
+/** Splits an error of the API, a problem a line with its path first, over the fields of a form. */
+function fieldErrors(error: ConsoleError | undefined, paths: readonly string[]): FieldErrors {
+  const lines = (error?.message ?? '').split('\n').map((line) => {
+    const [, path = '', message = line] = /^([^\s:]+(?: [^\s:]+)*): (.+)$/.exec(line) ?? [];
+    return { line, message, field: paths.find((each) => isWithin(path, each)) };
+  });
+  const placed = lines.filter(({ field }) => field !== undefined);
+  const others = lines.filter(({ field }) => field === undefined);
+  const texts = new Map(placed.map(({ field, message }) => [field, message]));
+  return { at: (path) => texts.get(path), rest: error && restOf(error, placed.length, others) };
+}
+
+function restOf(
+  { status, code, retryAfterSeconds }: ConsoleError,
+  placed: number,
+  others: readonly { readonly line: string }[],
+): ConsoleError {
+  const marked = placed === 1 ? 'A field above says why.' : `${placed} fields above say why.`;
+  const message = [...(placed > 0 ? [marked] : []), ...others.map(({ line }) => line)].join('\n');
+  return new ConsoleError(status, code, message, retryAfterSeconds);
+}
+
+function isWithin(path: string, field: string): boolean {
+  return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
+}
+
+interface AccountProps extends PartProps {
+  /** The account is the stored one, so that its secrets may stay. */
+  readonly isStored: boolean;
+  /** The credential would be sent to a new destination, so it must be entered again. */
+  readonly isMoved: boolean;
+}
+
+/**
+ * Fields of the credential. The stored one is never shown: an empty field keeps it, unless the destination
+ * changes.
+ */
+function AccountFields({ isStored, isMoved, ...props }: AccountProps) {
+  const { draft, change, kinds, errorAt } = props;
+  const kind = kindOf(kinds.accounts, draft.accountKind);
+  const fields = draftFields(draft, kinds).filter(({ path: [part] }) => part === 'account');
+  return (
+    <fieldset>
+      <legend>Account</legend>
+      <Select
+        label="Kind of account"
+        value={draft.accountKind}
+        options={accountsFor(kindOf(kinds.upstreams, draft.upstream), kinds, draft.accountKind)}
+        onValue={(accountKind) => change({ accountKind })}
+        hint={kind?.description ?? undefined}
+        error={errorAt('account.kind') ?? kind?.problem ?? undefined}
+      />
+      {isMoved && fields.some(({ secret }) => secret) && (
+        <p class="hint">It would go to another place than before: enter it again, and secret headers too.</p>
+      )}
+      <OptionInputs
+        {...props}
+        fields={fields}
+        keepsSecrets={isStored && !isMoved}
+        others="More about the account"
+      />
+      <LocalHint kind={kind} />
+    </fieldset>
+  );
+}
+
+/** Kinds of account that an upstream takes, and the one that is chosen. */
+function accountsFor(upstream: SlotKind | undefined, { accounts }: SlotKinds, chosen: string) {
+  const fit = upstream?.accounts ?? accounts.map(({ use }) => use);
+  return accounts
+    .filter(({ use }) => fit.includes(use) || use === chosen)
+    .map(({ use, title }) => ({ value: use, text: title ?? use }));
+}

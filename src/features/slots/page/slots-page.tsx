@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useState, useEffect, useRef } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
@@ -14,7 +14,6 @@ import { SlotCard } from './slot-card.js';
 import { SlotForm } from './slot-form.js';
 import { SlotTable } from './slot-table.js';
 import { stateWords } from './slot-words.js';
-import { StateChanges } from './state-changes.js';
 import './slots.css';
 
 export const slotsPage: ConsolePage = {
@@ -124,5 +123,24 @@ function SlotsSkeleton() {
         </div>
       ))}
     </div>
+  );
+}
+
+/** Announces changes of slot states to screen readers, without the countdowns. */
+function StateChanges({ slots }: { readonly slots: readonly Slot[] }) {
+  const known = useRef<ReadonlyMap<string, string>>(new Map());
+  const [text, setText] = useState('');
+  useEffect(() => {
+    const changes = slots.flatMap(({ id, state }) => {
+      const before = known.current.get(id);
+      return before !== undefined && before !== state ? [`Slot ${id}: ${stateWords[state]}.`] : [];
+    });
+    known.current = new Map(slots.map(({ id, state }) => [id, state]));
+    if (changes.length > 0) setText(changes.join(' '));
+  }, [slots]);
+  return (
+    <p class="sr-only" aria-live="polite">
+      {text}
+    </p>
   );
 }

@@ -5,7 +5,6 @@ import { Input } from '../../../console/web/ui/field.js';
 import { FormDialog } from '../../../console/web/ui/form-dialog.js';
 import { ShownOnce } from '../../../console/web/ui/shown-once.js';
 import { issueAdminToken, type AdminScope, type IssuedAdminToken } from './api.js';
-import { ScopeFields } from './scope-fields.js';
 
 interface IssueTokenDialogProps {
   readonly scopes: readonly AdminScope[];
@@ -71,5 +70,37 @@ function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
         hint="Empty: it does not end by itself."
       />
     </FormDialog>
+  );
+}
+
+interface ScopeFieldsProps {
+  readonly scopes: readonly AdminScope[];
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+/** A check box for each scope; that of everything takes the place of the others. */
+function ScopeFields({ scopes, chosen, onChange }: ScopeFieldsProps) {
+  const hasAll = chosen.includes('*');
+  const toggle = (name: string, isChosen: boolean) => {
+    if (name === '*') onChange(isChosen ? ['*'] : []);
+    else onChange(isChosen ? [...chosen, name] : chosen.filter((each) => each !== name));
+  };
+  return (
+    <fieldset class="scopes">
+      <legend>Scopes</legend>
+      {scopes.map(({ name, admits }) => (
+        <label key={name} class="scope">
+          <input
+            type="checkbox"
+            checked={hasAll || chosen.includes(name)}
+            disabled={hasAll && name !== '*'}
+            onChange={(event) => toggle(name, event.currentTarget.checked)}
+          />
+          <span class="mono">{name}</span>
+          <span class="dim">{admits}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }

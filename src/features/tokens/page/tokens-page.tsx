@@ -6,10 +6,11 @@ import { Empty } from '../../../console/web/ui/empty.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
-import { fetchAdminTokens, type AdminToken } from './api.js';
+import { fetchAdminTokens, type AdminToken, deleteAdminToken, revokeAdminToken } from './api.js';
 import { IssueTokenDialog } from './issue-token-dialog.js';
-import { RevokeTokenDialog } from './revoke-token-dialog.js';
 import { tokenColumns } from './token-columns.js';
+import { toast } from '../../../console/web/state/toasts.js';
+import { Confirm } from '../../../console/web/ui/confirm.js';
 import './tokens.css';
 
 export const tokensPage: ConsolePage = {
@@ -85,5 +86,39 @@ function TokensSkeleton() {
     <div class="card">
       <Skeleton rows={4} height={44} />
     </div>
+  );
+}
+
+interface RevokeTokenDialogProps {
+  readonly issued: AdminToken;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Dialog that revokes a token, or deletes one that is revoked already. */
+function RevokeTokenDialog({ issued, onClose, onDone }: RevokeTokenDialogProps) {
+  const { id, name, last4 } = issued;
+  const isRevoked = issued.revoked_at !== null;
+  const confirm = async () => {
+    await (isRevoked ? deleteAdminToken(id) : revokeAdminToken(id));
+    toast(`${name} is ${isRevoked ? 'deleted' : 'revoked'}.`);
+    onDone();
+  };
+  const [title, verb] = isRevoked
+    ? [`Delete the revoked token ${name}?`, 'Delete']
+    : [`Revoke the token ${name}?`, 'Revoke'];
+  return (
+    <Confirm title={title} verb={verb} onConfirm={confirm} onClose={onClose}>
+      <p>
+        {isRevoked ? (
+          'Its name is free for a new token then. The audit log keeps what was done with it.'
+        ) : (
+          <>
+            At once no script gets in with <span class="mono">gw-adm-…{last4}</span> any more: 401. A revoked
+            token does not come back; issue a new one instead.
+          </>
+        )}
+      </p>
+    </Confirm>
   );
 }

@@ -2,12 +2,12 @@ import { strictCopy } from './anthropic-strict.js';
 import { Changes } from './changes.js';
 import { toDraft2020 } from './draft-2020.js';
 import { fitGrammar, fitMinimalGrammar } from './grammar.js';
-import { mendNodes } from './node-mends.js';
 import { isOpenAiStrict } from './openai-strict.js';
 import { mergeRootBranches } from './root-branches.js';
 import { hasConformingKeys, renameRootKeys, type KeyNames } from './root-keys.js';
 import { declareProperties, declareRootObject, dropRootRules, inlineRootRef } from './root-object.js';
-import type { Schema } from './schema-parts.js';
+import { type Schema, isType, loosenParts, maxDepth, without } from './schema-parts.js';
+import { targetOf } from './pointers.js';
 
 /** Rules that a receiver has for JSON Schemas. */
 export type SchemaDialect = keyof typeof dialects;
@@ -127,3 +127,25 @@ const dialects = {
     output: [...openAi.output, by(fitMinimalGrammar)],
   },
 } as const satisfies Readonly<Record<string, Rules>>;
+
+/** Adds `items` to arrays without, at any depth, and puts references to nothing into words. */
+function mendNodes(root: Schema, changes: Changes): Schema {
+  const mend = (schema: Schema, depth: number): Schema => {
+    const mapped = depth < maxDepth ? loosenParts(schema, (part) => mend(part, depth + 1)) : schema;
+    return withItems(withoutLostRef(mapped, root, changes), changes);
+  };
+  return mend(root, 0);
+}
+
+function withItems(schema: Schema, changes: Changes): Schema {
+  const { type, items, prefixItems } = schema;
+  if (!isType(type, 'array') || (items ?? prefixItems ?? undefined) !== undefined) return schema;
+  changes.mend('items');
+  return { ...schema, items: {} };
+}
+
+function withoutLostRef(schema: Schema, root: Schema, changes: Changes): Schema {
+  const { $ref } = schema;
+  if ($ref === undefined || targetOf($ref, root) !== undefined) return schema;
+  return changes.inWords(without(schema, ['$ref']), { $ref });
+}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { takesTtl } from '#plugins/upstreams/bedrock/takes-ttl.js';
+import { takesTtl } from '#plugins/upstreams/bedrock/index.js';
 
 describe('a model of Bedrock', () => {
   for (const model of [

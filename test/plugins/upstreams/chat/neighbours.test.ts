@@ -3,7 +3,7 @@ import type { Capabilities } from '#plugins/upstreams/chat/capabilities.js';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import type { ChatMessage, ChatPart } from '#plugins/upstreams/chat/request/chat-body.js';
 import { joined } from '#plugins/upstreams/chat/request/joined.js';
-import { withoutSystem } from '#plugins/upstreams/chat/request/late-system.js';
+import { withoutSystem } from '#plugins/upstreams/chat/request/conversation.js';
 
 const text = (said: string) => ({ type: 'text', text: said }) as const;
 const marked = { ...text('m'), cache_control: { type: 'ephemeral' } } as const;

@@ -3,7 +3,7 @@ import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
-import { withoutNulls } from '#plugins/upstreams/shared/without-nulls.js';
+import { withoutNulls } from '#plugins/upstreams/shared/request-shape.js';
 
 const cache_control = { type: 'ephemeral' };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { blocks } from '#plugins/upstreams/simulator/block-shape.js';
-import { pairingProblem } from '#plugins/upstreams/simulator/pairing-rules.js';
+import { pairingProblem } from '#plugins/upstreams/simulator/history-rules.js';
 import { findScenarios } from '#plugins/upstreams/simulator/marker.js';
 import { stringFor } from '#plugins/upstreams/simulator/string-instance.js';
 import { substitute } from '#src/config/environment.js';

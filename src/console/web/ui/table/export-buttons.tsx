@@ -1,5 +1,3 @@
-import { saveFile } from '../../state/save-file.js';
-import { toCsv } from '../../format/csv.js';
 import { Button } from '../button.js';
 import type { Column } from './column.js';
 
@@ -32,4 +30,30 @@ export function ExportButtons<Row>({ name, columns, rows }: ExportButtonsProps<R
       </Button>
     </span>
   );
+}
+
+/** CSV text (RFC 4180) of lines of cells; null is an empty cell. */
+function toCsv(lines: readonly (readonly (string | number | null)[])[]): string {
+  return lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
+}
+
+function cellOf(value: string | number | null): string {
+  if (typeof value === 'number') return String(value);
+  const text = guarded(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Text that no spreadsheet takes for a formula: a name may come from callers. */
+function guarded(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+/** Saves a text as a file, as if it had been downloaded. */
+function saveFile(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000); // browsers read it after the click
 }

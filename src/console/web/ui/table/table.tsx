@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { count } from '../../format/numbers.js';
 import { Button } from '../button.js';
-import { isSortable, type Column, type Sort } from './column.js';
-import { SortSelect } from './sort-select.js';
-import { TableHead } from './table-head.js';
+import { isSortable, type Column, type Sort, readSort, writeSort } from './column.js';
+import { Icon } from '../icon.js';
 
 export interface TableProps<Row> {
   /** Name for screen readers. */
@@ -95,5 +94,94 @@ function Cell<Row>({ column, row, isHead }: CellProps<Row>) {
     </th>
   ) : (
     <td {...attributes}>{cell(row)}</td>
+  );
+}
+
+interface SortSelectProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly sort: Sort | undefined;
+  readonly onSort: (sort: Sort) => void;
+}
+
+/** Choice of the order where rows are cards and the heads with their buttons are hidden. */
+function SortSelect<Row>({ columns, sort, onSort }: SortSelectProps<Row>) {
+  const sortable = columns.filter((column) => isSortable(column));
+  return (
+    <p class="sort-select">
+      <span aria-hidden="true">Sort by</span>
+      <select
+        class="input"
+        aria-label="Sort by"
+        value={sort ? writeSort(sort) : ''}
+        onChange={(event) => {
+          const chosen = readSort(event.currentTarget.value, sortable);
+          if (chosen) onSort(chosen);
+        }}
+      >
+        {!sort && <option value="">as it comes</option>}
+        {sortable.flatMap(({ id: by, head, isFigure, orders = isFigure ? figureOrders : nameOrders }) =>
+          [false, true].map((isDescending) => (
+            <option key={writeSort({ by, isDescending })} value={writeSort({ by, isDescending })}>
+              {`${head}, ${orders[isDescending ? 1 : 0]}`}
+            </option>
+          )),
+        )}
+      </select>
+    </p>
+  );
+}
+
+const figureOrders = ['lowest first', 'highest first'] as const;
+const nameOrders = ['A to Z', 'Z to A'] as const;
+
+interface TableHeadProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly sort: Sort | undefined;
+  readonly onSort: ((sort: Sort) => void) | undefined;
+}
+
+function TableHead<Row>({ columns, sort, onSort }: TableHeadProps<Row>) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => (
+          <Head
+            key={column.id}
+            column={column}
+            sort={sort}
+            onSort={isSortable(column) ? onSort : undefined}
+          />
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface HeadProps<Row> extends Omit<TableHeadProps<Row>, 'columns'> {
+  readonly column: Column<Row>;
+}
+
+function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  const { id, head, isFigure = false, isHeadHidden } = column;
+  const className = `column-${id}${isFigure ? ' num' : ''}`;
+  const isSorted = sort?.by === id;
+  if (!onSort)
+    return (
+      <th scope="col" class={className}>
+        {isHeadHidden ? <span class="sr-only">{head}</span> : head}
+      </th>
+    );
+  const order = isSorted && sort.isDescending ? 'descending' : 'ascending';
+  return (
+    <th scope="col" class={className} aria-sort={isSorted ? order : undefined}>
+      <button
+        type="button"
+        class={isSorted ? 'sort sort-on' : 'sort'}
+        onClick={() => onSort({ by: id, isDescending: isSorted ? !sort.isDescending : isFigure })}
+      >
+        <span>{head}</span>
+        <Icon name={!isSorted ? 'sort' : sort.isDescending ? 'down' : 'up'} size={13} />
+      </button>
+    </th>
   );
 }

@@ -1,0 +1,143 @@
+import { type ConfigDiff, countChanges } from '../../config/diff/config-diff.js';
+import { type GatewayOptions, type ReloadOptions, type Taken, failedTests } from '../options.js';
+import type { Services } from '../services.js';
+import type { CurrentConfig } from './current-config.js';
+import type { Prepared } from './prepared.js';
+import { SharedWork } from './shared-work.js';
+import { GatewayError } from '../../plugin/index.js';
+import { ReloadMetrics } from './reload-metrics.js';
+
+interface ReloadsParts {
+  readonly services: Services;
+  readonly options: GatewayOptions;
+  /** Aborts once no config may be taken any more. */
+  readonly closing: AbortSignal;
+}
+
+/** Reloads of a gateway: tested before, counted and timed. */
+export class Reloads {
+  readonly #current: CurrentConfig;
+  readonly #options: GatewayOptions;
+  readonly #tests: NextConfigTests;
+  readonly #measured: MeasuredReloads;
+  readonly #preview: SharedWork<ConfigDiff>;
+
+  constructor(current: CurrentConfig, { services, options, closing }: ReloadsParts) {
+    this.#current = current;
+    this.#options = options;
+    this.#tests = new NextConfigTests(current, { ...options, closing });
+    this.#measured = new MeasuredReloads(services);
+    this.#preview = new SharedWork(() => current.preview());
+  }
+
+  /**
+   * Swaps in the current config, in all processes of the group; requests in flight finish on the old one. Throws
+   * ConfigError, and `shutting_down` once the gateway closes.
+   */
+  async run({ skipsTests = false }: ReloadOptions = {}): Promise<Taken> {
+    this.#current.refuseIfClosing();
+    if (!skipsTests) await this.test();
+    const { workerGroup } = this.#options;
+    return workerGroup ? workerGroup.reload() : (await this.prepare()).take();
+  }
+
+  /** Runs the tests of the config as it stands now. Throws as `run`. */
+  async test(): Promise<void> {
+    this.#current.refuseIfClosing();
+    await this.#measured.check(this.#tests.run());
+  }
+
+  /** Prepares a reload of this process alone; the old config stays in force until it is taken. Throws as `run`. */
+  prepare(): Promise<Prepared> {
+    return this.#measured.prepare(() => this.#current.prepare());
+  }
+
+  /**
+   * Says what a reload would change now; the config in force stays. Callers who wait for one share the next. Throws as
+   * `run`.
+   */
+  preview(): Promise<ConfigDiff> {
+    return this.#preview.run();
+  }
+}
+
+interface NextConfigTestsOptions extends Pick<GatewayOptions, 'testConfig' | 'log'> {
+  /** Aborts once no config may be taken any more. */
+  readonly closing: AbortSignal;
+}
+
+/** The tests of the config that a reload would take, one run at a time, each in a process of its own. */
+class NextConfigTests {
+  readonly #current: CurrentConfig;
+  readonly #options: NextConfigTestsOptions;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(current: CurrentConfig, options: NextConfigTestsOptions) {
+    this.#current = current;
+    this.#options = options;
+  }
+
+  /**
+   * Runs them. Throws `conflict` with those that fail and with what would have changed; a ConfigError where the
+   * config itself is refused.
+   */
+  async run(): Promise<void> {
+    const { testConfig, closing, log } = this.#options;
+    if (!testConfig) return;
+    const running = this.#running.then(() => testConfig(closing));
+    this.#running = running.catch(() => undefined);
+    const { failures } = await running;
+    this.#current.refuseIfClosing();
+    if (failures.length === 0) return;
+    const changes = await this.#current.preview();
+    log.error({ failures, changes: countChanges(changes) }, failedTests);
+    const message = [failedTests, ...failures].join('\n');
+    throw new GatewayError('conflict', message, { details: { failures, changes } });
+  }
+}
+
+/** Reloads of this process, each counted and timed. */
+class MeasuredReloads {
+  readonly #metrics: ReloadMetrics;
+  readonly #now: () => number;
+
+  constructor({ metrics, now }: Pick<Services, 'metrics' | 'now'>) {
+    this.#metrics = new ReloadMetrics(metrics, now);
+    this.#now = now;
+  }
+
+  /** Counts a reload as refused where its config is. */
+  async check<Result>(checking: Promise<Result>): Promise<Result> {
+    try {
+      return await checking;
+    } catch (error) {
+      this.#metrics.refused();
+      throw error;
+    }
+  }
+
+  /** Prepares a reload that is measured from here until it is taken; one that is left is refused elsewhere. */
+  async prepare(prepare: () => Promise<Prepared>): Promise<Prepared> {
+    const sinceMs = this.#now();
+    const prepared = await this.check(prepare());
+    const tookMs = this.#now() - sinceMs;
+    return {
+      changes: prepared.changes,
+      runtime: prepared.runtime,
+      hold: (onEnd) =>
+        prepared.hold((end) => {
+          if (end === 'committed') this.#metrics.taken(this.#now() - tookMs); // without the time of the canary
+          onEnd(end);
+        }),
+      take: async () => {
+        const taken = await this.check(prepared.take());
+        this.#metrics.taken(sinceMs);
+        return taken;
+      },
+      leave: () => {
+        this.#metrics.refused();
+        return prepared.leave();
+      },
+    };
+  }
+}
