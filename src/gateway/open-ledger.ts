@@ -1,14 +1,14 @@
-import { LedgerWriter } from '../state/ledger/ledger-writer.js';
+import { LedgerWriter } from '../state/ledger/writer/ledger-writer.js';
 import { withFlushedUsage, type OtherLedgers } from '../state/store/read-your-writes-ledger.js';
-import { RefusedRows } from '../state/ledger/refused-rows.js';
-import { Spool } from '../state/ledger/spool.js';
-import { folderFault } from '../state/ledger/writable.js';
+import { RefusedRows } from '../state/ledger/writer/refused-rows.js';
+import { Spool } from '../state/ledger/spool/spool.js';
+import { folderFault } from '../state/ledger/spool/writable.js';
 import type { Clock, Logger, Json } from '../plugin/index.js';
 import type { Live } from '../plugin/core.js';
 import type { WholeStore } from '../state/store/contract/store.js';
 import { refreshLimits } from './used-limits.js';
 import { ClusterQuery } from '../state/live/cluster-query.js';
-import type { WaitingQuery, WaitingUse } from '../state/ledger/waiting-sums.js';
+import type { WaitingQuery, WaitingUse } from '../state/ledger/writer/waiting-sums.js';
 
 interface Parts {
   readonly store: WholeStore;

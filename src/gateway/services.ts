@@ -1,9 +1,9 @@
 import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../state/audit/audit.js';
-import { errorTextDays } from '../state/ledger/error-text-days.js';
-import type { LedgerWriter } from '../state/ledger/ledger-writer.js';
+import { errorTextDays } from '../state/ledger/error-texts.js';
+import type { LedgerWriter } from '../state/ledger/writer/ledger-writer.js';
 import { priceGaps } from '../state/ledger/price-gaps.js';
-import type { RefusedRows } from '../state/ledger/refused-rows.js';
+import type { RefusedRows } from '../state/ledger/writer/refused-rows.js';
 import { openLive } from '../state/live/index.js';
 import { withKnownUse } from '../state/live/known-use.js';
 import { KnownModels } from '../engine/models/known-models.js';

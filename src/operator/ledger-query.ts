@@ -3,7 +3,7 @@ import { Closed } from '../kit/schema/closed.js';
 import { Time, timeMs } from '../kit/schema/units.js';
 import { Type } from '../plugin/index.js';
 import type { LedgerFilter } from '../plugin/core.js';
-import { cacheCauses } from '../state/ledger/composed-fields.js';
+import { cacheCauses } from '../state/ledger/row/composed-fields.js';
 import { invalid } from './check.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { FormatName, Line } from './schemas.js';

@@ -1,7 +1,7 @@
 import type { TNull, TSchema, TUnion } from 'typebox';
 import { Type } from '../plugin/index.js';
 import { columns, fields, type ColumnName, type Columns, type LedgerRow } from '../state/ledger/columns.js';
-import { cacheCauses } from '../state/ledger/composed-fields.js';
+import { cacheCauses } from '../state/ledger/row/composed-fields.js';
 import type { CacheLoss } from '../state/ledger/contract.js';
 import { costReport, nanoUsd, tokensReport } from './ledger-report.js';
 import { Cost, Count, IsoTime, Nullable, Tokens } from './schemas.js';

@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { existing, folderFault, isWritable } from '../../state/ledger/writable.js';
+import { existing, folderFault, isWritable } from '../../state/ledger/spool/writable.js';
 import { unsendableSecrets } from '../sent-secrets.js';
 import { weakSecrets } from '../weak-secrets.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';

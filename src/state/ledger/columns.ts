@@ -1,5 +1,5 @@
 import { Type } from '../../plugin/index.js';
-import { cacheLoss, cost, tokens } from './composed-fields.js';
+import { cacheLoss, cost, tokens } from './row/composed-fields.js';
 import {
   flag,
   integer,
@@ -12,9 +12,9 @@ import {
   text,
   type Field,
   type FieldUses,
-} from './fields.js';
-import { additionsJson, tagsJson, traceJson } from './ledger-json.js';
-import type { LedgerAdditions, LedgerTrace } from './row-values.js';
+} from './row/fields.js';
+import { additionsJson, tagsJson, traceJson } from './row/ledger-json.js';
+import type { LedgerAdditions, LedgerTrace } from './row/row-values.js';
 
 /** A request as the ledger keeps it: never a body, never a secret. Migrations make the columns, by hand. */
 export const columns = {

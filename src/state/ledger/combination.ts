@@ -1,6 +1,6 @@
 import type { LedgerRow } from './contract.js';
 import type { UsageSum } from '../../plugin/core.js';
-import { addLatency, type LatencyCounts } from './latency.js';
+import { addLatency, type LatencyCounts } from './latency/latency.js';
 import { rowGroups } from './groups.js';
 import { additionSum, addSums, sumOf } from './sums.js';
 import { hourOf } from './usage.js';

@@ -3,7 +3,7 @@ import type { LedgerRow } from './columns.js';
 import type { ErrorTexts } from './error-texts.js';
 
 export type { LedgerRow } from './columns.js';
-export type { CacheLoss, LedgerAddition, LedgerCost, LedgerTrace } from './row-values.js';
+export type { CacheLoss, LedgerAddition, LedgerCost, LedgerTrace } from './row/row-values.js';
 
 /** Key of a row: rows are found by time. */
 export type LedgerRowKey = Pick<LedgerRow, 'atMs' | 'id'>;

@@ -15,3 +15,8 @@ export interface ErrorTextStore {
   /** Deletes the texts of at most `limit` requests from before `beforeMs`. Returns the number of requests. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
+
+/** Days that error texts are kept: a week, and no longer than the rows of the ledger. */
+export function errorTextDays(keepDays: number): number {
+  return Math.min(7, keepDays);
+}

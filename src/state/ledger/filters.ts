@@ -1,6 +1,6 @@
 import type { LedgerFilter } from '../../plugin/core.js';
 import { fields, type ColumnName, type LedgerRow } from './columns.js';
-import type { FieldFilter } from './fields.js';
+import type { FieldFilter } from './row/fields.js';
 
 /** Condition that a filter may have, with the column that it is on. */
 export interface FilterColumn extends Pick<FieldFilter, 'only' | 'common'> {

@@ -1,8 +1,8 @@
 import { totalTokens } from '../../plugin/index.js';
 import type { LedgerTokens, UsageSum } from '../../plugin/core.js';
 import type { LedgerRow } from './columns.js';
-import { tokenColumns, tokenReader, writeTokens, type TokenSide } from './composed-fields.js';
-import type { LedgerAddition } from './row-values.js';
+import { tokenColumns, tokenReader, writeTokens, type TokenSide } from './row/composed-fields.js';
+import type { LedgerAddition } from './row/row-values.js';
 
 /** SQL of a column of the rows that are summed. */
 type ColumnSql = (column: string) => string;

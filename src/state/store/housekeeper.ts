@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import { errorTextDays } from '../ledger/error-text-days.js';
+import { errorTextDays } from '../ledger/error-texts.js';
 import { every } from '../../kit/clock.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';

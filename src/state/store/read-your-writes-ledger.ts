@@ -1,9 +1,9 @@
 import type { UsageQuery, UsageSum } from '../../plugin/core.js';
 import type { Ledger } from '../ledger/contract.js';
 import type { WholeStore } from './contract/store.js';
-import type { LedgerWriter } from '../ledger/ledger-writer.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { addSums, sumOf } from '../ledger/sums.js';
-import { bothWaiting, dayMs, type WaitingQuery, type WaitingUse } from '../ledger/waiting-sums.js';
+import { bothWaiting, dayMs, type WaitingQuery, type WaitingUse } from '../ledger/writer/waiting-sums.js';
 
 /** Ledgers of the other instances, as far as they answer. */
 export interface OtherLedgers {

@@ -5,7 +5,7 @@ import type { Live } from '#src/plugin/contract/live.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { Limiter, type LimitedHolder } from '#plugins/shared/limiter.js';
 import { otherLedgers } from '#src/gateway/open-ledger.js';
-import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
+import { LedgerWriter } from '#src/state/ledger/writer/ledger-writer.js';
 import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
 import { eventually } from '../../eventually.js';
 import { forgetAll, openRedis, ownRedis, redisUrl } from '../../state/live/redis-server.js';

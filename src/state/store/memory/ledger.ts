@@ -13,8 +13,8 @@ import {
   combinationOf,
   type Combination,
 } from '../../ledger/combination.js';
-import { addCount, LatencyGroups } from '../../ledger/latency.js';
-import { latencyReading } from '../../ledger/latency-reading.js';
+import { addCount, LatencyGroups } from '../../ledger/latency/latency.js';
+import { latencyReading } from '../../ledger/latency/latency-reading.js';
 import { matches } from '../../ledger/filters.js';
 import { askedModelOf, rowGroups } from '../../ledger/groups.js';
 import { addSums } from '../../ledger/sums.js';

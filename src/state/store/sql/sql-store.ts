@@ -27,7 +27,7 @@ import {
 } from './sqlite/sqlite.js';
 import type { StoreSettings } from '../contract/settings.js';
 import type { SqliteThread } from './sqlite/sqlite-thread.js';
-import { sumPairs } from './ledger/sum-pairs.js';
+import { sumPairs } from './ledger/pairs/sum-pairs.js';
 import type { Tables } from './tables/tables.js';
 
 interface SqlStoreOptions {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Combination } from '../../../ledger/combination.js';
-import { addCount, type LatencyCount, type LatencyCounts } from '../../../ledger/latency.js';
-import { latencyKinds, type LatencyKind } from '../../../ledger/latency-reading.js';
+import { addCount, type LatencyCount, type LatencyCounts } from '../../../ledger/latency/latency.js';
+import { latencyKinds, type LatencyKind } from '../../../ledger/latency/latency-reading.js';
 import { PreparedInsert } from './insert-rows.js';
 import type { Tables } from '../tables/tables.js';
 import { sql } from '../kysely.js';

@@ -7,8 +7,8 @@ import {
   LatencyGroups,
   type LatencyCount,
   type TimedRow,
-} from '../../../ledger/latency.js';
-import { latencyReading, type LatencyReading } from '../../../ledger/latency-reading.js';
+} from '../../../ledger/latency/latency.js';
+import { latencyReading, type LatencyReading } from '../../../ledger/latency/latency-reading.js';
 import type { LedgerRecord } from '../../../ledger/columns.js';
 import { groupColumnOf, type ColumnGroup } from '../../../ledger/groups.js';
 import { bucketsOf, conditionsOf } from '../../../ledger/usage.js';

@@ -1,10 +1,10 @@
 import { sql, type Kysely } from '../kysely.js';
 import { hourOf } from '../../../ledger/usage.js';
 import { latencyMeasures } from '../../../ledger/contract.js';
-import { latencyKinds, type LatencyKind } from '../../../ledger/latency-reading.js';
+import { latencyKinds, type LatencyKind } from '../../../ledger/latency/latency-reading.js';
 import { rowGroups } from '../../../ledger/groups.js';
 import { groupPairs } from '../../../ledger/hourly-pair.js';
-import { pairKey, pairKind } from './pair-tables.js';
+import { pairKey, pairKind } from './pairs/pair-tables.js';
 import type { SumKind, Tables } from '../tables/tables.js';
 
 /**

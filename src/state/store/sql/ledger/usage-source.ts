@@ -5,7 +5,7 @@ import { additionSql, sumColumns, sumSql } from '../../../ledger/sums.js';
 import type { hourlyGroup } from '../../../ledger/usage.js';
 import type { PairReading } from '../../../ledger/hourly-pair.js';
 import { allOf, kindCondition } from './conditions.js';
-import { pairKind } from './pair-tables.js';
+import { pairKind } from './pairs/pair-tables.js';
 import type { LedgerSearch } from './ledger-search.js';
 import { plainSource, searchedSource, type Dialect, type PartSource } from './parts.js';
 import type { SumKind } from '../tables/tables.js';

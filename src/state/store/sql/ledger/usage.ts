@@ -15,7 +15,7 @@ import {
   type Part,
   type PlaceRecord,
 } from './parts.js';
-import { stretchesOf } from './pair-hours.js';
+import { stretchesOf } from './pairs/pair-hours.js';
 import type { Tables } from '../tables/tables.js';
 import { hourSource, pairSource, rowSource, type UsageSource } from './usage-source.js';
 import { sql } from '../kysely.js';

@@ -18,7 +18,7 @@ import { formerSecrets } from '../ledger/former-secrets.js';
 import { ledgerLatency } from '../ledger/latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from '../ledger/ledger-money.js';
-import { ledgerPairs } from '../ledger/pair-tables.js';
+import { ledgerPairs } from '../ledger/pairs/pair-tables.js';
 import { slotHistoryTables } from './slot-history-tables.js';
 import { sql } from '../kysely.js';
 import type { Tables } from './tables.js';

@@ -1,4 +1,4 @@
-import type { LatencyKind } from '../../../ledger/latency-reading.js';
+import type { LatencyKind } from '../../../ledger/latency/latency-reading.js';
 import type { LedgerRecord } from '../../../ledger/columns.js';
 import type { SumRecord } from '../../../ledger/sums.js';
 import type { LatencyMeasure } from '../../../ledger/contract.js';

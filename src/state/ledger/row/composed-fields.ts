@@ -1,5 +1,5 @@
-import { Type } from '../../plugin/index.js';
-import type { CacheCause, LedgerTokens } from '../../plugin/core.js';
+import { Type } from '../../../plugin/index.js';
+import type { CacheCause, LedgerTokens } from '../../../plugin/core.js';
 import type { Field } from './fields.js';
 import type { CacheLoss, LedgerCost } from './row-values.js';
 

@@ -1,7 +1,7 @@
 import { appendFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder } from '../../plugin/index.js';
-import type { AppendedRow } from './contract.js';
+import { makeFolder } from '../../../plugin/index.js';
+import type { AppendedRow } from '../contract.js';
 import { batchesIn, linesOf } from './spool-lines.js';
 import {
   appendedName,
@@ -12,7 +12,13 @@ import {
   type SpoolName,
 } from './spool-name.js';
 import { systemProcesses, type OwnerState, type SpoolOwner, type SpoolProcesses } from './spool-owner.js';
-import { bothWaiting, isAsked, WaitingSums, type WaitingQuery, type WaitingUse } from './waiting-sums.js';
+import {
+  bothWaiting,
+  isAsked,
+  WaitingSums,
+  type WaitingQuery,
+  type WaitingUse,
+} from '../writer/waiting-sums.js';
 
 export interface SpoolOptions {
   readonly folder: string;

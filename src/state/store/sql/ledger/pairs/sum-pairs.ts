@@ -1,13 +1,13 @@
 import type { Kysely, RawBuilder } from 'kysely';
-import { groupPairs, pairColumnOf, type GroupPair } from '../../../ledger/hourly-pair.js';
-import { sumColumns } from '../../../ledger/sums.js';
-import { hourMs, hourOf } from '../../../ledger/usage.js';
+import { groupPairs, pairColumnOf, type GroupPair } from '../../../../ledger/hourly-pair.js';
+import { sumColumns } from '../../../../ledger/sums.js';
+import { hourMs, hourOf } from '../../../../ledger/usage.js';
 import { unsummedHours, type CountedHour } from './pair-hours.js';
 import { pairKey, pairKind } from './pair-tables.js';
-import { groupedBy, type Dialect } from './parts.js';
-import type { Tables } from '../tables/tables.js';
-import { sumsOfRows } from './usage-source.js';
-import { sql } from '../kysely.js';
+import { groupedBy, type Dialect } from '../parts.js';
+import type { Tables } from '../../tables/tables.js';
+import { sumsOfRows } from '../usage-source.js';
+import { sql } from '../../kysely.js';
 
 /** Hours from before `beforeMs`, at most `limit`. */
 interface PairHours {

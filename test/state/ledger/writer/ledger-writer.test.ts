@@ -7,12 +7,12 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Ledger, LedgerRow } from '#src/state/ledger/contract.js';
 import { fakeHost } from '@gw2api/gateway/testing';
-import { LedgerWriter, type LedgerWriterOptions } from '#src/state/ledger/ledger-writer.js';
+import { LedgerWriter, type LedgerWriterOptions } from '#src/state/ledger/writer/ledger-writer.js';
 import { MemoryLedger } from '#src/state/store/memory/ledger.js';
-import { Spool, type SpoolOptions, type TakeRows } from '#src/state/ledger/spool.js';
-import { systemProcesses, type SpoolOwner } from '#src/state/ledger/spool-owner.js';
-import { money, row } from '../store/ledger-conformance.js';
-import { ownFolder, type Place } from '../store/stores.js';
+import { Spool, type SpoolOptions, type TakeRows } from '#src/state/ledger/spool/spool.js';
+import { systemProcesses, type SpoolOwner } from '#src/state/ledger/spool/spool-owner.js';
+import { money, row } from '../../store/ledger-conformance.js';
+import { ownFolder, type Place } from '../../store/stores.js';
 
 describe('the ledger writer', () => {
   let folder: Place<string>;

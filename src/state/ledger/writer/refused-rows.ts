@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, type Logger } from '../../plugin/index.js';
-import { RefusedRowsError, type AppendedRow, type Ledger } from './contract.js';
+import { makeFolder, type Logger } from '../../../plugin/index.js';
+import { RefusedRowsError, type AppendedRow, type Ledger } from '../contract.js';
 
 interface RefusedRowsOptions {
   readonly ledger: Pick<Ledger, 'append'>;

@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { AppendedRow, Ledger } from './contract.js';
-import type { Clock, Logger } from '../../plugin/index.js';
-import type { LimitHolder } from '../../plugin/core.js';
+import type { AppendedRow, Ledger } from '../contract.js';
+import type { Clock, Logger } from '../../../plugin/index.js';
+import type { LimitHolder } from '../../../plugin/core.js';
 import type { Spool } from './spool.js';
-import { Holders } from './waiting-sums.js';
+import { Holders } from '../writer/waiting-sums.js';
 
 export interface SpoolDrainOptions {
   readonly ledger: Pick<Ledger, 'append'>;

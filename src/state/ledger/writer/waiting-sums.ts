@@ -1,6 +1,6 @@
-import type { LedgerRow, LedgerRowKey } from './contract.js';
-import type { LimitHolder, UsageSum } from '../../plugin/core.js';
-import { addSums, sumOf } from './sums.js';
+import type { LedgerRow, LedgerRowKey } from '../contract.js';
+import type { LimitHolder, UsageSum } from '../../../plugin/core.js';
+import { addSums, sumOf } from '../sums.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */
 export interface WaitingQuery {

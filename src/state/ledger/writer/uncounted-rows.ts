@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { within } from '../../kit/within.js';
-import type { AppendedRow } from './contract.js';
+import { within } from '../../../kit/within.js';
+import type { AppendedRow } from '../contract.js';
 
 /** Rows that are written once their use is counted. */
 export class UncountedRows {

@@ -4,7 +4,7 @@ import {
   type LatencySum,
   type LedgerRow,
   type Percentiles,
-} from './contract.js';
+} from '../contract.js';
 import { perOutputTokenMs } from './per-output-token.js';
 
 /** Number of values of one measure in one bucket. */

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Type } from '../../plugin/index.js';
+import { Type } from '../../../plugin/index.js';
 
 /** One fact of a ledger row: its columns, how they are written and read, and what else asks for it. */
 export interface Field<Value = unknown, Stored extends object = object, Schema extends TSchema = TSchema> {

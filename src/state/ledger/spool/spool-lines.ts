@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { AppendedRow } from './contract.js';
+import type { AppendedRow } from '../contract.js';
 
 /** Lines of a spool file for some rows. */
 export function linesOf(rows: readonly AppendedRow[]): string {

@@ -1,4 +1,4 @@
-import type { CacheCause, LedgerTokens } from '../../plugin/core.js';
+import type { CacheCause, LedgerTokens } from '../../../plugin/core.js';
 
 /** Cost of one request in nano-USD, integers. */
 export interface LedgerCost {

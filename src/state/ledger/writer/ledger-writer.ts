@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { systemClock, type Clock, type Logger } from '../../plugin/index.js';
-import type { Caches, LimitHolder } from '../../plugin/core.js';
-import { within } from '../../kit/within.js';
-import type { AppendedRow, Ledger } from './contract.js';
-import type { Spool } from './spool.js';
-import { SpoolDrain } from './spool-drain.js';
+import { systemClock, type Clock, type Logger } from '../../../plugin/index.js';
+import type { Caches, LimitHolder } from '../../../plugin/core.js';
+import { within } from '../../../kit/within.js';
+import type { AppendedRow, Ledger } from '../contract.js';
+import type { Spool } from '../spool/spool.js';
+import { SpoolDrain } from '../spool/spool-drain.js';
 import { UncountedRows } from './uncounted-rows.js';
 import { bothWaiting, isAsked, WaitingSums, type WaitingQuery, type WaitingUse } from './waiting-sums.js';
 

@@ -1,7 +1,7 @@
-import type { UsageGroup, UsageQuery } from '../../plugin/core.js';
-import { answeredOf } from './answered.js';
-import { groupColumnOf, type ColumnGroup } from './groups.js';
-import { hourlyGroup } from './usage.js';
+import type { UsageGroup, UsageQuery } from '../../../plugin/core.js';
+import { answeredOf } from '../answered.js';
+import { groupColumnOf, type ColumnGroup } from '../groups.js';
+import { hourlyGroup } from '../usage.js';
 
 /**
  * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would

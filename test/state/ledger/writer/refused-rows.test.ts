@@ -3,14 +3,14 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import { LedgerWriter } from '#src/state/ledger/ledger-writer.js';
-import { RefusedRows } from '#src/state/ledger/refused-rows.js';
-import { Spool } from '#src/state/ledger/spool.js';
+import { LedgerWriter } from '#src/state/ledger/writer/ledger-writer.js';
+import { RefusedRows } from '#src/state/ledger/writer/refused-rows.js';
+import { Spool } from '#src/state/ledger/spool/spool.js';
 import type { WholeStore } from '#src/state/store/contract/store.js';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import { row } from '../store/ledger-conformance.js';
-import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from '../store/stores.js';
+import { row } from '../../store/ledger-conformance.js';
+import { ownFolder, ownPostgres, ownSqlite, postgresUrl, quiet, type Place } from '../../store/stores.js';
 
 describe('ledger rows that a store refuses for their content', () => {
   const stores: Readonly<Record<string, () => Promise<Place<StoreSettings>>>> = {

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
-import { addLatency, bucketOf, LatencyGroups, maxLatencyError, timeOf } from '#src/state/ledger/latency.js';
-import { row } from '../store/ledger-conformance.js';
+import {
+  addLatency,
+  bucketOf,
+  LatencyGroups,
+  maxLatencyError,
+  timeOf,
+} from '#src/state/ledger/latency/latency.js';
+import { row } from '../../store/ledger-conformance.js';
 
 /** Numbers from 0 to 1 in a fixed order. */
 function random(seed: number): () => number {

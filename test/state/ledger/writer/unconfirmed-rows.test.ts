@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { fakeHost, MemoryStore } from '@gw2api/gateway/testing';
-import { LedgerWriter, type LedgerWriterOptions } from '#src/state/ledger/ledger-writer.js';
+import { LedgerWriter, type LedgerWriterOptions } from '#src/state/ledger/writer/ledger-writer.js';
 import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
-import { Spool } from '#src/state/ledger/spool.js';
-import { systemProcesses } from '#src/state/ledger/spool-owner.js';
-import type { WaitingUse } from '#src/state/ledger/waiting-sums.js';
+import { Spool } from '#src/state/ledger/spool/spool.js';
+import { systemProcesses } from '#src/state/ledger/spool/spool-owner.js';
+import type { WaitingUse } from '#src/state/ledger/writer/waiting-sums.js';
 import { systemClock } from '#src/plugin/index.js';
 import type { UsageQuery } from '#src/plugin/contract/ledger.js';
 import type { AppendedRow } from '#src/state/ledger/contract.js';
-import { eventually } from '../../eventually.js';
-import { money, row } from '../store/ledger-conformance.js';
-import { ownFolder, type Place } from '../store/stores.js';
+import { eventually } from '../../../eventually.js';
+import { money, row } from '../../store/ledger-conformance.js';
+import { ownFolder, type Place } from '../../store/stores.js';
 
 const dayMs = 86_400_000;
 const days = { fromMs: 0, toMs: dayMs };
