@@ -45,7 +45,6 @@ export function ledgerRowOf(
   if (tags !== undefined) row.tags = tags;
   if (firstEventAtMs !== undefined) row.firstEventMs = firstEventAtMs - startedMs;
   if (record.firstTokenMs !== undefined) row.firstTokenMs = record.firstTokenMs;
-  row.outcome = outcome;
   if (record.outputMs !== undefined) row.outputMs = record.outputMs;
   if (record.calls.length > 0 || record.queueMs > 0) row.queueMs = record.queueMs;
   return row;

@@ -55,7 +55,6 @@ export const columns = {
   durationMs: ms('duration_ms', 'Time of the whole request.'),
   /** All calls together. */
   queueMs: maybeMs('queue_ms', 'Time spent waiting for a place in a slot.'),
-  outcome: maybeText('outcome', 'How the request ended: completed, failed or abandoned.'),
   outputMs: maybeMs('output_ms', 'From the first to the last event of the answer.'),
   billed: tokens('', 'Tokens as billed by the upstream.'),
   shown: tokens('shown_', 'Tokens as shown to the caller.'),

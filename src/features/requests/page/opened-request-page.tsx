@@ -132,7 +132,6 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
     { name: 'Slot', value: slot ? <Filter name="slot" value={slot} text={slot} /> : 'none' },
     { name: 'First event', value: first === null ? 'none came' : `after ${duration(first)}` },
     { name: 'Duration', value: duration(row.duration_ms) },
-    ...(row.outcome === null ? [] : [{ name: 'Outcome', value: row.outcome }]),
     ...workFacts(row),
     ...(row.cache ? [{ name: 'Prompt cache', value: <Lost cache={row.cache} /> }] : []),
     ...Object.entries(row.tags).map(([tag, value]) => ({ name: `Tag ${tag}`, value })),

@@ -119,10 +119,4 @@ export const migrations: readonly Migration[] = [
         db,
       )),
   },
-  {
-    name: '0025-outcomes',
-    async up(db) {
-      await db.schema.alterTable('ledger').addColumn('outcome', 'text').execute();
-    },
-  },
 ];
