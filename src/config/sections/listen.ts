@@ -127,10 +127,6 @@ const fields = {
       plugin: the log then has its stack, a worker is ended, and a process that serves alone after 60 s. 0s:
       off, else at least 1s.`,
   ),
-  requestsPerConnection: setting(
-    Type.Integer({ minimum: 0, default: 0 }),
-    'Requests of a connection after which it is closed, for a load balancer to spread callers anew. 0: any number.',
-  ),
   maxConnections: setting(
     Type.Integer({ minimum: 1, default: 8192 }),
     'Open connections of each process; further ones are closed at once.',

@@ -28,8 +28,6 @@ interface ServerOptions {
   /** Time for which an unused connection is kept: longer than load balancers do, so that they close first. */
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
-  /** 0: any number. */
-  readonly requestsPerConnection: number;
   /** Called for each connection beyond `maxConnections`, which is closed. */
   readonly onRefused: () => void;
 }
@@ -117,9 +115,8 @@ export class Listener {
 function createHttpServer({
   headersTimeoutMs: headersTimeout,
   keepAliveTimeoutMs: keepAliveTimeout,
-  requestsPerConnection,
-}: ServerOptions): Server {
-  const server = createServer({
+}: Pick<ServerOptions, 'headersTimeoutMs' | 'keepAliveTimeoutMs'>): Server {
+  return createServer({
     ...sockets,
     headersTimeout,
     keepAliveTimeout,
@@ -128,8 +125,6 @@ function createHttpServer({
     requestTimeout: 0,
     requireHostHeader: false, // Node's own answer is not our error object
   });
-  server.maxRequestsPerSocket = requestsPerConnection;
-  return server;
 }
 
 /**
