@@ -20,6 +20,8 @@ const oldKey = 'the key of last year';
 const newKey = Buffer.alloc(32, 7).toString('base64');
 const both = { secretKey: newKey, oldSecretKey: oldKey };
 const slotIds = Array.from({ length: 400 }, (_, at) => `t-${String(at).padStart(4, '0')}`);
+/** Slots of a store whose rotation nobody has to catch on its way. */
+const few = slotIds.slice(0, 20);
 const tokensOf = (slotId: string) => ({ accessToken: `access ${slotId}`, refreshToken: 'r', origin: 'o' });
 
 describe('gw2api rotate-secret', function () {
@@ -83,16 +85,21 @@ function itRotates(
   beforeEach(async () => {
     place = await makePlace();
     folder = await workshop.folder({ 'config/gateway.yaml': configOf(place.where) });
-    const store = await openStore(place.where, { secretKey: oldKey, log: quiet });
-    for (const slotId of slotIds) await store.credentials.put(slotId, tokensOf(slotId));
-    await store.close();
+    await fill(few);
   });
   afterEach(async () => {
     await workshop.end();
     await place.remove();
   });
 
+  async function fill(ids: readonly string[]): Promise<void> {
+    const store = await openStore(place.where, { secretKey: oldKey, log: quiet });
+    for (const slotId of ids) await store.credentials.put(slotId, tokensOf(slotId));
+    await store.close();
+  }
+
   it('encrypts all of a store anew, even if it is killed on its way, while a gateway serves from it', async () => {
+    await fill(slotIds.slice(few.length));
     const simulator = await startSimulator({});
     const config = { slots: [slotAt(simulator.url, { models: ['haiku-*'] })], store: addressOf(place.where) };
     await enterSlot(config, simulator.url);
@@ -139,8 +146,8 @@ function itRotates(
     await late.close();
     const second = await rotate(workshop, folder);
     expect(second.code, second.stdout + second.stderr).to.equal(0);
-    expect(second.stdout).to.include(`1 encrypted anew, ${slotIds.length} now`);
-    await readsAll(place.where, { secretKey: newKey });
+    expect(second.stdout).to.include(`1 encrypted anew, ${few.length} now`);
+    await readsAll(place.where, { secretKey: newKey }, few);
   });
 
   it('names plugins that keep values under the old key', async () => {
@@ -225,18 +232,19 @@ function addressOf(where: StoreSettings): string {
 async function readsAll(
   where: StoreSettings,
   keys: { secretKey: string; oldSecretKey?: string },
+  ids = slotIds,
 ): Promise<void> {
   const store = await openStore(where, { ...keys, log: quiet });
-  for (const slotId of slotIds) expect(await store.credentials.get(slotId)).to.deep.equal(tokensOf(slotId));
+  for (const slotId of ids) expect(await store.credentials.get(slotId)).to.deep.equal(tokensOf(slotId));
   for (const { problem } of await store.slots.list()) expect(problem).to.equal(undefined);
   await store.close();
 }
 
-const ids = new Map<string, string | undefined>();
+const keyIds = new Map<string, string | undefined>();
 before(async () => {
-  for (const key of [oldKey, newKey]) ids.set(key, keyIdOf(await createCipher(key).seal('', 1)));
+  for (const key of [oldKey, newKey]) keyIds.set(key, keyIdOf(await createCipher(key).seal('', 1)));
 });
-const idOf = (key: string) => ids.get(key);
+const idOf = (key: string) => keyIds.get(key);
 
 /** Ids of the keys that have sealed something in any column of any table, with their number. */
 async function keysIn(where: StoreSettings): Promise<ReadonlyMap<string, number>> {

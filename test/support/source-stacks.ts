@@ -6,7 +6,7 @@ import Mocha from 'mocha';
 
 /**
  * Module that mocha requires: errors of tests name the lines of the sources. Only those that are shown are mapped, for
- * `--enable-source-maps` reads the map of each module and takes a seventh of the suite's time.
+ * `--enable-source-maps` reads the map of every module.
  */
 const runner = Mocha.Runner.prototype as unknown as Failing; // its types call the method protected
 const { fail } = runner;
