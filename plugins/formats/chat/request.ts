@@ -14,14 +14,14 @@ import { fanOut } from '../shared/fan-out.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking.js';
-import type { ToolParams } from '../shared/tool-choice.js';
+import type { ToolParams } from '../shared/tools/tool-choice.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
-import type { Toolbox } from '../shared/toolbox.js';
+import type { Toolbox } from '../shared/tools/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
-import { unreadFields } from '../shared/unread-fields.js';
-import { unreadInFields } from '../shared/unread-members.js';
-import { UnsupportedFields } from '../shared/unsupported-fields.js';
-import { webSearchTool } from '../shared/web-search.js';
+import { unreadFields } from '../shared/unread/unread-fields.js';
+import { unreadInFields } from '../shared/unread/unread-members.js';
+import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
+import { webSearchTool } from '../shared/tools/web-search.js';
 
 const check = bodyCheck(chatBody);
 const { prompt_cache_key: _, ...readProperties } = chatBody.properties; // read for the session alone

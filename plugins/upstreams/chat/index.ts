@@ -23,12 +23,12 @@ import {
 } from '@gw2api/gateway/plugin/upstream';
 import type { Static } from 'typebox';
 import { AddedTokens } from '../shared/added-tokens.js';
-import { reportTo } from '../shared/dropped.js';
-import { estimate } from '../shared/counts.js';
-import { oneBatch } from '../shared/one-batch.js';
-import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
-import { openaiRefusal } from '../shared/openai-refusal.js';
-import { refusedIn } from '../shared/refused-part.js';
+import { reportTo } from '../shared/losses/dropped.js';
+import { estimate } from '../shared/answer/counts.js';
+import { oneBatch } from '../shared/answer/one-batch.js';
+import { listModels, probeByModels, type Endpoint } from '../shared/openai/openai-models.js';
+import { openaiRefusal } from '../shared/openai/openai-refusal.js';
+import { refusedIn } from '../shared/losses/refused-part.js';
 import { capabilitiesOf, chatOptions, type Capabilities } from './capabilities.js';
 import { chatRequest } from './request/chat-request.js';
 import { chatPromptBytes } from './request/prompt-bytes.js';

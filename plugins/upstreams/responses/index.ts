@@ -24,14 +24,14 @@ import {
   type UpstreamReply,
 } from '@gw2api/gateway/plugin/upstream';
 import { AddedTokens } from '../shared/added-tokens.js';
-import { reportTo } from '../shared/dropped.js';
-import { estimate } from '../shared/counts.js';
-import { oneBatch } from '../shared/one-batch.js';
-import { listModels, probeByModels, type Endpoint } from '../shared/openai-models.js';
-import { openaiRefusal } from '../shared/openai-refusal.js';
+import { reportTo } from '../shared/losses/dropped.js';
+import { estimate } from '../shared/answer/counts.js';
+import { oneBatch } from '../shared/answer/one-batch.js';
+import { listModels, probeByModels, type Endpoint } from '../shared/openai/openai-models.js';
+import { openaiRefusal } from '../shared/openai/openai-refusal.js';
 import { promptBytes, promptBytesOf } from '../shared/prompt-bytes.js';
 import { responsesOptions, type ResponsesOptions, type ResponsesSettings } from './options.js';
-import { refusedIn } from '../shared/refused-part.js';
+import { refusedIn } from '../shared/losses/refused-part.js';
 import { responsesParts } from './refused.js';
 import { responsesRequest } from './request/responses-request.js';
 import { standIn } from './stand-in/index.js';

@@ -10,7 +10,7 @@ import { pathParameter, type RouteContext } from './route-context.js';
 import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { layersAt } from './layers.js';
 import { stageRoute } from './stage-route.js';
-import type { Handshake } from './upgrades.js';
+import type { Handshake } from './connection/upgrades.js';
 import { usageOf } from './usage.js';
 
 export type GatewayRouter = Router<CoreState, object>;

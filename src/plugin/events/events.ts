@@ -1,5 +1,5 @@
 import { GatewayError } from '../contract/error.js';
-import { deltaText } from './delta-text.js';
+import { deltaText } from './text/delta-text.js';
 import { invalidPath } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';

@@ -1,7 +1,7 @@
 import type { ModelEvent } from './events.js';
 import { mergeUsage } from './fold.js';
 import type { Usage } from '../contract/messages.js';
-import type { Windows } from '../contract/slot.js';
+import type { Windows } from '../contract/slot/slot.js';
 import type { CallTimer, Trace } from '../contract/trace.js';
 
 /** Sums two usage reports by field, nested counts included; of other values the later one is kept. */

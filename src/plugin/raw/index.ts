@@ -15,5 +15,5 @@ export type { PlainDelta } from '../raw/plain-delta.js';
 export { requestBytes, shareBytes } from '../raw/raw-messages.js';
 export { BinaryStringBuilder } from '../raw/binary-string-builder.js';
 export type { RawLines } from '../raw/binary-string-builder.js';
-export { StreamController } from '../events/stream-controller.js';
-export type { Flow, Sink } from '../events/stream-controller.js';
+export { StreamController } from '../events/stream/stream-controller.js';
+export type { Flow, Sink } from '../events/stream/stream-controller.js';

@@ -1,7 +1,7 @@
 import { extrasOf, type BlockOf, type ContentBlock, type Message } from '@gw2api/gateway/plugin';
 import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import { inputJson } from '@gw2api/gateway/plugin/upstream';
-import { leftOutText } from '../../shared/left-out.js';
+import { leftOutText } from '../../shared/losses/left-out.js';
 import { callId } from './call-id.js';
 import type { AssistantMessage, ChatPart, ChatToolCall, ThinkingPart } from './chat-body.js';
 import { contentOf, partOf, type Conversion } from './content.js';

@@ -1,4 +1,4 @@
-import { sha256, shortCallId } from '../../shared/tool-names.js';
+import { sha256, shortCallId } from '../../shared/openai/tool-names.js';
 import type { Capabilities } from '../capabilities.js';
 
 /** Id of a tool call as the server takes it: the same each time, so that calls and results agree. */

@@ -1,4 +1,4 @@
-import { openaiStandIn } from '../../shared/openai-stand-in.js';
+import { openaiStandIn } from '../../shared/openai/openai-stand-in.js';
 import { ChunkWriter } from './chunks.js';
 import { asMessages } from './messages-request.js';
 

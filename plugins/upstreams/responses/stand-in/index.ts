@@ -1,4 +1,4 @@
-import { openaiStandIn } from '../../shared/openai-stand-in.js';
+import { openaiStandIn } from '../../shared/openai/openai-stand-in.js';
 import { asMessages } from './messages-request.js';
 import { ResponseWriter } from './response-writer.js';
 

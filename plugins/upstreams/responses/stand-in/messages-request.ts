@@ -7,7 +7,7 @@ import {
   toolFields,
   toolUseOf,
   type Turn,
-} from '../../shared/messages-parts.js';
+} from '../../shared/openai/messages-parts.js';
 
 /**
  * A request of the Responses API, as this upstream writes it, as one of the Messages API; settings that change no

@@ -1,4 +1,4 @@
-import { Select, type Option } from '../ui/select.js';
+import { Select, type Option } from '../ui/input/select.js';
 
 interface ChoiceFieldProps {
   readonly label: string;

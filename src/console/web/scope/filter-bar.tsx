@@ -2,7 +2,7 @@ import { useState, useEffect } from 'preact/hooks';
 import { codes } from '../format/words.js';
 import { changeQuery } from '../state/location.js';
 import { Button } from '../ui/button.js';
-import { Select, type Option } from '../ui/select.js';
+import { Select, type Option } from '../ui/input/select.js';
 import { DelayedInput } from './delayed-input.js';
 import { KeyField } from './key-field.js';
 import { FilterChips } from './filter-chips.js';

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
-import { Input } from '../ui/field.js';
-import type { Option } from '../ui/select.js';
+import { Input } from '../ui/input/field.js';
+import type { Option } from '../ui/input/select.js';
 import { ChoiceField } from './choice-field.js';
 
 /** Max options of a list to choose from; above it one searches. */

@@ -1,5 +1,5 @@
 import type { ConfigDiff } from '../../../config/diff/config-diff.js';
-import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
 import { Facts } from '../../../console/web/ui/facts.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Time } from '../../../console/web/ui/time.js';

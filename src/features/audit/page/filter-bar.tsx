@@ -3,8 +3,8 @@ import { ChoiceField } from '../../../console/web/scope/choice-field.js';
 import { DelayedInput } from '../../../console/web/scope/delayed-input.js';
 import { changeQuery } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Input } from '../../../console/web/ui/field.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Input } from '../../../console/web/ui/input/field.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import {
   actionOptions,
   filterNames,

@@ -3,14 +3,14 @@ import { rememberKey } from '../../../console/web/state/issued-keys.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
-import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
 import { issueKey, type IssuedKey } from './api.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';
 import { givenOf } from './limit-draft.js';
 import { unknownModelsNote } from './key-fields.js';
 import { Link } from '../../../console/web/ui/link.js';
-import { ShownOnce } from '../../../console/web/ui/shown-once.js';
+import { ShownOnce } from '../../../console/web/ui/dialog/shown-once.js';
 
 interface IssueDialogProps {
   readonly onClose: () => void;

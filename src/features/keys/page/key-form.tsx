@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
-import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
 import { changeKey, type Key } from './api.js';
 import { draftOf, settingsOf } from './key-draft.js';
 import { KeyFields } from './key-fields.js';

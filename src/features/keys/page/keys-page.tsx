@@ -14,7 +14,7 @@ import { RotateDialog } from './rotate-dialog.js';
 import { useTeams } from './key-fields.js';
 import { useKeyUsage } from './use-key-usage.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
-import { SearchField } from '../../../console/web/ui/search-field.js';
+import { SearchField } from '../../../console/web/ui/input/search-field.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { rememberKey } from '../../../console/web/state/issued-keys.js';
 import { useAction } from '../../../console/web/state/use-action.js';
-import { FormDialog } from '../../../console/web/ui/form-dialog.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import { rotateKey, type IssuedKey, type Key } from './api.js';
 import { IssuedSecret } from './issue-dialog.js';
 

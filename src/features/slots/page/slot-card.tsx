@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { count } from '../../../console/web/format/numbers.js';
 import { Badge } from '../../../console/web/ui/badge.js';
-import { Confirm } from '../../../console/web/ui/confirm.js';
+import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
 import { deleteSlot, type Slot } from './api.js';

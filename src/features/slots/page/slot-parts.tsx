@@ -1,6 +1,6 @@
 import { tie } from '../../../console/web/state/use-draft.js';
-import { Input, TextArea } from '../../../console/web/ui/field.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Input, TextArea } from '../../../console/web/ui/input/field.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import type { SlotKind } from './api.js';
 import { LocalHint } from './local-hint.js';
 import { OptionInputs } from './option-inputs.js';

@@ -10,7 +10,7 @@ import { fetchAdminTokens, type AdminToken, deleteAdminToken, revokeAdminToken }
 import { IssueTokenDialog } from './issue-token-dialog.js';
 import { tokenColumns } from './token-columns.js';
 import { toast } from '../../../console/web/state/toasts.js';
-import { Confirm } from '../../../console/web/ui/confirm.js';
+import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
 import './tokens.css';
 
 export const tokensPage: ConsolePage = {

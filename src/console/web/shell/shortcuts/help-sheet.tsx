@@ -1,5 +1,5 @@
 import { useStore } from '../../state/store.js';
-import { Dialog } from '../../ui/dialog.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
 import type { Destination } from '../console-page.js';
 import { closeOverlay } from '../overlay.js';
 import { singleKeys, switchSingleKeys } from './single-keys.js';
