@@ -57,7 +57,7 @@ export { isRequestHeader } from './http/headers.js';
 export { readText } from './http/read-bytes.js';
 export { fromMeter, toMeter } from './limits/limit-window.js';
 export type { LimitHolder } from './limits/limit-window.js';
-export { textOf } from './raw/binary-string-builder.js';
+export { textOf } from './raw/binary-string.js';
 export { hasEnvironmentProxy } from './http/external-fetch.js';
 export { tlsOptions } from './http/tls-options.js';
 export { tlsParts } from './http/tls-files.js';

@@ -77,7 +77,7 @@ export { mapText, TextMapper } from './events/text/map-text.js';
 export type { Transform } from './events/stream/stream-step.js';
 export type { TextMap } from './events/text/text-window.js';
 export { textReply } from './events/text/text-reply.js';
-export { maskedPart } from './events/masked-part.js';
+export { maskedPart } from './events/usage.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
 export { asForcedTool, isForcedTool } from './stage/forced-tool.js';
 export { formatContext } from './format/format-context.js';

@@ -6,7 +6,7 @@ import { isTooDeep } from '../http/parse-json.js';
 import { keepEventInputs } from '../inputs/body-inputs.js';
 import { jsonWithInputs } from '../inputs/inputs-json.js';
 import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
-import { textOf, type RawLines, type BinaryStringBuilder } from '../raw/binary-string-builder.js';
+import { textOf, type RawLines, type BinaryStringBuilder } from '../raw/binary-string.js';
 
 /** Batch: the events of one network read. Handling each event alone would be the main cost of a stream. */
 export type ModelEventBatch = readonly ModelEvent[];

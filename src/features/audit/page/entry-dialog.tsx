@@ -7,7 +7,7 @@ import { Changes, hasChanges, Settings } from '../../../console/web/ui/config-ch
 import type { AuditEntry } from './api.js';
 import { kindOf, targetOf } from './audit-columns.js';
 import { diffOf } from './entry-diff.js';
-import { Outcome } from './outcome.js';
+import { Outcome } from './audit-columns.js';
 
 interface EntryDialogProps {
   readonly entry: AuditEntry;

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { ChoiceField } from '../../../console/web/scope/choice-field.js';
+import { ChoiceField } from '../../../console/web/scope/key-field.js';
 import { DelayedInput } from '../../../console/web/scope/delayed-input.js';
 import { changeQuery } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';

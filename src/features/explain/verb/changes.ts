@@ -1,5 +1,5 @@
+import type { styleText } from 'node:util';
 import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explanation.js';
-import { valueText, type Paint } from './values.js';
 import { printable } from '../../../kit/printable.js';
 
 /** Lines of what has changed in a request, a line each. */
@@ -47,4 +47,16 @@ export function callLines({ calls, events, error }: Interception, paint: Paint):
     ...eventLines(events),
     ...(error ? [`      ${paint('red', printable(`${error.code}: ${error.message}`))}`] : []),
   ];
+}
+
+/** Paints a text for a terminal, or leaves it. */
+export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
+
+/** Max characters of a value in a line. */
+const maxLength = 300;
+
+/** A JSON value in one line. */
+export function valueText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length} characters)` : text;
 }

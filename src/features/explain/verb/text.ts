@@ -9,7 +9,7 @@ import type {
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
 import { skipWords } from '../words.js';
 import { callLines, changeLines, eventLines } from './changes.js';
-import { valueText, type Paint } from './values.js';
+import { valueText, type Paint } from './changes.js';
 import { printable } from '../../../kit/printable.js';
 
 /** Text of an explanation for a reader at a terminal. */

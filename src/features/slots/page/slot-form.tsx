@@ -20,7 +20,7 @@ import {
 import { Network, Shares, Upstream } from './slot-parts.js';
 import { ConsoleError } from '../../../console/web/api/console-error.js';
 import { Select } from '../../../console/web/ui/input/select.js';
-import { LocalHint } from './local-hint.js';
+import { LocalHint } from './slot-parts.js';
 import { OptionInputs } from './option-inputs.js';
 
 interface SlotFormProps {
