@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import module from 'node:module';
 import { setFlagsFromString } from 'node:v8';
-import { releaseStartMemory } from './cli/start-memory.js';
+import { releaseStartMemory } from './cli/serve/start-memory.js';
 
 // Turns off V8's allocation-site pretenuring: it would allocate per-request objects in the old space, where they
 // and all that they refer to stay until a full garbage collection.

@@ -3,7 +3,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { scenarioHelp } from '#plugins/upstreams/simulator/scenarios.js';
+import { scenarioHelp } from '#plugins/upstreams/simulator/scenarios/scenarios.js';
 import { matcherNames } from '#src/features/tests/matchers.js';
 import { outcomeFields } from '#src/features/tests/outcome-shape.js';
 import { errorCodes } from '#src/plugin/contract/error.js';

@@ -1,6 +1,6 @@
 import { Type } from '@gw2api/gateway/plugin';
 import { defineAccount, type Credential } from '@gw2api/gateway/plugin/upstream';
-import { secretErrors } from './shared/secret-errors.js';
+import { secretErrors } from './shared/option-errors.js';
 
 /** A fixed key, in the header of either vendor. */
 export default defineAccount({

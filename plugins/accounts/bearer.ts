@@ -1,6 +1,6 @@
 import { Type } from '@gw2api/gateway/plugin';
 import { defineAccount } from '@gw2api/gateway/plugin/upstream';
-import { secretErrors } from './shared/secret-errors.js';
+import { secretErrors } from './shared/option-errors.js';
 
 /** A fixed token in `authorization: Bearer`, such as AWS_BEARER_TOKEN_BEDROCK. */
 export default defineAccount({

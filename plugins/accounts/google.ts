@@ -4,7 +4,7 @@ import { Type, timeoutSignal } from '@gw2api/gateway/plugin';
 import { defineAccount, type AccountHost, jsonFields, untilAborted } from '@gw2api/gateway/plugin/upstream';
 import { SignJWT } from 'jose';
 import { digestOf } from './shared/digest.js';
-import { oneOfErrors } from './shared/one-of.js';
+import { oneOfErrors } from './shared/option-errors.js';
 import { secretFile } from './shared/secret-file.js';
 import { TokenAccount } from './shared/token-account.js';
 import { requestToken, withoutToken, type GrantedToken, unavailable } from './shared/token-endpoint.js';

@@ -89,7 +89,7 @@ const openGateway: OpenGateway = async (config, given) =>
 
 async function serve(given: Readonly<Record<string, unknown>>): Promise<number | undefined> {
   refuseOthers(given, ['config']);
-  const { serve } = await import('./serve.js');
+  const { serve } = await import('./serve/serve.js');
   const file = await configFile(given['config'] as string | undefined); // its kind is text
   return serve(file).catch((error: unknown) => {
     throw startFailure(error);

@@ -1,8 +1,8 @@
 import type { Config, SlotConfig } from '../config/config.js';
-import { jsonOrText, send } from '../engine/http/inner-caller.js';
+import { jsonOrText, send } from '../engine/http/connection/inner-caller.js';
 import { openGateway } from '../features/open.js';
 import type { Gateway } from '../gateway/gateway.js';
-import { MemorySocket } from '../engine/http/memory-socket.js';
+import { MemorySocket } from '../engine/http/connection/memory-socket.js';
 import { issueKey } from '../state/keys/keys.js';
 import { globMatcher, systemClock } from '../plugin/index.js';
 import { untilAborted } from '../plugin/upstream/index.js';

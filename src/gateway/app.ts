@@ -8,7 +8,7 @@ import { errorBoundary } from '../engine/http/boundary.js';
 import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
 import type { RouteLookup } from '../engine/http/route-table.js';
-import type { Handle } from '../engine/http/listener.js';
+import type { Handle } from '../engine/http/connection/listener.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import { createRoutes } from '../engine/http/routes.js';
 import { knownSecrets, requestMask } from './settle/request-mask.js';

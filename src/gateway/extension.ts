@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { CoreContext, Exchange } from '../engine/http/exchange.js';
-import type { Listener } from '../engine/http/listener.js';
+import type { Listener } from '../engine/http/connection/listener.js';
 import type { Writable } from '../kit/writable.js';
 import type { AppendedRow, LedgerRow } from '../state/ledger/contract.js';
 import type { GatewayOptions } from './options.js';

@@ -6,7 +6,7 @@ import type { ExtensionName, ExtensionOf } from './extension.js';
 import { OpenExtensions } from './open-extensions.js';
 import type { GatewayOptions, ReloadOptions, Taken, WorkerGroup } from './options.js';
 import { Exchanges } from '../engine/http/exchanges.js';
-import type { Handle } from '../engine/http/listener.js';
+import type { Handle } from '../engine/http/connection/listener.js';
 import type { WrongKeys } from '../engine/http/wrong-keys.js';
 import { wrongKeysOf } from './caller-keys.js';
 import { priceFor } from '../state/ledger/cost.js';

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { Config } from '../config/config.js';
-import type { CallerLimits } from '../engine/http/caller-watch.js';
+import type { CallerLimits } from '../engine/http/watch/caller-watch.js';
 import type { Exchanges } from '../engine/http/exchanges.js';
-import { Listener, type Handle } from '../engine/http/listener.js';
+import { Listener, type Handle } from '../engine/http/connection/listener.js';
 import type { RequestWatches } from './request-watches.js';
 import type { Services } from './services.js';
 

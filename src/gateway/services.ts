@@ -24,7 +24,7 @@ import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
 import { createPseudonyms } from './settle/pseudonym.js';
-import { slotLoader } from './slots/slot-loader.js';
+import { slotLoader } from './slots/slot-sources.js';
 import { SlotSources } from './slots/slot-sources.js';
 
 /** Services that live as long as the process. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Exchanges } from '../engine/http/exchanges.js';
-import type { Listener } from '../engine/http/listener.js';
+import type { Listener } from '../engine/http/connection/listener.js';
 import { GatewayError, type Logger } from '../plugin/index.js';
 
 interface ShutdownOptions {

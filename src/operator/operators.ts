@@ -1,20 +1,21 @@
 import { lazy } from '../kit/lazy.js';
 import type { Operators } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
-import { adminCaller, requireAdminScope } from './access/admin-caller.js';
+import { adminCaller, requireAdminScope, type AdminCaller } from './access/admin-caller.js';
 import { Sessions } from './access/sessions.js';
-import { routeLoader, type LoadedRoutes, type LoadRoutes } from './loaded-routes.js';
 import { Names } from './names.js';
-import type { OperatorContext, Route, Caller } from './route.js';
+import type { OperatorContext, Route, Caller, OperatorState } from './route.js';
 import type { RouteSource, SharedServices } from './route-source.js';
 import type { CoreMiddleware, CoreContext } from '../engine/http/exchange.js';
-import type { RouteLookup } from '../engine/http/route-table.js';
+import { RouteTable, type RouteLookup } from '../engine/http/route-table.js';
 import { GatewayError } from '../plugin/index.js';
 import { allowedMethods, refuseUnrouted } from '../engine/http/unrouted.js';
 import { StoreError } from '../state/store/store-error.js';
 import { isRead, requireRole } from './access/actor.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import type { Services } from '../gateway/services.js';
+import { once } from '../kit/once.js';
+import { answer } from './answer.js';
 
 interface OperatorApi extends Operators {
   /** All routes of `/admin` and of `/api/panel`. */
@@ -145,3 +146,32 @@ function asOperator(
 }
 
 const noted = 'An operator has called a route of a stage.';
+
+/** Routes of one kind, with the table that finds them. */
+interface LoadedRoutes {
+  readonly table: RouteTable<OperatorState>;
+  readonly routes: readonly Route[];
+}
+
+/** Loads the routes of one kind at the first call. */
+type LoadRoutes = () => Promise<LoadedRoutes>;
+
+interface LoadParts {
+  readonly gateway: Gateway;
+  readonly shared: () => SharedServices;
+  readonly sources: readonly RouteSource[];
+  readonly authenticate: (ctx: OperatorContext) => Promise<AdminCaller>;
+}
+
+/** Loader of the routes of one kind. */
+function routeLoader(kind: keyof RouteSource, parts: LoadParts): LoadRoutes {
+  return once(async () => {
+    const { gateway, shared, sources, authenticate } = parts;
+    const makers = await Promise.all(sources.map(async (source) => source[kind]?.()));
+    const routes = makers.flatMap((routesOf) => routesOf?.(gateway, shared()) ?? []);
+    const access = { sessions: shared().sessions, audit: gateway.services.audit, authenticate };
+    const table = new RouteTable<OperatorState>();
+    for (const each of routes) table.add(each.method, each.path, answer(each, access));
+    return { table, routes };
+  });
+}

@@ -1,8 +1,8 @@
 /** Names for `src` beside those of the public doors; not public, at most 100. */
 export { accountRefused, errorCodes } from './contract/error.js';
-export { errorWithout } from './events/hide-secrets.js';
+export { errorWithout } from './events/text/hide-secrets.js';
 export { holdsContractKey, sentKey } from './caller/caller-key.js';
-export type { AccountKind } from './contract/account.js';
+export type { AccountKind } from './contract/slot/account.js';
 export type { PluginStore, Team } from './contract/store.js';
 export type { Price } from './contract/models.js';
 export type {
@@ -25,7 +25,7 @@ export type {
   SlotStatus,
   Window,
   Windows,
-} from './contract/slot.js';
+} from './contract/slot/slot.js';
 export { coreKeys } from './contract/state.js';
 export type { CoreKey, Interceptor, StateKey } from './contract/state.js';
 export type {
@@ -38,7 +38,7 @@ export type {
 } from './contract/trace.js';
 export { checkReply } from './stage/check-reply.js';
 export { joining, noInterceptors } from './stage/interceptors.js';
-export type { FailoverTerms, LeaseRequest, PickTerms, PickedCall, Slots } from './contract/slots.js';
+export type { FailoverTerms, LeaseRequest, PickTerms, PickedCall, Slots } from './contract/slot/slots.js';
 export type { KeySecret } from './contract/protocol-key.js';
 export { CallController } from './http/call-controller.js';
 export { connectionKey, connectionOf } from './format/connection.js';
@@ -48,21 +48,21 @@ export { modelRefusal, namesIn } from './caller/model-access.js';
 export { defaultStickyFrom, sessionName } from './caller/sticky.js';
 export { routeMethods } from './contract/route.js';
 export type { HandledRoute, RoutePath, RouteRequest, ServedRoute, StageRoute } from './contract/route.js';
-export type { HttpRequest, RequestTerms } from './contract/http-client.js';
+export type { HttpRequest, RequestTerms } from './contract/slot/http-client.js';
 export { limitFields, limitNames } from './contract/protocol-key.js';
 export type { WindowLimit } from './contract/protocol-key.js';
-export type { UpstreamKind } from './contract/upstream.js';
+export type { UpstreamKind } from './contract/slot/upstream.js';
 export type { CallFailure } from './contract/error.js';
 export { isRequestHeader } from './http/headers.js';
 export { readText } from './http/read-bytes.js';
 export { fromMeter, toMeter } from './limits/limit-window.js';
 export type { LimitHolder } from './limits/limit-window.js';
-export { textOf } from './raw/binary-string-builder.js';
+export { textOf } from './raw/binary-string.js';
 export { hasEnvironmentProxy } from './http/external-fetch.js';
 export { tlsOptions } from './http/tls-options.js';
 export { tlsParts } from './http/tls-files.js';
 export type { PluginStorage } from './contract/host.js';
-export { StrictEvents } from './events/strict-events.js';
+export { StrictEvents } from './events/stream/strict-events.js';
 export { OutputMeter } from './events/output-meter.js';
 export type {
   CacheCause,
@@ -73,10 +73,10 @@ export type {
   UsageQuery,
   UsageSum,
 } from './contract/ledger.js';
-export { accountForm } from './contract/account.js';
+export { accountForm } from './contract/slot/account.js';
 export { stageForm } from './contract/define.js';
 export { defined, definitionFault } from './contract/definition.js';
 export type { DefinitionForm } from './contract/definition.js';
 export { formatForm } from './contract/format.js';
-export { upstreamForm } from './contract/upstream.js';
+export { upstreamForm } from './contract/slot/upstream.js';
 export { MessageMender } from './events/mend/message-mender.js';

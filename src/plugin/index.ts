@@ -34,8 +34,8 @@ export type {
 } from './contract/messages.js';
 export type { CatalogModel, Models } from './contract/models.js';
 export type { Operation } from './contract/state.js';
-export type { CallProgress, ProgressReceiver, Slot, SlotCall, TokenCount } from './contract/slot.js';
-export type { Candidate, PickPolicy, SlotLease, SlotPicker } from './contract/slots.js';
+export type { CallProgress, ProgressReceiver, Slot, SlotCall, TokenCount } from './contract/slot/slot.js';
+export type { Candidate, PickPolicy, SlotLease, SlotPicker } from './contract/slot/slots.js';
 export type {
   Additions,
   Count,
@@ -65,7 +65,7 @@ export { globMatcher } from '../kit/glob.js';
 export { committed } from './events/commit.js';
 export type { CommitOptions } from './events/commit.js';
 export { continuePausedTurns } from './events/continuation.js';
-export { EventStream } from './events/event-stream.js';
+export { EventStream } from './events/stream/event-stream.js';
 export { ModelEvent } from './events/events.js';
 export type { ModelEventBatch, ModelEvents } from './events/events.js';
 export { FirstContent } from './events/first-content.js';
@@ -73,11 +73,11 @@ export { foldMessage, mergeUsage } from './events/fold.js';
 export { ledgerTokens, totalTokens } from './events/ledger-tokens.js';
 export { mapEvents } from './events/map-events.js';
 export type { EventMap } from './events/map-events.js';
-export { mapText, TextMapper } from './events/map-text.js';
-export type { Transform } from './events/stream-step.js';
-export type { TextMap } from './events/text-window.js';
-export { textReply } from './events/text-reply.js';
-export { maskedPart } from './events/masked-part.js';
+export { mapText, TextMapper } from './events/text/map-text.js';
+export type { Transform } from './events/stream/stream-step.js';
+export type { TextMap } from './events/text/text-window.js';
+export { textReply } from './events/text/text-reply.js';
+export { maskedPart } from './events/usage.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
 export { asForcedTool, isForcedTool } from './stage/forced-tool.js';
 export { formatContext } from './format/format-context.js';
@@ -85,7 +85,7 @@ export { wrapCall } from './stage/interceptors.js';
 export { allExtras, extrasOf, withAllExtras, withExtras } from './stage/extras.js';
 export type { Extras, PlacedExtras } from './stage/extras.js';
 export { lossReport, reportDropped, reportLosses } from './losses/loss-report.js';
-export type { TlsSettings } from './contract/upstream.js';
+export type { TlsSettings } from './contract/slot/upstream.js';
 export { externalFetch } from './http/external-fetch.js';
 export { headerChoice } from './http/header-choice.js';
 export { answerHeaders, forwardedHeaders, longContextBeta } from './http/headers.js';

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect } from 'chai';
-import { releaseStartMemory } from '#src/cli/start-memory.js';
+import { releaseStartMemory } from '#src/cli/serve/start-memory.js';
 
 describe('the memory of the start', () => {
   const requests = channel('http.server.request.start');

@@ -1,13 +1,13 @@
 import type { BlockOf, MessagesResponse } from '@gw2api/gateway/plugin';
 import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import type { Annotation, ChatDelta, ChatSink, ReasoningDetail, ToolCallDelta } from './delta.js';
-import type { AnswerWriter, Ending, PartTable } from '../shared/answer.js';
-import type { Block, Part } from '../shared/block.js';
-import { CallIds } from '../shared/call-ids.js';
-import type { ChunkRequest } from '../shared/chunk-stream.js';
-import { finishReason } from '../shared/completion.js';
-import { type CallerTools, callerTool, customInput } from '../shared/tools.js';
-import { type UrlCitation, urlCitations } from '../shared/web-search.js';
+import type { AnswerWriter, Ending, PartTable } from '../shared/answer/answer.js';
+import type { Block, Part } from '../shared/answer/block.js';
+import { CallIds } from '../shared/tools/call-ids.js';
+import type { ChunkRequest } from '../shared/answer/chunk-stream.js';
+import { finishReason } from '../shared/answer/completion.js';
+import { type CallerTools, callerTool, customInput } from '../shared/tools/tools.js';
+import { type UrlCitation, urlCitations } from '../shared/tools/web-search.js';
 
 /** Request fields that shape the answer. */
 export interface ChatRequest extends ChunkRequest {

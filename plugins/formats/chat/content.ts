@@ -4,8 +4,8 @@ import { readForeignPart } from './foreign-parts.js';
 import { invalidField, required } from '../shared/body.js';
 import { markerFields, markerOf } from '../shared/cache-markers.js';
 import { fileBlock, imageBlock } from '../shared/media.js';
-import { unreadInParts, type MemberReport } from '../shared/unread-members.js';
-import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { unreadInParts, type MemberReport } from '../shared/unread/unread-members.js';
+import type { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 /** Blocks of a message's content; throws `invalid_request` naming a part that Messages cannot carry. */
 export function readContent(

@@ -2,14 +2,14 @@ import { Type, withExtras, type BlockOf, type ContentBlock } from '@gw2api/gatew
 import { message, type ChatMessage, type ChatToolCall } from './body.js';
 import { readContent, readText } from './content.js';
 import { thoughtOfCall, thoughtsOf } from './thoughts.js';
-import { parseArguments } from '../shared/arguments.js';
+import { parseArguments } from '../shared/tools/arguments.js';
 import { required } from '../shared/body.js';
 import { markerOf } from '../shared/cache-markers.js';
-import { toolResult } from '../shared/call-ids.js';
-import { upstreamToolName } from '../shared/toolbox.js';
+import { toolResult } from '../shared/tools/call-ids.js';
+import { upstreamToolName } from '../shared/tools/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
-import { ofAnswers, unreadMembers } from '../shared/unread-members.js';
-import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { ofAnswers, unreadMembers } from '../shared/unread/unread-members.js';
+import type { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 /** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
 export function readConversation(messages: readonly ChatMessage[], dropped: UnsupportedFields): Transcript {

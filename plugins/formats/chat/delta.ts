@@ -1,8 +1,8 @@
 import type { MessagesResponse } from '@gw2api/gateway/plugin';
 import type { BinaryString } from '@gw2api/gateway/plugin/raw';
-import type { Ending } from '../shared/answer.js';
-import type { FinishReason } from '../shared/completion.js';
-import type { UrlCitation } from '../shared/web-search.js';
+import type { Ending } from '../shared/answer/answer.js';
+import type { FinishReason } from '../shared/answer/completion.js';
+import type { UrlCitation } from '../shared/tools/web-search.js';
 
 export interface FunctionDelta {
   readonly name?: string;

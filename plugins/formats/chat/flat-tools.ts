@@ -1,5 +1,5 @@
 import type { ChatBody, ChatMessage, ChatTool, ChatToolCall } from './body.js';
-import { customDefinition, functionDefinition, type Toolbox } from '../shared/toolbox.js';
+import { customDefinition, functionDefinition, type Toolbox } from '../shared/tools/toolbox.js';
 
 type FlatTool = ChatTool & { readonly name: string };
 

@@ -2,15 +2,15 @@ import type { TProperties } from 'typebox';
 import { Type, type ContentBlock } from '@gw2api/gateway/plugin';
 import { part, type ChatPart } from './body.js';
 import { part as responsesPart, readPart as readResponsesPart } from '../responses/content.js';
-import { parseArguments } from '../shared/arguments.js';
+import { parseArguments } from '../shared/tools/arguments.js';
 import { bodyCheck, isRecord, nullable } from '../shared/body.js';
 import { markerFields } from '../shared/cache-markers.js';
-import { toolResult } from '../shared/call-ids.js';
+import { toolResult } from '../shared/tools/call-ids.js';
 import { fileSource } from '../shared/media.js';
 import { plainThinking } from '../shared/reasoning.js';
-import { upstreamToolName } from '../shared/toolbox.js';
-import { unreadMembers, type MemberReport } from '../shared/unread-members.js';
-import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { upstreamToolName } from '../shared/tools/toolbox.js';
+import { unreadMembers, type MemberReport } from '../shared/unread/unread-members.js';
+import type { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 export interface ForeignPlace {
   readonly path: string;

@@ -11,9 +11,9 @@ import { chatStream } from './stream.js';
 import { toolNames } from './tools.js';
 import { decodeResponses } from '../responses/request.js';
 import { isRecord } from '../shared/body.js';
-import { openaiError } from '../shared/error.js';
+import { openaiError } from '../shared/answer/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
-import { sseComment } from '../shared/sse.js';
+import { sseComment } from '../shared/answer/sse.js';
 
 const ChatCompletion = Type.Object({
   id: Type.String(),

@@ -5,7 +5,7 @@ import { inputItems } from '../responses/input.js';
 import { toolNames } from '../responses/tools.js';
 import { responsesItems } from './input-items.js';
 import { isRecord } from '../shared/body.js';
-import type { CallerTools } from '../shared/tools.js';
+import type { CallerTools } from '../shared/tools/tools.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -11,11 +11,11 @@ import type {
   ToolCallDelta,
 } from './delta.js';
 import { contentLogprobs } from './logprobs.js';
-import type { Ending } from '../shared/answer.js';
-import { AnswersReader } from '../shared/answers.js';
-import { completionId } from '../shared/completion.js';
-import { readAll } from '../shared/relay.js';
-import { chatUsage } from '../shared/usage.js';
+import type { Ending } from '../shared/answer/answer.js';
+import { AnswersReader } from '../shared/answer/answers.js';
+import { completionId } from '../shared/answer/completion.js';
+import { readAll } from '../shared/answer/relay.js';
+import { chatUsage } from '../shared/answer/usage.js';
 
 /** The whole chat completion: the fold of what would have been its chunks. */
 export async function chatReply(events: ModelEvents, request: ChatRequest): Promise<object> {

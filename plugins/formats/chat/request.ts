@@ -1,27 +1,27 @@
 import { extrasOf, withExtras, type CatalogModel } from '@gw2api/gateway/plugin';
 import type { Decoded, FormatContext } from '@gw2api/gateway/plugin/format';
-import { chatBody, type ChatBody } from './body.js';
+import { chatBody, type ChatBody, type ChatMessage } from './body.js';
 import { readConversation } from './conversation.js';
 import { withTextCalls } from './flat-tools.js';
-import { chatBlockPath, chatToolPath } from './paths.js';
 import { readChoice, readTools } from './tools.js';
 import { buildRequest } from '../shared/build-request.js';
 import { bodyCheck } from '../shared/body.js';
-import { markerOf } from '../shared/cache-markers.js';
-import { callerPathOf, settingPaths, type CallerPaths } from '../shared/caller-paths.js';
-import { contentPaths } from '../shared/content-paths.js';
+import { markerOf, markerField } from '../shared/cache-markers.js';
+import { callerPathOf, settingPaths, type CallerPaths, type ToolPath } from '../shared/caller-paths.js';
+import { contentPaths, type BlockPath } from '../shared/content-paths.js';
 import { fanOut } from '../shared/fan-out.js';
 import type { OutputParams } from '../shared/output-format.js';
-import type { ThinkingParams } from '../shared/thinking.js';
-import { readThinking } from '../shared/thinking.js';
-import type { ToolParams } from '../shared/tool-choice.js';
+import { type ThinkingParams, readThinking } from '../shared/thinking.js';
+import type { ToolParams } from '../shared/tools/tool-choice.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
-import type { Toolbox } from '../shared/toolbox.js';
+import type { Toolbox } from '../shared/tools/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
-import { unreadFields } from '../shared/unread-fields.js';
-import { unreadInFields } from '../shared/unread-members.js';
-import { UnsupportedFields } from '../shared/unsupported-fields.js';
-import { webSearchTool } from '../shared/web-search.js';
+import { unreadFields } from '../shared/unread/unread-fields.js';
+import { unreadInFields } from '../shared/unread/unread-members.js';
+import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
+import { webSearchTool } from '../shared/tools/web-search.js';
+import { isEmptyThought } from './foreign-parts.js';
+import { thoughtOfCall, thoughtsOf } from './thoughts.js';
 
 const check = bodyCheck(chatBody);
 const { prompt_cache_key: _, ...readProperties } = chatBody.properties; // read for the session alone
@@ -115,4 +115,46 @@ function outputParams({ response_format }: ChatBody, dropped: UnsupportedFields)
   if (response_format.type === 'json_schema') return response_format.json_schema ?? response_format;
   dropped.add('response_format');
   return undefined;
+}
+
+/** Paths of the blocks that were made of a message: thinking first, then content, a refusal, and calls. */
+function chatBlockPath({ messages }: ChatBody): BlockPath {
+  return ({ path, index }, rest) => {
+    const message = messages[Number(/\[(\d+)\]/.exec(path)?.[1])];
+    if (message?.role === 'tool' || message?.role === 'function') return `${path}${rest || '.content'}`;
+    if (rest === '.cache_control' && message) return `${path}${markerPath(message, index)}`;
+    const place = message ? placeOf(message, index) : '';
+    return `${path}${place}${rest.replace(/^\.detail$/, '.image_url.detail')}`;
+  };
+}
+
+/** Places of a tool, whose marker may stand beside its definition. */
+function chatToolPath({ tools }: ChatBody, at: ToolPath | undefined): ToolPath | undefined {
+  if (!at) return undefined;
+  const tool = tools?.[Number(/^tools\[(\d+)\]$/.exec(at.tool)?.[1])];
+  return tool?.cache_control ? { ...at, marker: `${at.tool}.cache_control` } : at;
+}
+
+/** Place of the marker of a block: on its part, else on the message. */
+function markerPath(message: ChatMessage, index: number): string {
+  const place = placeOf(message, index);
+  const at = /^\.content\[(\d+)\]$/.exec(place)?.[1];
+  const part =
+    at === undefined || typeof message.content === 'string' ? undefined : message.content?.[Number(at)];
+  const field = part && markerField(part);
+  return field ? `${place}.${field}` : '.cache_control';
+}
+
+function placeOf(message: ChatMessage, index: number): string {
+  const { content, refusal, tool_calls: calls } = message;
+  const parts =
+    typeof content === 'string'
+      ? ['.content']
+      : (content ?? []).flatMap((part, at) => (isEmptyThought(part) ? [] : `.content[${at}]`));
+  const called = (calls ?? []).flatMap((call, at) => [
+    ...thoughtOfCall(call).map(() => `.tool_calls[${at}].extra_content`),
+    `.tool_calls[${at}]`,
+  ]);
+  const thoughts = thoughtsOf(message).map(({ place }) => place);
+  return [...thoughts, ...parts, ...(refusal ? ['.refusal'] : []), ...called][index] ?? '';
 }

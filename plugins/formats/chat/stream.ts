@@ -3,10 +3,10 @@ import { toBinaryString } from '@gw2api/gateway/plugin/raw';
 import { contentLogprobs } from './logprobs.js';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
-import { AnswersReader } from '../shared/answers.js';
-import { ChunkStream } from '../shared/chunk-stream.js';
-import { relay } from '../shared/relay.js';
-import { jsonBytes, chatError } from '../shared/sse.js';
+import { AnswersReader } from '../shared/answer/answers.js';
+import { ChunkStream } from '../shared/answer/chunk-stream.js';
+import { relay } from '../shared/answer/relay.js';
+import { jsonBytes, chatError } from '../shared/answer/sse.js';
 
 /** The chunks of a streamed chat completion. */
 export function chatStream(events: ModelEvents, request: ChatRequest): AsyncIterable<Buffer> {

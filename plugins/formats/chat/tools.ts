@@ -2,15 +2,15 @@ import type { ToolChoice } from '@gw2api/gateway/plugin';
 import type { ChatBody, ChatTool } from './body.js';
 import { addFlatTool, isFlat } from './flat-tools.js';
 import { required } from '../shared/body.js';
-import type { ToolParams } from '../shared/tool-choice.js';
+import type { ToolParams } from '../shared/tools/tool-choice.js';
 import {
   Toolbox,
   upstreamToolName,
   type CustomDefinition,
   type FunctionDefinition,
-} from '../shared/toolbox.js';
-import type { CallerTools } from '../shared/tools.js';
-import { UnsupportedFields } from '../shared/unsupported-fields.js';
+} from '../shared/tools/toolbox.js';
+import type { CallerTools } from '../shared/tools/tools.js';
+import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 /** The tools of a Chat body by their name upstream: what the encoder names calls by. */
 export function toolNames(body: ChatBody): CallerTools {

@@ -1,8 +1,8 @@
 import type { MessagesResponse } from '@gw2api/gateway/plugin';
 import type { BinaryString } from '@gw2api/gateway/plugin/raw';
-import type { AnswerWriter, Ending, PartTable } from '../shared/answer.js';
-import type { ChunkRequest } from '../shared/chunk-stream.js';
-import { type FinishReason, finishReason } from '../shared/completion.js';
+import type { AnswerWriter, Ending, PartTable } from '../shared/answer/answer.js';
+import type { ChunkRequest } from '../shared/answer/chunk-stream.js';
+import { type FinishReason, finishReason } from '../shared/answer/completion.js';
 
 /** Request fields that shape the answer. */
 export interface CompletionsRequest extends ChunkRequest {

@@ -10,9 +10,9 @@ import {
   promptsOf,
 } from './request.js';
 import { completionsStream } from './stream.js';
-import { openaiError } from '../shared/error.js';
+import { openaiError } from '../shared/answer/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
-import { sseComment } from '../shared/sse.js';
+import { sseComment } from '../shared/answer/sse.js';
 
 const Completion = Type.Object({
   id: Type.String(),

@@ -5,11 +5,11 @@ import {
   type CompletionsRequest,
   type CompletionsSink,
 } from './choice.js';
-import type { Ending } from '../shared/answer.js';
-import { AnswersReader } from '../shared/answers.js';
-import { completionId, type FinishReason } from '../shared/completion.js';
-import { readAll } from '../shared/relay.js';
-import { chatUsage } from '../shared/usage.js';
+import type { Ending } from '../shared/answer/answer.js';
+import { AnswersReader } from '../shared/answer/answers.js';
+import { completionId, type FinishReason } from '../shared/answer/completion.js';
+import { readAll } from '../shared/answer/relay.js';
+import { chatUsage } from '../shared/answer/usage.js';
 
 /** The whole completion: the fold of what would have been its chunks. */
 export async function completionsReply(events: ModelEvents, request: CompletionsRequest): Promise<object> {

@@ -6,9 +6,9 @@ import { bodyCheck, completionFields, invalidField, nullable } from '../shared/b
 import { fanOut } from '../shared/fan-out.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
-import { unreadFields } from '../shared/unread-fields.js';
-import { unreadInFields } from '../shared/unread-members.js';
-import { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { unreadFields } from '../shared/unread/unread-fields.js';
+import { unreadInFields } from '../shared/unread/unread-members.js';
+import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 /** Schema of the Completions fields that are read. */
 export const completionsBody = Type.Object({

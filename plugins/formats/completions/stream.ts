@@ -6,11 +6,11 @@ import {
   type CompletionsRequest,
   type CompletionsSink,
 } from './choice.js';
-import { AnswersReader } from '../shared/answers.js';
-import { ChunkStream } from '../shared/chunk-stream.js';
-import type { FinishReason } from '../shared/completion.js';
-import { relay } from '../shared/relay.js';
-import { jsonBytes, chatError } from '../shared/sse.js';
+import { AnswersReader } from '../shared/answer/answers.js';
+import { ChunkStream } from '../shared/answer/chunk-stream.js';
+import type { FinishReason } from '../shared/answer/completion.js';
+import { relay } from '../shared/answer/relay.js';
+import { jsonBytes, chatError } from '../shared/answer/sse.js';
 
 /** The chunks of a streamed completion. */
 export function completionsStream(events: ModelEvents, request: CompletionsRequest): AsyncIterable<Buffer> {

@@ -8,7 +8,7 @@ import { errorFromEvent, sseEvent } from '@gw2api/gateway/plugin/format';
 import { toBinaryString, BinaryStringBuilder } from '@gw2api/gateway/plugin/raw';
 import { messagesError } from './error.js';
 import { isRecord } from '../shared/body.js';
-import { relay, type StreamWriter } from '../shared/relay.js';
+import { relay, type StreamWriter } from '../shared/answer/relay.js';
 
 /** The events of the first answer as they came, but for the model's name in `message_start`. */
 export function messagesStream(events: ModelEvents, model: string): AsyncIterable<Buffer> {

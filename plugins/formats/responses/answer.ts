@@ -4,11 +4,11 @@ import { withWait } from './codex.js';
 import { settings, responsesError } from './envelope.js';
 import { type Item, type EventSink, type OpenItem, itemId, type ItemKind } from './item.js';
 import { MessageItem } from './message-item.js';
-import type { AnswerWriter, Ending } from '../shared/answer.js';
-import { CallIds } from '../shared/call-ids.js';
-import { jsonBytes } from '../shared/sse.js';
-import type { CallerTools } from '../shared/tools.js';
-import { responsesUsage } from '../shared/usage.js';
+import type { AnswerWriter, Ending } from '../shared/answer/answer.js';
+import { CallIds } from '../shared/tools/call-ids.js';
+import { jsonBytes } from '../shared/answer/sse.js';
+import type { CallerTools } from '../shared/tools/tools.js';
+import { responsesUsage } from '../shared/answer/usage.js';
 
 /** Request fields that shape the answer. */
 export interface ResponsesRequest {

@@ -3,8 +3,8 @@ import { Type, type ContentBlock, type TextBlock } from '@gw2api/gateway/plugin'
 import { invalidField, nullable, required } from '../shared/body.js';
 import { markerFields, markerOf } from '../shared/cache-markers.js';
 import { fileBlock, imageBlock } from '../shared/media.js';
-import { unreadInParts, type MemberReport } from '../shared/unread-members.js';
-import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { unreadInParts, type MemberReport } from '../shared/unread/unread-members.js';
+import type { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 export const part = Type.Object({
   type: Type.String(),

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { ModelReply, ReplyEncoder } from '@gw2api/gateway/plugin';
 import { answeringModel, defineFormat, type FormatContext } from '@gw2api/gateway/plugin/format';
 import type { ResponsesRequest } from './answer.js';
-import { askedBy } from './asked.js';
+import { askedBy } from './compaction/asked.js';
 import { responsesBody, type InputItem, type ResponsesBody } from './body.js';
 import { codexOptions, failingInStream, isCodex } from './codex.js';
-import { compactedResponse, isCompaction, userMessages } from './compaction.js';
-import { isTriggered } from './compaction-trigger.js';
+import { compactedResponse, isCompaction, userMessages } from './compaction/compaction.js';
+import { isTriggered } from './compaction/compaction-trigger.js';
 import { inputItems } from './input.js';
-import { keepLast } from './last-response.js';
-import { storeResponse } from './store-response.js';
+import { keepLast } from './stored/last-response.js';
+import { storeResponse } from './stored/store-response.js';
 import { responsesReply } from './reply.js';
 import { decodeResponses } from './request.js';
 import { routes } from './routes.js';
 import { ResponseStream, responsesStream } from './stream.js';
 import { toolNames } from './tools.js';
-import { openaiError } from '../shared/error.js';
+import { openaiError } from '../shared/answer/error.js';
 import { withPrivateUser } from '../shared/private-user.js';
-import { relay } from '../shared/relay.js';
-import { sseComment } from '../shared/sse.js';
+import { relay } from '../shared/answer/relay.js';
+import { sseComment } from '../shared/answer/sse.js';
 
 /** Responses. */
 export default defineFormat({

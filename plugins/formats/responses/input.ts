@@ -1,6 +1,6 @@
 import type { FormatContext } from '@gw2api/gateway/plugin/format';
 import type { InputItem, ResponsesBody } from './body.js';
-import { StoredItems, type KnownResponse } from './stored-items.js';
+import { StoredItems, type KnownResponse } from './stored/stored-items.js';
 import { invalidField } from '../shared/body.js';
 
 /** The whole input of a request. */

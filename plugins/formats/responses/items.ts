@@ -1,17 +1,17 @@
 import type { Static, TProperties } from 'typebox';
 import { Type, type BlockOf } from '@gw2api/gateway/plugin';
 import type { InputItem } from './body.js';
-import { openCompaction } from './compaction.js';
+import { openCompaction } from './compaction/compaction.js';
 import { part, readParts, readTexts } from './content.js';
-import { parseArguments } from '../shared/arguments.js';
+import { parseArguments } from '../shared/tools/arguments.js';
 import { bodyCheck, nullable } from '../shared/body.js';
-import { toolResult } from '../shared/call-ids.js';
+import { toolResult } from '../shared/tools/call-ids.js';
 import { openReasoning, plainThinking } from '../shared/reasoning.js';
-import { orphanResult } from '../shared/orphan-results.js';
-import type { Toolbox } from '../shared/toolbox.js';
+import { orphanResult } from '../shared/tools/orphan-results.js';
+import type { Toolbox } from '../shared/tools/toolbox.js';
 import type { Transcript } from '../shared/transcript.js';
-import { ofAnswers, unreadMembers, type MemberReport } from '../shared/unread-members.js';
-import type { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { ofAnswers, unreadMembers, type MemberReport } from '../shared/unread/unread-members.js';
+import type { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 /** Context for reading an item. */
 export interface Reading {

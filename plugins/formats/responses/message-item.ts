@@ -1,8 +1,8 @@
 import type { Citation } from '@gw2api/gateway/plugin/format';
 import type { BinaryString } from '@gw2api/gateway/plugin/raw';
 import type { Item, OpenItem } from './item.js';
-import { jsonBytes } from '../shared/sse.js';
-import { urlCitations } from '../shared/web-search.js';
+import { jsonBytes } from '../shared/answer/sse.js';
+import { urlCitations } from '../shared/tools/web-search.js';
 
 /** Open message item: one text part for several text blocks, then the explanation of a refusal. */
 export class MessageItem {

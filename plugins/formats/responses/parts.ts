@@ -2,10 +2,10 @@ import type { BlockOf, TextBlock } from '@gw2api/gateway/plugin';
 import type { ResponseAnswer } from './answer.js';
 import type { OpenItem } from './item.js';
 import type { MessageItem } from './message-item.js';
-import type { PartTable } from '../shared/answer.js';
-import type { Block, Part } from '../shared/block.js';
+import type { PartTable } from '../shared/answer/answer.js';
+import type { Block, Part } from '../shared/answer/block.js';
 import { sealReasoning } from '../shared/reasoning.js';
-import { type CallerTool, callerTool, customInput } from '../shared/tools.js';
+import { type CallerTool, callerTool, customInput } from '../shared/tools/tools.js';
 import { isRecord } from '../shared/body.js';
 
 /** Blocks of an answer that a response shows; server tools other than web search stay invisible. */

@@ -1,7 +1,7 @@
 import type { ModelEvents } from '@gw2api/gateway/plugin';
 import { ResponseAnswer, type ResponseObject, type ResponsesRequest } from './answer.js';
-import { readerOf } from './compaction-answer.js';
-import { readAll } from '../shared/relay.js';
+import { readerOf } from './compaction/compaction-answer.js';
+import { readAll } from '../shared/answer/relay.js';
 
 /** The whole response: what its stream would have ended with. */
 export async function responsesReply(

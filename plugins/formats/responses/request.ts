@@ -12,12 +12,12 @@ import { contentPaths, type BlockPath } from '../shared/content-paths.js';
 import type { OutputParams } from '../shared/output-format.js';
 import type { ThinkingParams } from '../shared/thinking.js';
 import { readThinking } from '../shared/thinking.js';
-import type { Toolbox } from '../shared/toolbox.js';
+import type { Toolbox } from '../shared/tools/toolbox.js';
 import { Transcript } from '../shared/transcript.js';
 import { withoutNoLimits } from '../shared/no-limit.js';
-import { unreadFields } from '../shared/unread-fields.js';
-import { unreadInFields } from '../shared/unread-members.js';
-import { UnsupportedFields } from '../shared/unsupported-fields.js';
+import { unreadFields } from '../shared/unread/unread-fields.js';
+import { unreadInFields } from '../shared/unread/unread-members.js';
+import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
 const check = bodyCheck(responsesBody);
 const { prompt_cache_key: _, ...readProperties } = responsesBody.properties; // read for the session alone

@@ -1,6 +1,6 @@
 import { Type } from '@gw2api/gateway/plugin';
 import type { FormatRoute } from '@gw2api/gateway/plugin/format';
-import { cancelResponse, deleteResponse, listInputItems, showResponse } from './stored-responses.js';
+import { cancelResponse, deleteResponse, listInputItems, showResponse } from './stored/stored-responses.js';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });

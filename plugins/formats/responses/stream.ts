@@ -3,9 +3,9 @@ import { sseEvent } from '@gw2api/gateway/plugin/format';
 import { type BinaryString, toBinaryString } from '@gw2api/gateway/plugin/raw';
 import { ResponseAnswer, type ResponsesRequest } from './answer.js';
 import type { EventSink } from './item.js';
-import { readerOf } from './compaction-answer.js';
-import { type EventReader, relay, type StreamWriter } from '../shared/relay.js';
-import { sseDone } from '../shared/sse.js';
+import { readerOf } from './compaction/compaction-answer.js';
+import { type EventReader, relay, type StreamWriter } from '../shared/answer/relay.js';
+import { sseDone } from '../shared/answer/sse.js';
 
 /** The events of a streamed response. */
 export function responsesStream(events: ModelEvents, request: ResponsesRequest): AsyncIterable<Buffer> {

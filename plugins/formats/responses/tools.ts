@@ -2,12 +2,12 @@ import { Type, type ToolChoice } from '@gw2api/gateway/plugin';
 import { responsesTool, type InputItem, type ResponsesBody, type ResponsesTool } from './body.js';
 import { itemPath, type ResponsesInput } from './input.js';
 import { bodyCheck, required } from '../shared/body.js';
-import type { ToolParams } from '../shared/tool-choice.js';
-import { customDefinition, functionDefinition, Toolbox } from '../shared/toolbox.js';
-import type { CallerTools } from '../shared/tools.js';
-import { unreadMembers } from '../shared/unread-members.js';
-import { UnsupportedFields } from '../shared/unsupported-fields.js';
-import { webSearchTool } from '../shared/web-search.js';
+import type { ToolParams } from '../shared/tools/tool-choice.js';
+import { customDefinition, functionDefinition, Toolbox } from '../shared/tools/toolbox.js';
+import type { CallerTools } from '../shared/tools/tools.js';
+import { unreadMembers } from '../shared/unread/unread-members.js';
+import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
+import { webSearchTool } from '../shared/tools/web-search.js';
 
 /**
  * Tools of a Responses body by upstream name, for the encoder. `items`: all input items, those of previous

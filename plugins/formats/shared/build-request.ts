@@ -2,12 +2,12 @@ import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import type { CacheControl } from '@gw2api/gateway/plugin/format';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
-import { withUniqueCalls } from './call-ids.js';
+import { withUniqueCalls } from './tools/call-ids.js';
 import { outputFormat, type OutputParams } from './output-format.js';
 import { thinkingFields, type ThinkingParams } from './thinking.js';
-import { resolveTools, type ToolParams } from './tool-choice.js';
+import { resolveTools, type ToolParams } from './tools/tool-choice.js';
 import type { Transcript } from './transcript.js';
-import type { UnsupportedFields } from './unsupported-fields.js';
+import type { UnsupportedFields } from './unread/unsupported-fields.js';
 
 /** Sampling parameters as the caller sent them; null means not set. */
 export interface SamplingParams {

@@ -1,6 +1,6 @@
 import { type MessagesRequest, Type } from '@gw2api/gateway/plugin';
 import { bodyCheck, isRecord, nullable } from './body.js';
-import type { UnsupportedFields } from './unsupported-fields.js';
+import type { UnsupportedFields } from './unread/unsupported-fields.js';
 
 /** Thinking effort and budget that the caller requests. */
 export interface ThinkingParams {

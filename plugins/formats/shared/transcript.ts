@@ -1,6 +1,6 @@
 import type { BlockOf, ContentBlock, Message, TextBlock } from '@gw2api/gateway/plugin';
 import { LastResults } from '@gw2api/gateway/plugin/format';
-import { OrphanResults } from './orphan-results.js';
+import { OrphanResults } from './tools/orphan-results.js';
 
 type Role = Message['role'];
 

@@ -22,13 +22,13 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from '@gw2api/gateway/plugin/upstream';
-import { withCapability } from '../shared/capability.js';
-import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
-import { reportTo } from '../shared/dropped.js';
-import { fittedCall, type FittedCall, type MessagesFeatures } from '../shared/messages-call.js';
-import { refusedIn, type FindPart } from '../shared/refused-part.js';
-import { schemaOptions } from '../shared/schema-options.js';
-import { serverToolsOption } from '../shared/server-tools.js';
+import { withCapability } from '../shared/messages/capability.js';
+import { diagnoseByProbe } from '../shared/messages/diagnose-by-probe.js';
+import { reportTo } from '../shared/losses/dropped.js';
+import { fittedCall, type FittedCall, type MessagesFeatures } from '../shared/messages/messages-call.js';
+import { refusedIn, type FindPart } from '../shared/losses/refused-part.js';
+import { schemaOptions } from '../shared/messages/schema-options.js';
+import { serverToolsOption } from '../shared/messages/server-tools.js';
 import { betaNames, flagsOf, sortBetas, type SortedBetas } from './betas.js';
 import { frameEvents } from './frame-events.js';
 import { countBody, invokeBody, invokeHeaders } from './invoke-body.js';

@@ -1,8 +1,8 @@
-import { findFlagged } from '../shared/beta-fields.js';
-import { addedToolAt, messagesParts } from '../shared/messages-refused.js';
-import { hasOwnMarker } from '../shared/own-markers.js';
-import { addedPart, type FindPart } from '../shared/refused-part.js';
-import type { SchemaOptions } from '../shared/schema-options.js';
+import { findFlagged } from '../shared/messages/beta-fields.js';
+import { addedToolAt, messagesParts } from '../shared/messages/messages-refused.js';
+import { hasOwnMarker } from '../shared/messages/own-markers.js';
+import { addedPart, type FindPart } from '../shared/losses/refused-part.js';
+import type { SchemaOptions } from '../shared/messages/schema-options.js';
 import { flagsOf, sortBetas } from './betas.js';
 
 /** Words of Bedrock about parts of a request; for some of them it has none of its own. `known`: flags that it takes. */

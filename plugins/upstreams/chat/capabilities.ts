@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from '@gw2api/gateway/plugin';
-import { keepAttribution } from '../shared/attribution.js';
-import { extraFieldsOption, withExtraFields, type ExtraPaths } from '../shared/extra-fields.js';
+import { keepAttribution } from '../shared/openai/attribution.js';
+import { extraFieldsOption, withExtraFields, type ExtraPaths } from '../shared/losses/extra-fields.js';
 import { extraPathsOf } from './extra-fields.js';
 import { presetNames, presets } from './presets.js';
 import { capabilityFields, type ServerCapabilities } from './server-capabilities.js';

@@ -1,4 +1,4 @@
-import { extraPaths, type ExtraPaths } from '../shared/extra-fields.js';
+import { extraPaths, type ExtraPaths } from '../shared/losses/extra-fields.js';
 import type { PresetName } from './presets.js';
 
 /** Parameters of the first Chat Completions API, which nearly all servers take. */

@@ -1,4 +1,4 @@
-import { findHint } from '../shared/cache-key.js';
+import { findHint } from '../shared/openai/cache-key.js';
 import {
   allowedField,
   findEffort,
@@ -9,10 +9,10 @@ import {
   samplingFields,
   stopField,
   userField,
-} from '../shared/openai-refused.js';
+} from '../shared/openai/openai-refused.js';
 import { findLimit } from '../shared/max-tokens.js';
-import { addedPart, type FindPart } from '../shared/refused-part.js';
-import { entryValue } from '../shared/refused-part.js';
+import { addedPart, type FindPart } from '../shared/losses/refused-part.js';
+import { entryValue } from '../shared/losses/refused-part.js';
 import type { Capabilities } from './capabilities.js';
 
 /** Words of Chat servers about parts of a translated request; each part but the sampling is a capability. */

@@ -1,6 +1,6 @@
 import type { CallTerms } from '../shared/call-terms.js';
 import { takenEfforts } from '../shared/effort.js';
-import { entryValue } from '../shared/refused-part.js';
+import { entryValue } from '../shared/losses/refused-part.js';
 import type { Capabilities } from './capabilities.js';
 
 /** Capabilities of a server for one call: without what it has refused, and what the model does not have. */

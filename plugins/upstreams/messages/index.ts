@@ -28,11 +28,11 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from '@gw2api/gateway/plugin/upstream';
-import { withCapability } from '../shared/capability.js';
-import { reportTo } from '../shared/dropped.js';
-import { messagesParts } from '../shared/messages-refused.js';
-import { oneBatch } from '../shared/one-batch.js';
-import { refusedIn, type FindPart } from '../shared/refused-part.js';
+import { withCapability } from '../shared/messages/capability.js';
+import { reportTo } from '../shared/losses/dropped.js';
+import { messagesParts } from '../shared/messages/messages-refused.js';
+import { oneBatch } from '../shared/answer/one-batch.js';
+import { refusedIn, type FindPart } from '../shared/losses/refused-part.js';
 import { messagesRequest, type MessagesCall } from './messages-request.js';
 import { listModels } from './model-list.js';
 import { messagesOptions, type MessagesOptions } from './options.js';

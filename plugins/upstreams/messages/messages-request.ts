@@ -1,6 +1,6 @@
 import type { SlotCall } from '@gw2api/gateway/plugin';
-import { isScopeFlag } from '../shared/beta-fields.js';
-import { fittedCall, type FittedCall } from '../shared/messages-call.js';
+import { isScopeFlag } from '../shared/messages/beta-fields.js';
+import { fittedCall, type FittedCall } from '../shared/messages/messages-call.js';
 import type { MessagesOptions } from './options.js';
 
 const betaHeader = 'anthropic-beta';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from '@gw2api/gateway/plugin';
-import { schemaOptions } from '../shared/schema-options.js';
-import { serverToolsOption } from '../shared/server-tools.js';
+import { schemaOptions } from '../shared/messages/schema-options.js';
+import { serverToolsOption } from '../shared/messages/server-tools.js';
 
 /** Options of a slot of the kind `messages`: what its service has of the API. */
 export const messagesOptions = Type.Object(

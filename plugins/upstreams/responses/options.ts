@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from '@gw2api/gateway/plugin';
-import { keepAttribution } from '../shared/attribution.js';
-import { extraFieldsOption } from '../shared/extra-fields.js';
+import { keepAttribution } from '../shared/openai/attribution.js';
+import { extraFieldsOption } from '../shared/losses/extra-fields.js';
 
 /** Options of a slot of the kind `responses`. */
 export const responsesOptions = Type.Object(

@@ -1,4 +1,4 @@
-import { findHint } from '../shared/cache-key.js';
+import { findHint } from '../shared/openai/cache-key.js';
 import {
   allowedField,
   findEffort,
@@ -8,10 +8,10 @@ import {
   refusedField,
   samplingFields,
   userField,
-} from '../shared/openai-refused.js';
+} from '../shared/openai/openai-refused.js';
 import { findLimit } from '../shared/max-tokens.js';
 import { findSystem } from '../shared/system-in-user.js';
-import { addedPart, type FindPart } from '../shared/refused-part.js';
+import { addedPart, type FindPart } from '../shared/losses/refused-part.js';
 
 /** Words of Responses servers about parts of a translated request. */
 export function responsesParts(asksForReasoning: boolean): readonly FindPart[] {

@@ -1,7 +1,7 @@
 import type { CallTerms } from '../shared/call-terms.js';
-import type { Dropped } from '../shared/dropped.js';
+import type { Dropped } from '../shared/losses/dropped.js';
 import { takenEfforts } from '../shared/effort.js';
-import { entryValue } from '../shared/refused-part.js';
+import { entryValue } from '../shared/losses/refused-part.js';
 import type { ResponsesSettings } from './options.js';
 
 /** Settings of a slot for one call: without what it has refused, and what the model does not have. */

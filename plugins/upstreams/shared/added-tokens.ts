@@ -6,7 +6,7 @@ import {
   type TextBlock,
   type Tool,
 } from '@gw2api/gateway/plugin';
-import { estimate } from './counts.js';
+import { estimate } from './answer/counts.js';
 
 /** Call as it was sent. */
 export interface SentCall {

@@ -1,5 +1,5 @@
 import type { MessagesRequest } from '@gw2api/gateway/plugin';
-import type { Dropped } from './dropped.js';
+import type { Dropped } from './losses/dropped.js';
 
 /** Thinking as a request asks for it. */
 export interface ThinkingWish {

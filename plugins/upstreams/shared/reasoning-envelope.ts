@@ -6,7 +6,7 @@ import {
   type Message,
   type MessagesRequest,
 } from '@gw2api/gateway/plugin';
-import { withoutBlocks } from './left-out.js';
+import { withoutBlocks } from './losses/left-out.js';
 
 /** Envelope of thinking without a signature, as a `signature`. */
 export function sealReasoning(envelope: ReasoningEnvelope): string {

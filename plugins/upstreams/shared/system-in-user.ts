@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, MessagesRequest, SlotCall, TextBlock } from '@gw2api/gateway/plugin';
-import { addedPart, type FindPart } from './refused-part.js';
+import { addedPart, type FindPart } from './losses/refused-part.js';
 
 /** Finds system text, which a server does not take, or not as such. */
 export const findSystem: FindPart = (said, { request }) =>

@@ -1,5 +1,5 @@
 import type { MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
-import type { Dropped } from './dropped.js';
+import type { Dropped } from './losses/dropped.js';
 
 const names = ['temperature', 'top_p', 'top_k', 'stop_sequences'] as const;
 

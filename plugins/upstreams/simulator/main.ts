@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { scenarioHelp } from './scenarios.js';
+import { scenarioHelp } from './scenarios/scenarios.js';
 import { startSimulator, type Simulator } from './server.js';
 
 const usage = `Usage: node dist/plugins/upstreams/simulator/main.js [--port N] [--host H]

@@ -1,20 +1,20 @@
 import type { MessagesRequest } from '@gw2api/gateway/plugin';
-import { planAnswer } from './answer.js';
-import { answerHeaders } from './answer-headers.js';
-import { countPrompt, type PromptCache } from './cache.js';
-import { deliverStream, deliverWhole } from './delivery.js';
+import { planAnswer } from './answer/answer.js';
+import { answerHeaders } from './answer/answer-headers.js';
+import { countPrompt, type PromptCache } from './answer/cache.js';
+import { deliverStream, deliverWhole } from './answer/delivery.js';
 import type { RecordedRequest } from './recorded-request.js';
-import { inject } from './faults.js';
-import { framingOf } from './framing.js';
-import { lastUserText, type Scenario } from './marker.js';
-import { messageEvents } from './message-events.js';
+import { inject } from './scenarios/faults.js';
+import { framingOf } from './answer/framing.js';
+import { lastUserText, type Scenario } from './scenarios/marker.js';
+import { messageEvents } from './answer/message-events.js';
 import { describeModel, findModel, listedModels, type ModelTable } from './models.js';
 import { idFrom, randomFrom } from './random.js';
 import { Refusal } from './refusal.js';
-import { checkCount, checkGenerate, type RuleContext } from './rules.js';
-import type { ScenarioSelector } from './scenarios.js';
-import { isObject } from './shape.js';
-import { stepsOf } from './stream-scenarios.js';
+import { checkCount, checkGenerate, type RuleContext } from './rules/rules.js';
+import type { ScenarioSelector } from './scenarios/scenarios.js';
+import { isObject } from './rules/shape.js';
+import { stepsOf } from './scenarios/stream-scenarios.js';
 
 /** State and settings that the operations of one simulator share. */
 export interface SimulatorContext {

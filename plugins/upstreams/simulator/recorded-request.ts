@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@gw2api/gateway/plugin';
 import { collectBytes } from '@gw2api/gateway/plugin/raw';
 import { untilAborted } from '@gw2api/gateway/plugin/upstream';
-import type { FaultTarget } from './faults.js';
+import type { FaultTarget } from './scenarios/faults.js';
 import { Refusal } from './refusal.js';
 
 /** Outcome of an exchange: answer sent, caller gone before its end, or socket destroyed by a scenario. */

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Clock } from '@gw2api/gateway/plugin';
-import { checkHeaders, parseBody } from './admission.js';
-import { answerHeaders } from './answer-headers.js';
-import { PromptCache } from './cache.js';
+import { checkHeaders, parseBody } from './rules/admission.js';
+import { answerHeaders } from './answer/answer-headers.js';
+import { PromptCache } from './answer/cache.js';
 import { RecordedRequest } from './recorded-request.js';
 import type { ModelTable } from './models.js';
 import { operations, type SimulatorContext } from './operations.js';
 import { idFrom } from './random.js';
 import { badRequest, Refusal } from './refusal.js';
-import { ScenarioSelector } from './scenarios.js';
+import { ScenarioSelector } from './scenarios/scenarios.js';
 import { vertexCall } from './vertex-calls.js';
 
 export interface SimulatorOptions {

@@ -1,5 +1,5 @@
 import { badRequest } from './refusal.js';
-import { isObject } from './shape.js';
+import { isObject } from './rules/shape.js';
 
 /** Call of Vertex AI, as the call of the Messages API that it stands for. */
 export interface VertexCall {

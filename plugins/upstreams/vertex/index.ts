@@ -21,15 +21,15 @@ import {
   type UpstreamQuery,
   type UpstreamReply,
 } from '@gw2api/gateway/plugin/upstream';
-import { withCapability } from '../shared/capability.js';
-import { diagnoseByProbe } from '../shared/diagnose-by-probe.js';
-import { reportTo } from '../shared/dropped.js';
+import { withCapability } from '../shared/messages/capability.js';
+import { diagnoseByProbe } from '../shared/messages/diagnose-by-probe.js';
+import { reportTo } from '../shared/losses/dropped.js';
 import { googleError, googleRefusal } from '../shared/google-refusal.js';
-import { fittedCall, type MessagesFeatures } from '../shared/messages-call.js';
-import { messagesParts } from '../shared/messages-refused.js';
-import { refusedIn, type FindPart } from '../shared/refused-part.js';
-import { schemaOptions } from '../shared/schema-options.js';
-import { serverToolsOption } from '../shared/server-tools.js';
+import { fittedCall, type MessagesFeatures } from '../shared/messages/messages-call.js';
+import { messagesParts } from '../shared/messages/messages-refused.js';
+import { refusedIn, type FindPart } from '../shared/losses/refused-part.js';
+import { schemaOptions } from '../shared/messages/schema-options.js';
+import { serverToolsOption } from '../shared/messages/server-tools.js';
 import { knownModels } from './known-models.js';
 import { modelSegment, predictBody, predictHeaders, regionUrl, withVersion } from './wire.js';
 

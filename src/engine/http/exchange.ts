@@ -13,8 +13,8 @@ import { ownSignal } from '../../kit/call-signal.js';
 import { pluginPlace } from '../trace/plugin-place.js';
 import { RequestTrace } from '../trace/request-trace.js';
 import type { Actor } from '../../state/store/contract/actor.js';
-import type { Delivery } from './caller-watch.js';
-import { MemorySocket } from './memory-socket.js';
+import type { Delivery } from './watch/caller-watch.js';
+import { MemorySocket } from './connection/memory-socket.js';
 
 /** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
 export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayState[Key] } & {

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendTo, type DirectBody } from '../../plugin/raw/index.js';
 import type { Clock, GatewayError, Logger, Outcome } from '../../plugin/index.js';
 import type { TraceCost } from '../../plugin/core.js';
-import { BodyWatch } from './body-watch.js';
-import { CallerWatch, type CallerLimits } from './caller-watch.js';
+import { BodyWatch } from './watch/body-watch.js';
+import { CallerWatch, type CallerLimits } from './watch/caller-watch.js';
 import { Exchange, type CoreContext, type CostState } from './exchange.js';
-import { closeLingering, lingerAfterAnswer } from './lingering-close.js';
+import { closeLingering, lingerAfterAnswer } from './connection/lingering-close.js';
 import { requestIdOf } from './request-id.js';
-import { StageWatch } from './stage-watch.js';
-import { sendWhole } from './whole-answer.js';
+import { StageWatch } from './watch/stage-watch.js';
+import { sendWhole } from './connection/whole-answer.js';
 
 export interface ExchangesOptions {
   readonly log: Logger;

@@ -9,7 +9,7 @@ import { pathParameter, type RouteContext } from './route-context.js';
 import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { RouteTable, routesAt } from './route-table.js';
 import { stageRoute } from './stage-route.js';
-import type { Handshake } from './upgrades.js';
+import type { Handshake } from './connection/upgrades.js';
 import { usageOf } from './usage.js';
 
 /** The routes of one runtime. */

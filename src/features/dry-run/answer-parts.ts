@@ -1,4 +1,4 @@
-import { type Received, jsonOrText, type ReceivedEvent } from '../../engine/http/inner-caller.js';
+import { type Received, jsonOrText, type ReceivedEvent } from '../../engine/http/connection/inner-caller.js';
 import type { DryOutcome } from './outcome.js';
 import { MessageFold } from '../../plugin/upstream/index.js';
 import { ModelEvent } from '../../plugin/index.js';

@@ -3,7 +3,7 @@ import type { SlotStatus } from '../../plugin/core.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { answerParts } from './answer-parts.js';
-import type { Received } from '../../engine/http/inner-caller.js';
+import type { Received } from '../../engine/http/connection/inner-caller.js';
 import { isModelCall, type DryOutcome, type OutgoingCall } from './outcome.js';
 
 /** Record of the gateway about a request. */

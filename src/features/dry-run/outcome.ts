@@ -1,4 +1,4 @@
-import type { CallerRequest, ReceivedEvent } from '../../engine/http/inner-caller.js';
+import type { CallerRequest, ReceivedEvent } from '../../engine/http/connection/inner-caller.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 

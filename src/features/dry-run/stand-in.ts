@@ -8,7 +8,7 @@ import {
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { UpstreamKind } from '../../plugin/core.js';
-import { MemorySocket } from '../../engine/http/memory-socket.js';
+import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 
 type StandIn = NonNullable<UpstreamKind['standIn']>;
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../plugin/index.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../../engine/transport/http-client.js';
-import { MemorySocket } from '../../engine/http/memory-socket.js';
+import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
 import { standInServer } from './stand-in.js';
 

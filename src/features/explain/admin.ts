@@ -4,8 +4,9 @@ import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
 import { explanations } from './extension.js';
-import { recordedReport } from './recorded-report.js';
-import { recordedRequest } from './recorded-report.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
+import { isoTime } from '../../operator/schemas.js';
+import type { Gateway } from '../../gateway/gateway.js';
 
 /** Max bytes of a request to explain. */
 const maxExplainBytes = 16 * 1024 * 1024;
@@ -47,3 +48,50 @@ export const adminRoutes: RoutesOf = (gateway) => [
     },
   }),
 ];
+
+/** Recorded facts of a real request: no texts, which the gateway does not keep. */
+function recordedReport(row: LedgerRow): object {
+  const { stages = [], calls = [], answeredBy = null } = row.trace ?? {};
+  return {
+    object: 'recorded_request',
+    id: `${row.atMs}.${row.id}`,
+    at: isoTime(row.atMs),
+    request_id: row.requestId,
+    key: row.keyId ?? null,
+    format: row.format,
+    model: row.model ?? null,
+    answered_by: answeredBy,
+    slot: row.slot ?? null,
+    status: row.status,
+    code: row.code ?? null,
+    failed: row.failed,
+    first_event_ms: row.firstEventMs ?? null,
+    duration_ms: row.durationMs,
+    stages: stages.map(({ stage, ms, skipped = false }) => ({ stage, ms, skipped })),
+    calls: calls.map(({ slot, model = null, ms, code = null }) => ({ slot, model, ms, code })),
+    billed: row.billed,
+    shown: row.shown,
+  };
+}
+
+/**
+ * Row of a request with its trace, by `<time>.<id>` as reports have it, or by its request id: then the last one of
+ * that. A request that has just ended may be in no store yet.
+ */
+async function recordedRequest(gateway: Gateway, id: string): Promise<LedgerRow | undefined> {
+  if (/\p{Cc}/u.test(id) || id.length > maxIdLength) return undefined;
+  const found = await findRow(gateway, id);
+  if (found) return found;
+  await gateway.fleet.flushLedger();
+  return findRow(gateway, id);
+}
+
+const maxIdLength = 300;
+
+async function findRow({ services }: Gateway, id: string): Promise<LedgerRow | undefined> {
+  const { ledger } = services.store;
+  const [, at, own] = /^(\d{1,15})\.(.{1,100})$/.exec(id) ?? [];
+  if (at !== undefined && own !== undefined) return ledger.get({ atMs: Number(at), id: own });
+  const { rows } = await ledger.requests({ requestId: id }, { limit: 1 });
+  return rows[0] && ledger.get(rows[0]);
+}

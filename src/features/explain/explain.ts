@@ -15,7 +15,7 @@ import type {
 } from './explanation.js';
 import { callerSecrets } from '../../engine/masking/caller-secrets.js';
 import { mapTexts, maskedHeaders, withoutSecrets } from '../dry-run/secret-texts.js';
-import { PipelineRecorder } from './pipeline-recorder.js';
+import { PipelineRecorder } from './recording/pipeline-recorder.js';
 import { isBase64, shown, shownText } from '../dry-run/shown.js';
 
 /** Max choices that are kept; a request that waits makes one whenever a state changes. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { CollectedBytes } from '../../plugin/raw/index.js';
 import { GatewayError, type Clock } from '../../plugin/index.js';
-import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
+import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/connection/inner-client.js';
 import type { SocketConnection } from './open-sockets.js';
 import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 

@@ -1,5 +1,5 @@
 import { GatewayError, type Caller } from '../../plugin/index.js';
-import type { Handshake } from '../../engine/http/upgrades.js';
+import type { Handshake } from '../../engine/http/connection/upgrades.js';
 import type { Session } from './session.js';
 
 /** Registry of the open WebSockets, with the number of each key. */

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import { every } from '../../kit/clock.js';
 import { GatewayError, type Clock } from '../../plugin/index.js';
-import type { Delivery } from '../../engine/http/caller-watch.js';
-import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/inner-client.js';
+import type { Delivery } from '../../engine/http/watch/caller-watch.js';
+import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/connection/inner-client.js';
 import { Outbox } from './outbox.js';
 import { errorMessage, Turn } from './turn.js';
 

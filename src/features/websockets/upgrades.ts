@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocketServer } from 'ws';
 import { GatewayError, toGatewayError, type Clock } from '../../plugin/index.js';
-import { CallerWatch, type CallerLimits } from '../../engine/http/caller-watch.js';
-import { answerOn, protocolErrorOf, refuseOn } from '../../engine/http/refusals.js';
+import { CallerWatch, type CallerLimits } from '../../engine/http/watch/caller-watch.js';
+import { answerOn, protocolErrorOf, refuseOn } from '../../engine/http/connection/refusals.js';
 import { shakeHands } from './handshake.js';
 import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 import {
@@ -11,7 +11,7 @@ import {
   serveWithoutUpgrade,
   type UpgradedConnections,
   type UpgradeParts,
-} from '../../engine/http/upgrades.js';
+} from '../../engine/http/connection/upgrades.js';
 import { lastingHeaders } from './handshake.js';
 import { OpenSockets, SocketConnection } from './open-sockets.js';
 import { originError } from './handshake.js';

@@ -1,10 +1,13 @@
-import { ConfigError, type SlotConfig } from '../../config/config.js';
+import path from 'node:path';
+import { ConfigError, type SlotConfig, type Config } from '../../config/config.js';
 import { readConsoleSlot, type ConsoleTerms } from './console-slots.js';
-import { slotLoader } from './slot-loader.js';
 import type { Logger } from '../../plugin/index.js';
 import type { Store, StoredSlot } from '../../state/store/contract/store.js';
 import type { Replacements } from '../../engine/slots/pool-options.js';
 import type { SlotPool } from '../../engine/slots/pool.js';
+import { loadSlots, loadUpstream } from '../../engine/pipeline/load/load-slots.js';
+import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import type { SlotLoader } from '../../engine/slots/open-slot.js';
 
 /** Slot of the console as stored, with the problem that keeps it from serving. */
 export interface ConsoleSlot {
@@ -159,4 +162,19 @@ function inWords(error: unknown): string {
       .map(({ path, message }) => `Its ${path.endsWith('.account.kind') ? 'account' : 'upstream'} ${message}`)
       .join('\n');
   return `Its upstream cannot be opened: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** Loader of the plugins that the slots of a config, and those of the console, name. */
+export function slotLoader({ baseDir }: Pick<Config, 'baseDir'>): SlotLoader {
+  const where = { baseDir, builtins: builtinFolder };
+  return {
+    async slot(config) {
+      const { slots, problems } = await loadSlots([config], where);
+      const [slot] = slots;
+      if (!slot) throw new ConfigError(problems);
+      return slot;
+    },
+    resolvePath: (file) => path.resolve(baseDir, file),
+    upstream: (use, options) => loadUpstream(use, options, where),
+  };
 }

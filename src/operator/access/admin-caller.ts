@@ -1,9 +1,9 @@
-import { callerKey } from '../../plugin/index.js';
+import { callerKey, GatewayError } from '../../plugin/index.js';
 import type { Services } from '../../gateway/services.js';
 import type { Actor } from '../../state/store/contract/actor.js';
 import { masterActor } from './actor.js';
-import { requireMasterKey } from './master-key.js';
 import { requireScope, type AdminScope } from './scopes.js';
+import type { Keys } from '../../plugin/core.js';
 
 type AdminKeys = Pick<Services, 'keys' | 'adminTokens'>;
 type Asking = Parameters<typeof callerKey>[0];
@@ -37,4 +37,16 @@ export async function requireAdminScope(
 ): Promise<void> {
   const { actor, scopes } = await adminCaller(headers, keys, path);
   requireScope({ name: actor.name, scopes }, scope);
+}
+
+/**
+ * Checks that a key is the master key (contract §5). Throws `invalid_api_key` for an unknown key, and
+ * `forbidden` for a protocol key; `area` names what was called.
+ */
+export async function requireMasterKey(key: string, keys: Keys, area: string): Promise<void> {
+  const known = await keys.check(key);
+  if (!known)
+    throw new GatewayError('invalid_api_key', 'The API key is not known here, has expired or was revoked.');
+  if (known.kind === 'key')
+    throw new GatewayError('forbidden', `A protocol key may call /v1/* only; ${area} needs the master key.`);
 }

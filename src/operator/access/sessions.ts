@@ -3,7 +3,7 @@ import type { Caller, OperatorContext } from '../route.js';
 import { timingSafeEqual } from 'node:crypto';
 import { callerKey, GatewayError, isGatewayError } from '../../plugin/index.js';
 import { isSamePerson } from '../../state/store/contract/same-person.js';
-import { requireMasterKey } from './master-key.js';
+import { requireMasterKey } from './admin-caller.js';
 import type { ConsoleSession, Subject } from '../../state/store/contract/store.js';
 import type { Actor } from '../../state/store/contract/actor.js';
 import { LoginGuard } from './login-guard.js';

@@ -4,7 +4,7 @@ import type { Models } from './models.js';
 import type { Metrics } from './metrics.js';
 import type { Format } from './format.js';
 import type { Live, Json } from './live.js';
-import type { PickPolicy, Slots } from './slots.js';
+import type { PickPolicy, Slots } from './slot/slots.js';
 import type { StageRoute } from './route.js';
 import type { ProtocolKey } from './protocol-key.js';
 import type { PluginStore } from './store.js';

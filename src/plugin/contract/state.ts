@@ -1,12 +1,12 @@
 import type Koa from 'koa';
 import type { Caller } from './caller.js';
-import type { EventStream } from '../events/event-stream.js';
+import type { EventStream } from '../events/stream/event-stream.js';
 import type { Logger } from './logger.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
-import type { AddedMarkers, TokenCount, Windows } from './slot.js';
-import type { SlotPicker } from './slots.js';
+import type { AddedMarkers, TokenCount, Windows } from './slot/slot.js';
+import type { SlotPicker } from './slot/slots.js';
 import type { StagePlace, Trace } from './trace.js';
-import type { TransformFactory } from '../events/stream-step.js';
+import type { TransformFactory } from '../events/stream/stream-step.js';
 
 /** System blocks and tools added by the gateway itself; usage-mask subtracts them from the usage. */
 export interface Additions {

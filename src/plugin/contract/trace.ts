@@ -1,7 +1,7 @@
 import type { GatewayError } from './error.js';
 import type { ModelEvent } from '../events/events.js';
 import type { MessagesRequest, Usage } from './messages.js';
-import type { ProgressReceiver } from './slot.js';
+import type { ProgressReceiver } from './slot/slot.js';
 
 /** A stage as log lines name it. */
 export interface StagePlace {

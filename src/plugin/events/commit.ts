@@ -1,12 +1,12 @@
 import { dispatch, type DispatchTable } from '../../kit/dispatch.js';
 import { GatewayError, isGatewayError } from '../contract/error.js';
 import type { ModelEvent, ModelEventBatch, ModelEvents } from './events.js';
-import { EventStream } from './event-stream.js';
-import { errorWithout, eventWithout, type HideSecrets } from './hide-secrets.js';
+import { EventStream } from './stream/event-stream.js';
+import { errorWithout, eventWithout, type HideSecrets } from './text/hide-secrets.js';
 import { HeldTransform } from './held-transform.js';
 import { KeptBatches } from './kept-batches.js';
 import type { ContentBlock, MessagesStreamEvent } from '../contract/messages.js';
-import type { Transform, TransformFactory } from './stream-step.js';
+import type { Transform, TransformFactory } from './stream/stream-step.js';
 import { errorFromEvent, interruptedError } from './upstream-error.js';
 
 export interface CommitOptions {

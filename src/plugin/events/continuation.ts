@@ -1,5 +1,5 @@
 import type { ModelEvents } from './events.js';
-import { EventStream } from './event-stream.js';
+import { EventStream } from './stream/event-stream.js';
 import { MessageFold, mergeUsage } from './fold.js';
 import { mapEvents, tapEvents, type EventMap } from './map-events.js';
 import type {

@@ -1,12 +1,12 @@
 import { GatewayError } from '../contract/error.js';
-import { deltaText } from './delta-text.js';
+import { deltaText } from './text/delta-text.js';
 import { invalidPath } from './event-shape.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 import { isTooDeep } from '../http/parse-json.js';
 import { keepEventInputs } from '../inputs/body-inputs.js';
 import { jsonWithInputs } from '../inputs/inputs-json.js';
 import { cutPlainDelta, deltaEvent, type PlainDelta } from '../raw/plain-delta.js';
-import { textOf, type RawLines, type BinaryStringBuilder } from '../raw/binary-string-builder.js';
+import { textOf, type RawLines, type BinaryStringBuilder } from '../raw/binary-string.js';
 
 /** Batch: the events of one network read. Handling each event alone would be the main cost of a stream. */
 export type ModelEventBatch = readonly ModelEvent[];

@@ -1,5 +1,5 @@
 import type { ModelEventBatch } from './events.js';
-import type { Transform } from './stream-step.js';
+import type { Transform } from './stream/stream-step.js';
 
 /**
  * Transform before the commit point. Of an answer that fails there it lets nothing out, so that another slot

@@ -1,7 +1,7 @@
 import { dispatch, type DispatchTable } from '../../kit/dispatch.js';
 import { ModelEvent, type ModelEventBatch, type ModelEvents } from './events.js';
-import { EventStream } from './event-stream.js';
-import type { Transform } from './stream-step.js';
+import { EventStream } from './stream/event-stream.js';
+import type { Transform } from './stream/stream-step.js';
 import type { MessagesStreamEvent } from '../contract/messages.js';
 
 /**

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../contract/error.js';
-import { deltaText } from './delta-text.js';
+import { deltaText } from './text/delta-text.js';
 import type { ModelEvent } from './events.js';
 
 /**

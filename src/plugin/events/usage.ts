@@ -1,7 +1,7 @@
 import type { ModelEvent } from './events.js';
 import { mergeUsage } from './fold.js';
 import type { Usage } from '../contract/messages.js';
-import type { Windows } from '../contract/slot.js';
+import type { Windows } from '../contract/slot/slot.js';
 import type { CallTimer, Trace } from '../contract/trace.js';
 
 /** Sums two usage reports by field, nested counts included; of other values the later one is kept. */
@@ -66,4 +66,21 @@ function usageOf(event: ModelEvent): Usage | undefined {
   const { json } = event;
   if (json.type === 'message_start') return json.message.usage;
   return json.type === 'message_delta' ? json.usage : undefined;
+}
+
+const fields = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'input_tokens'] as const;
+
+/**
+ * Part of a usage report that `tokens` account for: cache reads first, then cache writes, then plain input;
+ * never more than reported.
+ */
+export function maskedPart(usage: Usage, tokens: number): Usage {
+  const part: Record<string, number> = {};
+  let left = tokens;
+  for (const field of fields) {
+    const taken = Math.min(left, usage[field] ?? 0);
+    left -= taken;
+    if (taken > 0) part[field] = taken;
+  }
+  return part;
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { TlsSettings } from '../contract/upstream.js';
+import type { TlsSettings } from '../contract/slot/upstream.js';
 import { tlsOptions } from './tls-options.js';
 
 /** Variables of the environment that name a proxy; NO_PROXY names hosts that are reached without it. */

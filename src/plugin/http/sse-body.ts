@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Clock } from '../../kit/clock.js';
-import { EventStream } from '../events/event-stream.js';
-import type { Flow } from '../events/stream-controller.js';
+import { EventStream } from '../events/stream/event-stream.js';
+import type { Flow } from '../events/stream/stream-controller.js';
 import { Deadline } from '../../kit/deadline.js';
 import type { SsePiece } from './sse-text.js';
 

@@ -1,4 +1,4 @@
-import type { TlsSettings } from '../contract/upstream.js';
+import type { TlsSettings } from '../contract/slot/upstream.js';
 
 /** Options of a TLS connection, but for the name; a certificate that is trusted by itself needs no issuer. */
 export function tlsOptions({ ca, cert, key }: TlsSettings = {}): object {

@@ -1,6 +1,6 @@
 import { allowedToolsExtra, offeredTools } from '../stage/allowed-tools.js';
 import type { Loss } from '../contract/loss.js';
-import type { SlotCall } from '../contract/slot.js';
+import type { SlotCall } from '../contract/slot/slot.js';
 import { GatewayError } from '../contract/error.js';
 import { extraLosses, extraPath } from '../stage/extras.js';
 import { withFields } from '../raw/with-fields.js';

@@ -1,7 +1,7 @@
 import type { Loss } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
 import type { ModelProfile } from '../contract/models.js';
-import type { SlotCall } from '../contract/slot.js';
+import type { SlotCall } from '../contract/slot/slot.js';
 
 /** Fields to set, or with undefined to leave out. */
 type Changes = { readonly [Key in keyof MessagesRequest]?: MessagesRequest[Key] | undefined };

@@ -1,5 +1,5 @@
 import type { MessagesRequest } from '../contract/messages.js';
-import type { SlotCall } from '../contract/slot.js';
+import type { SlotCall } from '../contract/slot/slot.js';
 import { narrowedForMessages } from './narrowed-call.js';
 
 /** Thinking or effort of a call that its upstream has refused. */

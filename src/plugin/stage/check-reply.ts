@@ -1,5 +1,5 @@
 import type { ModelReply } from '../contract/state.js';
-import { EventStream } from '../events/event-stream.js';
+import { EventStream } from '../events/stream/event-stream.js';
 
 /** Checks the reply of an interceptor. Throws a TypeError that names the field. */
 export function checkReply(reply: unknown): ModelReply {

@@ -1,6 +1,6 @@
 import type { Loss } from '../contract/loss.js';
 import type { MessagesRequest } from '../contract/messages.js';
-import type { SlotCall } from '../contract/slot.js';
+import type { SlotCall } from '../contract/slot/slot.js';
 
 /**
  * Fields of a caller that have no name in Messages, under their names in Chat Completions: `seed`, `logit_bias`;

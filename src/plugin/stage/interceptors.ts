@@ -9,7 +9,7 @@ import type {
 } from '../contract/state.js';
 import { checkReply } from './check-reply.js';
 import { committed } from '../events/commit.js';
-import { WatchedTransform } from '../events/watched-transform.js';
+import { WatchedTransform } from '../events/stream/watched-transform.js';
 import { withFields } from '../raw/with-fields.js';
 import type { StagePlace } from '../contract/trace.js';
 

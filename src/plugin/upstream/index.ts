@@ -1,19 +1,19 @@
 /** `@gw2api/gateway/plugin/upstream`: what upstreams and accounts need besides `@gw2api/gateway/plugin`. */
 export { allowedTools, offeredTools } from '../stage/allowed-tools.js';
-export { defineAccount } from '../contract/account.js';
-export type { Account, AccountHost, TokenStore } from '../contract/account.js';
+export { defineAccount } from '../contract/slot/account.js';
+export type { Account, AccountHost, TokenStore } from '../contract/slot/account.js';
 export type {
   Credential,
   HttpAnswer,
   HttpClient,
   OutgoingRequest,
   SseTranslator,
-} from '../contract/http-client.js';
+} from '../contract/slot/http-client.js';
 export type { CacheControl, Citation, StopDetails } from '../contract/messages.js';
 export type { ModelProfile } from '../contract/models.js';
-export type { DiagnosisStep, RefusedPart, UpstreamReply } from '../contract/slot.js';
+export type { DiagnosisStep, RefusedPart, UpstreamReply } from '../contract/slot/slot.js';
 export type { OAuthTokens } from '../contract/store.js';
-export { defineUpstream } from '../contract/upstream.js';
+export { defineUpstream } from '../contract/slot/upstream.js';
 export type {
   ListedModel,
   SlotSettings,
@@ -21,7 +21,7 @@ export type {
   UpstreamCall,
   UpstreamHost,
   UpstreamQuery,
-} from '../contract/upstream.js';
+} from '../contract/slot/upstream.js';
 export { dispatch } from '../../kit/dispatch.js';
 export type { DispatchTable } from '../../kit/dispatch.js';
 export { MessageFold } from '../events/fold.js';

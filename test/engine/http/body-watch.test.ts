@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isTooSlow, type BodyProgress } from '#src/engine/http/body-watch.js';
+import { isTooSlow, type BodyProgress } from '#src/engine/http/watch/body-watch.js';
 
 const idleMs = 30_000;
 

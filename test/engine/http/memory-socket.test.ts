@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { MemorySocket } from '#src/engine/http/memory-socket.js';
+import { MemorySocket } from '#src/engine/http/connection/memory-socket.js';
 
 describe('memory socket', () => {
   it('carries what one end writes to the other, and its end', async () => {

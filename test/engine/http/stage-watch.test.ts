@@ -1,7 +1,7 @@
 import { once, EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { Exchange } from '#src/engine/http/exchange.js';
-import { StageWatch } from '#src/engine/http/stage-watch.js';
+import { StageWatch } from '#src/engine/http/watch/stage-watch.js';
 import { RequestTrace } from '#src/engine/trace/request-trace.js';
 
 describe('the watch over stages', () => {

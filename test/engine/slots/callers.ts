@@ -1,5 +1,5 @@
 import type { GatewayError, Host, MessagesRequest, SlotLease, SlotPicker } from '@gw2api/gateway/plugin';
-import type { LeaseRequest } from '#src/plugin/contract/slots.js';
+import type { LeaseRequest } from '#src/plugin/contract/slot/slots.js';
 
 /** Those who ask for places in one run: who holds which lease, and how many wait for one. */
 export class Callers {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LeaseRequest } from '#src/plugin/contract/slots.js';
+import type { LeaseRequest } from '#src/plugin/contract/slot/slots.js';
 import type { PickPolicy } from '#src/plugin/index.js';
 import type { Binding } from '#src/state/store/contract/store.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';

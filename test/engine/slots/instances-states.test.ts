@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { GatewayError } from '#src/plugin/index.js';
-import type { SlotStatus } from '#src/plugin/contract/slot.js';
+import type { SlotStatus } from '#src/plugin/contract/slot/slot.js';
 import { builtinPolicies } from '#src/engine/slots/selection/policies.js';
 import { calm, openInstances, slowly, type Instances } from './instances.js';
 import {

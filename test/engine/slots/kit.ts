@@ -8,9 +8,9 @@ import {
   type TokenCount,
 } from '#src/plugin/index.js';
 import type { Credential, Upstream, UpstreamCall, UpstreamReply } from '#src/plugin/upstream/index.js';
-import type { LeaseRequest } from '#src/plugin/contract/slots.js';
-import type { AccountKind } from '#src/plugin/contract/account.js';
-import type { UpstreamKind } from '#src/plugin/contract/upstream.js';
+import type { LeaseRequest } from '#src/plugin/contract/slot/slots.js';
+import type { AccountKind } from '#src/plugin/contract/slot/account.js';
+import type { UpstreamKind } from '#src/plugin/contract/slot/upstream.js';
 import { defineUpstream } from '@gw2api/gateway/plugin/upstream';
 import { fakeModels, ManualClock } from '@gw2api/gateway/testing';
 import apiKey from '#plugins/accounts/api-key.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { LeaseRequest } from '#src/plugin/contract/slots.js';
+import type { LeaseRequest } from '#src/plugin/contract/slot/slots.js';
 import type { SlotConfig } from '#src/config/config.js';
 import { builtinPolicies } from '#src/engine/slots/selection/policies.js';
 import { Callers, leaseSteps } from './callers.js';

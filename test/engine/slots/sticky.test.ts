@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import type { LeaseRequest } from '#src/plugin/contract/slots.js';
+import type { LeaseRequest } from '#src/plugin/contract/slot/slots.js';
 import type { Binding } from '#src/state/store/contract/store.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';
 import {

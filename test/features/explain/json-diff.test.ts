@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { copyOf, differences, isSame } from '#src/features/explain/json-diff.js';
+import { copyOf, differences, isSame } from '#src/features/explain/recording/json-diff.js';
 
 describe('the difference of two requests', () => {
   it('names each place that has changed, with what was there and what is', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EventStream, GatewayError, wrapCall } from '#src/plugin/index.js';
 import { noInterceptors } from '#src/plugin/stage/interceptors.js';
 import { RequestTrace } from '#src/engine/trace/request-trace.js';
-import { PipelineRecorder } from '#src/features/explain/pipeline-recorder.js';
+import { PipelineRecorder } from '#src/features/explain/recording/pipeline-recorder.js';
 import type { ExplainedStage } from '#src/features/explain/explanation.js';
 import { list, Workshop } from '../../engine/pipeline/workshop.js';
 import { textEvents } from './events.js';

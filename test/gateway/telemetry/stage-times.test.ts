@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PrometheusMetrics } from '#src/gateway/telemetry/metrics.js';
 import { StageMetrics, stageMetricNames } from '#src/gateway/telemetry/stage-metrics.js';
-import { stageTimes } from '#src/gateway/telemetry/stage-times.js';
+import { stageTimes } from '#src/gateway/telemetry/group-metrics.js';
 
 /** Measurements of a process whose stage has taken these times, in milliseconds. */
 async function measured(times: readonly number[], { faults = 0, skips = 0 } = {}) {

@@ -16,7 +16,7 @@ import { StreamController, type Sink } from '@gw2api/gateway/plugin/raw';
 import { messageEvents, replyOf } from '@gw2api/gateway/testing';
 import { chatStream } from '#plugins/formats/chat/stream.js';
 import { messagesStream } from '#plugins/formats/messages/stream.js';
-import { relay, type StreamWriter } from '#plugins/formats/shared/relay.js';
+import { relay, type StreamWriter } from '#plugins/formats/shared/answer/relay.js';
 
 const turn = messageEvents({ text: 'Hello.' }).map((event) => ModelEvent.of(event));
 const request = { model: 'm', max_tokens: 1, messages: [] };

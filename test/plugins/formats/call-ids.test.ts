@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
-import { CallIds, withUniqueCalls } from '#plugins/formats/shared/call-ids.js';
+import { CallIds, withUniqueCalls } from '#plugins/formats/shared/tools/call-ids.js';
 
 const call = (id: string): ContentBlock => ({ type: 'tool_use', id, name: 'look', input: {} });
 const result = (id: string, content: string): ContentBlock => ({

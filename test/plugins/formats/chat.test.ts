@@ -4,7 +4,7 @@ import chat from '#plugins/formats/chat/index.js';
 import { ChatChoice, chatParts, type ChatRequest } from '#plugins/formats/chat/choice.js';
 import { chatReply } from '#plugins/formats/chat/reply.js';
 import { chatStream } from '#plugins/formats/chat/stream.js';
-import { AnswersReader } from '#plugins/formats/shared/answers.js';
+import { AnswersReader } from '#plugins/formats/shared/answer/answers.js';
 import { foldChat, wholeChat } from './grammar/chat.js';
 import { end, made, messageStart, refused, text, tool } from './events.js';
 import {

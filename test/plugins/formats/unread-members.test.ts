@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { expect } from 'chai';
-import { unreadMembers } from '#plugins/formats/shared/unread-members.js';
-import { UnsupportedFields } from '#plugins/formats/shared/unsupported-fields.js';
+import { unreadMembers } from '#plugins/formats/shared/unread/unread-members.js';
+import { UnsupportedFields } from '#plugins/formats/shared/unread/unsupported-fields.js';
 import { countedPart } from './counted-fields.js';
 
 const report = unreadMembers(Type.Array(Type.Object({ role: Type.String() })));

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { UpstreamKind } from '#src/plugin/contract/upstream.js';
+import type { UpstreamKind } from '#src/plugin/contract/slot/upstream.js';
 import { upstreamChecks, type PlayedScenario, type UpstreamScenario } from '@gw2api/gateway/testing';
 import bedrock from '#plugins/upstreams/bedrock/index.js';
 import messages from '#plugins/upstreams/messages/index.js';

@@ -11,7 +11,7 @@ import { dialects, formatNames } from './dialects.js';
 import { slotAt, stages, startGateway, startPair, type GatewayUnderTest } from '../harness.js';
 import { json, startReplay, type Replay } from './replay.js';
 import type { FormatName } from '../../support/formats.js';
-import { withFittedSchemas } from '#plugins/upstreams/shared/anthropic-schemas.js';
+import { withFittedSchemas } from '#plugins/upstreams/shared/messages/anthropic-schemas.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { mkdir, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { keepMasterKey, masterKeyOf, secretKeyOf } from '#src/cli/first-start.js';
+import { keepMasterKey, masterKeyOf, secretKeyOf } from '#src/cli/serve/first-start.js';
 import { ProcessWorkshop, type GatewayProcess } from '../gateway-process.js';
 import { ask, env, envOf, faultOfEnv, key, post, takePort, yaml } from './process-kit.js';
 

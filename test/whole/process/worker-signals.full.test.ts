@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { ProcessWorkshop } from '../gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from '../held-upstream.js';
+import { endsBySigterm, isNoise, makeNoise, refused, startUnread } from './unread-log.js';
 import {
   workshop,
   endProcesses,
@@ -65,5 +67,24 @@ describe('signals to a primary', function () {
     for (const { stream } of streams) expect(await stream.text()).to.include('message_stop');
     const { signal } = await gateway.ended; // every process that has its output open has ended
     expect(signal).to.equal('SIGKILL');
+  });
+});
+
+describe('a gateway whose standard output nobody reads', function () {
+  this.timeout(40_000);
+  const processes = new ProcessWorkshop();
+  afterEach(() => processes.end());
+
+  it('ends by SIGTERM with 2 of its processes serving', () => endsBySigterm(processes, 2));
+
+  it('gives what waits some time before it ends', async () => {
+    const { gateway, url } = await startUnread(processes);
+    await makeNoise(url, 12, 256 * 1024);
+    gateway.signal('SIGTERM');
+    await refused(url);
+    gateway.resumeOutput();
+    await gateway.ended;
+    expect(gateway.logged.filter(isNoise)).to.have.length(12);
+    await gateway.log('Shutting down.');
   });
 });

@@ -1,14 +1,14 @@
 import { extrasOf, type BlockOf, type ContentBlock, type Message } from '@gw2api/gateway/plugin';
 import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import { inputJson } from '@gw2api/gateway/plugin/upstream';
-import { leftOutText } from '../../shared/left-out.js';
-import { callId } from './call-id.js';
+import { leftOutText } from '../../shared/losses/left-out.js';
 import type { AssistantMessage, ChatPart, ChatToolCall, ThinkingPart } from './chat-body.js';
 import { contentOf, partOf, type Conversion } from './content.js';
 import { runsBySpeaker } from './speakers.js';
 import { fieldsOf } from '../../shared/fields.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
 import type { Capabilities } from '../capabilities.js';
+import { sha256, shortCallId } from '../../shared/openai/tool-names.js';
 
 /**
  * Messages of an assistant turn, one for each who speaks in it, in words where nothing of it can be expressed; none for
@@ -173,4 +173,10 @@ function detailsOf({ signature }: ThinkingBlock, { vendor }: Capabilities): read
   const envelope = openReasoning(signature);
   const isOwn = envelope?.vendor === vendor || envelope?.vendor === '';
   return isOwn && Array.isArray(envelope.data) ? envelope.data : [];
+}
+
+/** Id of a tool call as the server takes it: the same each time, so that calls and results agree. */
+export function callId(id: string, { toolCallIds }: Pick<Capabilities, 'toolCallIds'>): string {
+  if (toolCallIds === 'any') return shortCallId(id);
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256(id).slice(0, 9);
 }

@@ -1,18 +1,18 @@
 import type { Loss, MessagesRequest, Tool } from '@gw2api/gateway/plugin';
 import { LastResults } from '@gw2api/gateway/plugin/format';
-import { withCacheKey, withoutHints } from '../../shared/cache-key.js';
+import { withCacheKey, withoutHints } from '../../shared/openai/cache-key.js';
 import type { CallTerms } from '../../shared/call-terms.js';
-import { withoutAttribution } from '../../shared/attribution.js';
+import { withoutAttribution } from '../../shared/openai/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
-import { Dropped } from '../../shared/dropped.js';
+import { Dropped } from '../../shared/losses/dropped.js';
 import { withOutputConfig } from '../../shared/output-words.js';
 import { withinLimit } from '../../shared/max-tokens.js';
-import { refuseThread } from '../../shared/server-thread.js';
-import { withExtraFieldsOf } from '../../shared/extra-fields.js';
-import { ToolNames } from '../../shared/tool-names.js';
+import { refuseThread } from '../../shared/openai/server-thread.js';
+import { withExtraFieldsOf } from '../../shared/losses/extra-fields.js';
+import { ToolNames } from '../../shared/openai/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
-import { reportUnread } from '../../shared/unread.js';
-import { reportUnreadParts } from '../../shared/unread-parts.js';
+import { reportUnread } from '../../shared/openai/unread.js';
+import { reportUnreadParts } from '../../shared/losses/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
 import { capabilitiesFor } from '../taken-back.js';
@@ -23,9 +23,9 @@ import { withLastMarkers, withMarker } from './markers.js';
 import { thinkingFields } from './thinking.js';
 import { toolFields } from './tools.js';
 import { prefillFields } from './turns.js';
-import { sentFormat } from '../../shared/openai-schemas.js';
+import { sentFormat } from '../../shared/openai/openai-schemas.js';
 import { schemaOf, withInstruction } from '../../shared/output-words.js';
-import { shortUser } from '../../shared/tool-names.js';
+import { shortUser } from '../../shared/openai/tool-names.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;

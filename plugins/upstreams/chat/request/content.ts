@@ -4,10 +4,10 @@ import { dispatch, extraPath, type DispatchTable } from '@gw2api/gateway/plugin/
 import type { Capabilities } from '../capabilities.js';
 import type { ChatContent, ChatPart, TextPart } from './chat-body.js';
 import { withMarker, type Marking } from './markers.js';
-import type { AddedTools } from '../../shared/sent-choice.js';
-import type { SchemaReceiver } from '../../shared/openai-schemas.js';
-import { plainBlocks } from '../../shared/plain-blocks.js';
-import type { ToolNames } from '../../shared/tool-names.js';
+import type { AddedTools } from '../../shared/losses/sent-choice.js';
+import type { SchemaReceiver } from '../../shared/openai/openai-schemas.js';
+import { plainBlocks } from '../../shared/losses/plain-blocks.js';
+import type { ToolNames } from '../../shared/openai/tool-names.js';
 
 /** Conversion of the parts of one request. */
 export interface Conversion extends AddedTools, SchemaReceiver, Marking {

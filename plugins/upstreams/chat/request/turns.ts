@@ -1,6 +1,6 @@
 import type { CallReader } from '../../shared/answers-in-order.js';
 import { extrasOf, type MessagesRequest } from '@gw2api/gateway/plugin';
-import { prefillPath } from '../../shared/placed-blocks.js';
+import { prefillPath } from '../../shared/losses/placed-blocks.js';
 import type { Capabilities } from '../capabilities.js';
 import type { AssistantMessage, ChatMessage } from './chat-body.js';
 import type { Conversion } from './content.js';

@@ -1,5 +1,5 @@
 import { fieldsOf, type Fields } from '../../shared/fields.js';
-import { openaiError, openaiTokens } from '../../shared/openai-stand-in.js';
+import { openaiError, openaiTokens } from '../../shared/openai/openai-stand-in.js';
 
 /** Events of one answer of the Messages API as chunks of Chat Completions. */
 export class ChunkWriter {

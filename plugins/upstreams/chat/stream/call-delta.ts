@@ -1,6 +1,6 @@
 import { inputJson, isTooDeep, keepArguments } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, textOf } from '../../shared/fields.js';
-import { malformed } from '../../shared/openai-stream-error.js';
+import { malformed } from '../../shared/openai/openai-stream-error.js';
 
 /** Piece of a tool call. */
 export interface CallDelta {

@@ -1,7 +1,7 @@
 import type { Citation } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, type Fields, listOf, textOf } from '../../shared/fields.js';
-import { malformed } from '../../shared/openai-stream-error.js';
-import { pageCitation } from '../../shared/page-citation.js';
+import { malformed } from '../../shared/openai/openai-stream-error.js';
+import { pageCitation } from '../../shared/answer/page-citation.js';
 import type { LatePart } from './late-text.js';
 
 /** Fields of a chunk. Throws for what is no JSON object. */

@@ -1,4 +1,4 @@
-import { malformed } from '../../shared/openai-stream-error.js';
+import { malformed } from '../../shared/openai/openai-stream-error.js';
 
 export interface LatePart {
   readonly kind: 'text' | 'thinking';

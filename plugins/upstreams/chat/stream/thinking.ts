@@ -1,5 +1,5 @@
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
-import type { Blocks } from '../../shared/blocks.js';
+import type { Blocks } from '../../shared/answer/blocks.js';
 import { listOf, textOf, type Fields, fieldsOf } from '../../shared/fields.js';
 
 /** Thinking of one answer, whose blocks are signed by an envelope of ours. */

@@ -1,7 +1,7 @@
 import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
-import type { Blocks } from '../../shared/blocks.js';
-import { malformed } from '../../shared/openai-stream-error.js';
-import type { ToolNames } from '../../shared/tool-names.js';
+import type { Blocks } from '../../shared/answer/blocks.js';
+import { malformed } from '../../shared/openai/openai-stream-error.js';
+import type { ToolNames } from '../../shared/openai/tool-names.js';
 import type { CallDelta } from './call-delta.js';
 import { JsonEnd } from './json-end.js';
 import { ToolCall } from './tool-call.js';

@@ -1,5 +1,5 @@
 import type { Usage } from '@gw2api/gateway/plugin';
-import { count, uncached } from '../../shared/counts.js';
+import { count, uncached } from '../../shared/answer/counts.js';
 import { fieldsOf, type Fields } from '../../shared/fields.js';
 
 /** Token counts of a stream: the last ones that are not all zero, which says that nothing was counted. */

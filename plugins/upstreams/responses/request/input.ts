@@ -3,10 +3,10 @@ import { inputJson } from '@gw2api/gateway/plugin/upstream';
 import { answersInOrder, type CallReader } from '../../shared/answers-in-order.js';
 import { asError, saysError } from '../../shared/answers-in-order.js';
 import { asUserTurn } from '../../shared/late-system.js';
-import { leftOutText } from '../../shared/left-out.js';
-import { placedBlocks } from '../../shared/placed-blocks.js';
+import { leftOutText } from '../../shared/losses/left-out.js';
+import { placedBlocks } from '../../shared/losses/placed-blocks.js';
 import { openReasoning } from '../../shared/reasoning-envelope.js';
-import { shortCallId } from '../../shared/tool-names.js';
+import { shortCallId } from '../../shared/openai/tool-names.js';
 import type { InputItem, InputPart } from './input-items.js';
 import { partOf, type Conversion } from './parts.js';
 

@@ -1,10 +1,10 @@
 import type { ContentBlock } from '@gw2api/gateway/plugin';
 import type { LastResults } from '@gw2api/gateway/plugin/format';
 import { dispatch, type DispatchTable } from '@gw2api/gateway/plugin/upstream';
-import type { AddedTools } from '../../shared/sent-choice.js';
-import type { SchemaReceiver } from '../../shared/openai-schemas.js';
-import { plainBlocks } from '../../shared/plain-blocks.js';
-import type { ToolNames } from '../../shared/tool-names.js';
+import type { AddedTools } from '../../shared/losses/sent-choice.js';
+import type { SchemaReceiver } from '../../shared/openai/openai-schemas.js';
+import { plainBlocks } from '../../shared/losses/plain-blocks.js';
+import type { ToolNames } from '../../shared/openai/tool-names.js';
 import type { ResponsesSettings } from '../options.js';
 import type { InputPart } from './input-items.js';
 

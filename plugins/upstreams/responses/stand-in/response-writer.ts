@@ -1,5 +1,5 @@
 import { fieldsOf, textOf, type Fields } from '../../shared/fields.js';
-import { openaiError, openaiTokens } from '../../shared/openai-stand-in.js';
+import { openaiError, openaiTokens } from '../../shared/openai/openai-stand-in.js';
 
 /** Events of one answer of the Messages API as events of the Responses API. */
 export class ResponseWriter {

@@ -1,10 +1,10 @@
 import { inputJson, isCutInput } from '@gw2api/gateway/plugin/upstream';
-import type { Blocks } from '../../shared/blocks.js';
+import type { Blocks } from '../../shared/answer/blocks.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
-import { malformed } from '../../shared/openai-stream-error.js';
-import { pageCitation } from '../../shared/page-citation.js';
+import { malformed } from '../../shared/openai/openai-stream-error.js';
+import { pageCitation } from '../../shared/answer/page-citation.js';
 import { sealReasoning } from '../../shared/reasoning-envelope.js';
-import type { ToolNames } from '../../shared/tool-names.js';
+import type { ToolNames } from '../../shared/openai/tool-names.js';
 
 /** Terms of the request that an answer is read by. */
 export interface AnswerTerms {

@@ -1,5 +1,5 @@
 import type { Usage } from '@gw2api/gateway/plugin';
-import { count, uncached } from '../../shared/counts.js';
+import { count, uncached } from '../../shared/answer/counts.js';
 import { fieldsOf } from '../../shared/fields.js';
 
 /**

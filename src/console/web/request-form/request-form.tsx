@@ -3,9 +3,9 @@ import { fetchKeyNames } from '../api/names.js';
 import { usePlace } from '../state/location.js';
 import { useResource } from '../state/use-resource.js';
 import { Button } from '../ui/button.js';
-import { TextArea } from '../ui/field.js';
+import { TextArea } from '../ui/input/field.js';
 import { Card } from '../ui/page.js';
-import { Select } from '../ui/select.js';
+import { Select } from '../ui/input/select.js';
 import './request-form.css';
 
 /** Request of an operator; `as`: id of a key, `master`, or null without a key. */

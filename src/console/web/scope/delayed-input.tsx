@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Input } from '../ui/field.js';
+import { Input } from '../ui/input/field.js';
 
 interface DelayedInputProps {
   readonly label: string;

@@ -1,12 +1,11 @@
 import { useState, useEffect } from 'preact/hooks';
-import { codes } from '../format/words.js';
+import { codes, formatWords } from '../format/words.js';
 import { changeQuery } from '../state/location.js';
 import { Button } from '../ui/button.js';
-import { Select, type Option } from '../ui/select.js';
+import { Select, type Option } from '../ui/input/select.js';
 import { DelayedInput } from './delayed-input.js';
 import { KeyField } from './key-field.js';
-import { FilterChips } from './filter-chips.js';
-import { ChoiceField } from './choice-field.js';
+import { ChoiceField } from './key-field.js';
 import {
   causeOptions,
   filterWords,
@@ -15,10 +14,13 @@ import {
   outcomeOptions,
   type FilterName,
   type Filters,
+  filterNames,
 } from './filters.js';
 import { isFiltered } from './scope.js';
 import { fetchKeyNames, fetchModels, fetchSlotNames, fetchTeamNames } from '../api/names.js';
 import { useResource } from '../state/use-resource.js';
+import { Icon } from '../ui/icon.js';
+import { useNames } from './names.js';
 
 interface FilterBarProps {
   readonly filters: Filters;
@@ -136,4 +138,43 @@ function useIdle(): boolean {
     return () => clearTimeout(timer);
   }, []);
   return isIdle;
+}
+
+/** The filters in force, each with a button that takes it away. */
+function FilterChips({ filters }: { readonly filters: Filters }) {
+  const names = {
+    key: useNames('keys', filters.key !== undefined),
+    team: useNames('teams', filters.team !== undefined),
+  };
+  const given = filterNames.filter((name) => filters[name] !== undefined);
+  if (given.length === 0) return null;
+  return (
+    <ul class="filter-chips" aria-label="Filters in force">
+      {given.map((name) => {
+        const value = filters[name] ?? '';
+        const text = name === 'key' || name === 'team' ? names[name](value) : valueInWords(name, value);
+        return (
+          <li key={name} class="filter-chip">
+            <span class="dim">{filterWords[name]}</span>
+            <span class={name in names ? 'name name-found' : 'name'} title={text}>
+              {text}
+            </span>
+            <button
+              type="button"
+              aria-label={`Remove the filter ${filterWords[name]}: ${text}`}
+              onClick={() => changeQuery({ [name]: null }, { push: true })}
+            >
+              <Icon name="close" size={13} />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function valueInWords(name: FilterName, value: string): string {
+  if (name === 'failed') return outcomeOptions.find((option) => option.value === value)?.text ?? value;
+  if (name === 'cause') return causeOptions.find((option) => option.value === value)?.text ?? value;
+  return name === 'format' ? (formatWords[value] ?? value) : value;
 }

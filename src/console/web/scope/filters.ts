@@ -1,6 +1,6 @@
 import type { LedgerRequest } from '../api/ledger.js';
 import { formatWords } from '../format/words.js';
-import type { Option } from '../ui/select.js';
+import type { Option } from '../ui/input/select.js';
 
 /** Query parameters that choose among requests; those of the API have the same names. */
 export const filterNames = [

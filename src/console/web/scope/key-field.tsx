@@ -1,7 +1,6 @@
 import { useId, useState } from 'preact/hooks';
-import { Input } from '../ui/field.js';
-import type { Option } from '../ui/select.js';
-import { ChoiceField } from './choice-field.js';
+import { Input } from '../ui/input/field.js';
+import { type Option, Select } from '../ui/input/select.js';
 
 /** Max options of a list to choose from; above it one searches. */
 const maxListed = 200;
@@ -49,4 +48,20 @@ function KeySearch({ label, value, options, onValue }: KeyFieldProps) {
       </datalist>
     </>
   );
+}
+
+interface ChoiceFieldProps {
+  readonly label: string;
+  readonly value: string;
+  /** Text of no choice. */
+  readonly any: string;
+  readonly options: readonly Option<string>[];
+  readonly onValue: (value: string) => void;
+}
+
+/** A choice that may be none; a value from the URL is offered even where it no longer exists. */
+export function ChoiceField({ any, options, value, ...rest }: ChoiceFieldProps) {
+  const isKnown = value === '' || options.some((option) => option.value === value);
+  const shown = [{ value: '', text: any }, ...options, ...(isKnown ? [] : [{ value, text: value }])];
+  return <Select {...rest} value={value} options={shown} />;
 }

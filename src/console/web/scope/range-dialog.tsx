@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { fromInputTime, toInputTime, zoneInWords } from '../format/times.js';
 import { Button } from '../ui/button.js';
-import { Dialog } from '../ui/dialog.js';
-import { Input } from '../ui/field.js';
+import { Dialog } from '../ui/dialog/dialog.js';
+import { Input } from '../ui/input/field.js';
 import { spanOf, type Range } from './range.js';
 
 interface RangeDialogProps {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { changeQuery } from '../state/location.js';
 import { Button } from '../ui/button.js';
-import { Segmented } from '../ui/segmented.js';
-import type { Option } from '../ui/select.js';
+import { Segmented } from '../ui/input/segmented.js';
+import type { Option } from '../ui/input/select.js';
 import { RangeDialog } from './range-dialog.js';
 import { isPreset, presetOptions, writeRange, type PresetName, type Range } from './range.js';
 

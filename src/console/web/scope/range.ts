@@ -1,5 +1,5 @@
 import { rangeTime } from '../format/times.js';
-import type { Option } from '../ui/select.js';
+import type { Option } from '../ui/input/select.js';
 
 export type PresetName = '1h' | '24h' | '7d' | '30d';
 type RangeName = PresetName | 'all' | 'custom';

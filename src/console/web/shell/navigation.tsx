@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { withScope } from '../scope/scope.js';
 import { usePlace } from '../state/location.js';
-import { Dialog } from '../ui/dialog.js';
+import { Dialog } from '../ui/dialog/dialog.js';
 import { Icon } from '../ui/icon.js';
 import { Link } from '../ui/link.js';
 import { pageGroups, usePluginDestinations, type ConsolePage, type Destination } from './console-page.js';

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { toConsoleError, type ConsoleError } from '../api/console-error.js';
-import { refreshes } from './refreshes.js';
-import { useStore } from './store.js';
+import { useStore, createStore } from './store.js';
 import { useVisible } from './visible.js';
 
 export interface Resource<Data> {
@@ -86,4 +85,11 @@ class Poll {
     this.#ended = true;
     clearTimeout(this.#timer);
   }
+}
+
+/** Number of times that the operator has asked for fresh data; every resource of the page is loaded again. */
+const refreshes = createStore(0);
+
+export function refresh(): void {
+  refreshes.set(refreshes.get() + 1);
 }

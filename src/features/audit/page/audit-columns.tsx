@@ -3,7 +3,7 @@ import type { Column } from '../../../console/web/ui/table/column.js';
 import { Time } from '../../../console/web/ui/time.js';
 import type { AuditEntry } from './api.js';
 import { diffOf } from './entry-diff.js';
-import { Outcome } from './outcome.js';
+import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
 
 const actors: Readonly<Record<AuditEntry['actor']['kind'], string>> = {
   master: 'master key',
@@ -82,4 +82,15 @@ function ChangeInShort({ entry: { before, after } }: { readonly entry: AuditEntr
       {names.length > 3 && ` and ${names.length - 3} more`}
     </span>
   );
+}
+
+const looks: Readonly<Record<AuditEntry['outcome'], Pick<BadgeProps, 'tone' | 'icon'>>> = {
+  done: { tone: 'ok', icon: 'check' },
+  refused: { tone: 'warn', icon: 'stop' },
+  failed: { tone: 'bad', icon: 'warn' },
+};
+
+/** Result of an action, with its error code. */
+export function Outcome({ entry: { outcome, code } }: { readonly entry: AuditEntry }) {
+  return <Badge {...looks[outcome]}>{code ?? outcome}</Badge>;
 }

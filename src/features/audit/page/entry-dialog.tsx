@@ -1,5 +1,5 @@
 import type { ConfigDiff } from '../../../config/diff/config-diff.js';
-import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
 import { Facts } from '../../../console/web/ui/facts.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Time } from '../../../console/web/ui/time.js';
@@ -7,7 +7,7 @@ import { Changes, hasChanges, Settings } from '../../../console/web/ui/config-ch
 import type { AuditEntry } from './api.js';
 import { kindOf, targetOf } from './audit-columns.js';
 import { diffOf } from './entry-diff.js';
-import { Outcome } from './outcome.js';
+import { Outcome } from './audit-columns.js';
 
 interface EntryDialogProps {
   readonly entry: AuditEntry;

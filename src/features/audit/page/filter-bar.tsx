@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { ChoiceField } from '../../../console/web/scope/choice-field.js';
+import { ChoiceField } from '../../../console/web/scope/key-field.js';
 import { DelayedInput } from '../../../console/web/scope/delayed-input.js';
 import { changeQuery } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Input } from '../../../console/web/ui/field.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Input } from '../../../console/web/ui/input/field.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import {
   actionOptions,
   filterNames,

@@ -1,6 +1,6 @@
 import type { Query } from '../../../console/web/api/call.js';
 import { fromInputTime, toInputTime } from '../../../console/web/format/times.js';
-import type { Option } from '../../../console/web/ui/select.js';
+import type { Option } from '../../../console/web/ui/input/select.js';
 
 /** Query parameters that filter the log; those of the API have the same names. */
 export const filterNames = ['actor', 'action', 'target', 'outcome', 'from', 'to'] as const;

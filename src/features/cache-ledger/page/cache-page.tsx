@@ -7,7 +7,7 @@ import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
-import { Segmented } from '../../../console/web/ui/segmented.js';
+import { Segmented } from '../../../console/web/ui/input/segmented.js';
 import { CauseTable } from './cause-table.js';
 import { HitCard } from './hit-card.js';
 import { hitChart, hitPercent } from './hit-ratio.js';

@@ -1,4 +1,4 @@
-import type { Option } from '../../../console/web/ui/select.js';
+import type { Option } from '../../../console/web/ui/input/select.js';
 
 export type SpanName = '1h' | '24h' | '7d' | '30d';
 

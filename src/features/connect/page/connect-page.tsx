@@ -8,12 +8,12 @@ import { useStore } from '../../../console/web/state/store.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { CodeBlock } from '../../../console/web/ui/code-block.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';
-import { Input } from '../../../console/web/ui/field.js';
+import { Input } from '../../../console/web/ui/input/field.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Card, Page } from '../../../console/web/ui/page.js';
-import { Segmented } from '../../../console/web/ui/segmented.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Segmented } from '../../../console/web/ui/input/segmented.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import { curlGroup, snippetGroups } from './snippets.js';
 import './connect.css';
 

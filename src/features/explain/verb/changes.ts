@@ -1,5 +1,4 @@
 import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explanation.js';
-import { valueText } from './values.js';
 import type { Paint } from '../../../kit/paint.js';
 import { printable } from '../../../kit/printable.js';
 
@@ -48,4 +47,13 @@ export function callLines({ calls, events, error }: Interception, paint: Paint):
     ...eventLines(events),
     ...(error ? [`      ${paint('red', printable(`${error.code}: ${error.message}`))}`] : []),
   ];
+}
+
+/** Max characters of a value in a line. */
+const maxLength = 300;
+
+/** A JSON value in one line. */
+export function valueText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length} characters)` : text;
 }

@@ -7,8 +7,7 @@ import type {
 } from '../../../engine/slots/selection/observed-choice.js';
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
 import { skipWords } from '../words.js';
-import { callLines, changeLines, eventLines } from './changes.js';
-import { valueText } from './values.js';
+import { callLines, changeLines, eventLines, valueText } from './changes.js';
 import { painter, type Paint } from '../../../kit/paint.js';
 import { printable } from '../../../kit/printable.js';
 

@@ -1,5 +1,5 @@
 import { Link } from '../../../console/web/ui/link.js';
-import { SecretState } from '../../../console/web/ui/secret-state.js';
+import { SecretState } from '../../../console/web/ui/input/secret-state.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { actionsColumn, RowButton } from '../../../console/web/ui/table/row-actions.js';
 import { RelativeTime, Time } from '../../../console/web/ui/time.js';

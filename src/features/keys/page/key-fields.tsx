@@ -1,6 +1,6 @@
 import { tie, type Drafting } from '../../../console/web/state/use-draft.js';
-import { Input } from '../../../console/web/ui/field.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Input } from '../../../console/web/ui/input/field.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import type { KeyDraft } from './key-draft.js';
 import { LimitFields } from './limit-fields.js';
 import { useResource } from '../../../console/web/state/use-resource.js';

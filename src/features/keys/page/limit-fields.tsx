@@ -1,5 +1,5 @@
 import { tie, type Drafting } from '../../../console/web/state/use-draft.js';
-import { Input } from '../../../console/web/ui/field.js';
+import { Input } from '../../../console/web/ui/input/field.js';
 import type { LimitDraft } from './limit-draft.js';
 
 interface LimitField {

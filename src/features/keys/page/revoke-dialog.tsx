@@ -1,8 +1,8 @@
 import { toast } from '../../../console/web/state/toasts.js';
 import { runWithToast } from '../../../console/web/state/use-action.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Confirm } from '../../../console/web/ui/confirm.js';
-import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
+import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
 import { changeKey, deleteKey, revokeKey, type Key } from './api.js';
 
 interface RevokeDialogProps {

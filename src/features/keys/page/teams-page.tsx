@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Confirm } from '../../../console/web/ui/confirm.js';
+import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';

@@ -9,7 +9,7 @@ import { fetchSession } from '../../../console/web/api/session.js';
 import { signedIn } from '../../../console/web/state/session.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Input } from '../../../console/web/ui/field.js';
+import { Input } from '../../../console/web/ui/input/field.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import './login.css';
 

@@ -5,7 +5,7 @@ import { useIsViewer } from '../../../console/web/state/session.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Confirm } from '../../../console/web/ui/confirm.js';
+import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';

@@ -6,7 +6,7 @@ import { codeInWords } from '../../../console/web/format/words.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Card } from '../../../console/web/ui/page.js';
-import { Segmented } from '../../../console/web/ui/segmented.js';
+import { Segmented } from '../../../console/web/ui/input/segmented.js';
 import type { PlaygroundState } from './use-playground.js';
 
 /** A request of the playground: its answer as it comes, its stages and calls, and its figures at the end. */

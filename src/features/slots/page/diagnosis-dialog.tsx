@@ -2,7 +2,7 @@ import { duration } from '../../../console/web/format/numbers.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { diagnoseSlot, type DiagnosisStep } from './api.js';
 

@@ -4,7 +4,7 @@ import { longTime, shortTime } from '../../../console/web/format/times.js';
 import { useNow } from '../../../console/web/state/now.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
-import { Dialog } from '../../../console/web/ui/dialog.js';
+import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { fetchSlotHistory, type CoolReason, type SlotChange } from './api.js';

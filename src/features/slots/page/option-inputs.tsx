@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Input, TextArea } from '../../../console/web/ui/field.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Input, TextArea } from '../../../console/web/ui/input/field.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import type { SlotField } from './api.js';
 import { pathOf, type PartProps } from './slot-draft.js';
 

@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
 import { count } from '../../../console/web/format/numbers.js';
 import { Badge } from '../../../console/web/ui/badge.js';
-import { Confirm } from '../../../console/web/ui/confirm.js';
+import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
-import { deleteSlot, type Slot } from './api.js';
+import { deleteSlot, type Slot, actOnSlot, type SlotVerb } from './api.js';
 import { DiagnosisDialog } from './diagnosis-dialog.js';
 import { HistoryDialog } from './history-dialog.js';
-import { SlotActions } from './slot-actions.js';
 import { SlotLoad } from './slot-load.js';
 import { SlotBadge, SlotReason } from './slot-state.js';
+import { runWithToast } from '../../../console/web/state/use-action.js';
+import { Button } from '../../../console/web/ui/button.js';
 
 interface SlotCardProps {
   readonly slot: Slot;
@@ -114,3 +115,55 @@ function DeleteSlot({ slot, onClose, onDeleted }: DeleteSlotProps) {
     </Confirm>
   );
 }
+
+interface SlotActionsProps {
+  readonly slot: Slot;
+  readonly onChange: () => void;
+  readonly onEdit: () => void;
+  readonly onDiagnose: () => void;
+  readonly onHistory: () => void;
+  readonly onDelete: () => void;
+}
+
+function SlotActions({ slot, onChange, onEdit, onDiagnose, onHistory, onDelete }: SlotActionsProps) {
+  const { id, state, source } = slot;
+  const act = (verb: SlotVerb) =>
+    void runWithToast(`${id} is ${done[verb]}.`, async () => {
+      await actOnSlot(id, verb);
+      onChange();
+    });
+  const isHeld = state === 'paused' || state === 'draining';
+  return (
+    <footer class="slot-actions">
+      {state !== 'ready' && (
+        <Button small changes icon="play" onClick={() => act('resume')}>
+          Resume
+        </Button>
+      )}
+      {state !== 'paused' && (
+        <Button small changes icon="pause" onClick={() => act('pause')}>
+          Pause
+        </Button>
+      )}
+      {!isHeld && (
+        <Button small changes icon="drain" onClick={() => act('drain')}>
+          Drain
+        </Button>
+      )}
+      <Button small changes icon="pulse" onClick={onDiagnose}>
+        Diagnose
+      </Button>
+      <Button small icon="wait" onClick={onHistory}>
+        History
+      </Button>
+      {source === 'console' && (
+        <span class="slot-edit">
+          <Button small changes tone="quiet" icon="edit" label={`Edit ${id}`} onClick={onEdit} />
+          <Button small changes tone="quiet" icon="bin" label={`Delete ${id}`} onClick={onDelete} />
+        </span>
+      )}
+    </footer>
+  );
+}
+
+const done: Readonly<Record<SlotVerb, string>> = { pause: 'paused', resume: 'back', drain: 'draining' };

@@ -3,8 +3,8 @@ import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
 import { useDraft } from '../../../console/web/state/use-draft.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
-import { Dialog } from '../../../console/web/ui/dialog.js';
-import { FormDialog } from '../../../console/web/ui/form-dialog.js';
+import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { addSlot, changeSlot, fetchSlotKinds, type Slot, type SlotKinds, type SlotKind } from './api.js';
 import {
@@ -19,8 +19,8 @@ import {
 } from './slot-draft.js';
 import { Network, Shares, Upstream } from './slot-parts.js';
 import { ConsoleError } from '../../../console/web/api/console-error.js';
-import { Select } from '../../../console/web/ui/select.js';
-import { LocalHint } from './local-hint.js';
+import { Select } from '../../../console/web/ui/input/select.js';
+import { LocalHint } from './slot-parts.js';
 import { OptionInputs } from './option-inputs.js';
 
 interface SlotFormProps {

@@ -1,8 +1,7 @@
 import { tie } from '../../../console/web/state/use-draft.js';
-import { Input, TextArea } from '../../../console/web/ui/field.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Input, TextArea } from '../../../console/web/ui/input/field.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import type { SlotKind } from './api.js';
-import { LocalHint } from './local-hint.js';
 import { OptionInputs } from './option-inputs.js';
 import { accountFor, draftFields, kindOf, type PartProps } from './slot-draft.js';
 
@@ -166,5 +165,17 @@ export function Network(props: PartProps) {
         />
       </details>
     </>
+  );
+}
+
+/** Options of a kind that only the config file may set. */
+export function LocalHint({ kind }: { readonly kind: SlotKind | undefined }) {
+  const names = (kind?.fields ?? []).filter(({ local }) => local).map(({ path }) => path.join('.'));
+  if (names.length === 0) return null;
+  return (
+    <p class="hint">
+      Only a slot of the config file may set <span class="mono">{names.join(', ')}</span>: they read the
+      machine of the gateway.
+    </p>
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { fromInputTime } from '../../../console/web/format/times.js';
 import { useAction } from '../../../console/web/state/use-action.js';
-import { Input } from '../../../console/web/ui/field.js';
-import { FormDialog } from '../../../console/web/ui/form-dialog.js';
-import { ShownOnce } from '../../../console/web/ui/shown-once.js';
+import { Input } from '../../../console/web/ui/input/field.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
+import { ShownOnce } from '../../../console/web/ui/dialog/shown-once.js';
 import { issueAdminToken, type AdminScope, type IssuedAdminToken } from './api.js';
 
 interface IssueTokenDialogProps {

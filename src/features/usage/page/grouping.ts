@@ -1,5 +1,5 @@
 import type { UsageGroup } from '../../../console/web/api/ledger.js';
-import type { Option } from '../../../console/web/ui/select.js';
+import type { Option } from '../../../console/web/ui/input/select.js';
 
 /** Grouping of the usage; `tag`: by the values of this usage tag. */
 export interface Grouping {

@@ -11,7 +11,7 @@ import { Empty } from '../../../console/web/ui/empty.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
-import { Select } from '../../../console/web/ui/select.js';
+import { Select } from '../../../console/web/ui/input/select.js';
 import { Breakdown, useBreakdown } from './breakdown.js';
 import { Charts } from './charts.js';
 import { groupingOf, groupingOptions } from './grouping.js';

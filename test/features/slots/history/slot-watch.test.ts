@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { fakeHost, ManualClock } from '@gw2api/gateway/testing';
 import type { SlotHistory } from '#src/state/store/contract/slot-history.js';
-import type { SlotStatus } from '#src/plugin/contract/slot.js';
+import type { SlotStatus } from '#src/plugin/contract/slot/slot.js';
 import { SlotWatch } from '#src/features/slots/history/slot-watch.js';
 import { MemorySlotHistory } from '#src/state/store/memory/slot-history.js';
 

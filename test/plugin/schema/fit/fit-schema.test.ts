@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fitSchema } from '#src/plugin/schema/fit/fit-schema.js';
 import { withKeys } from '#src/plugin/schema/fit/root-keys.js';
-import { strictSchemaProblem } from '#plugins/upstreams/simulator/schema-rules.js';
+import { strictSchemaProblem } from '#plugins/upstreams/simulator/rules/schema-rules.js';
 import { rootSchemas } from './schema-values.js';
 import { anthropicProblems, openAiProblems, openAiStrictProblems, type Schema } from './vendor-rules.js';
 

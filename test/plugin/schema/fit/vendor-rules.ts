@@ -1,4 +1,4 @@
-import { strictSchemaProblem } from '#plugins/upstreams/simulator/schema-rules.js';
+import { strictSchemaProblem } from '#plugins/upstreams/simulator/rules/schema-rules.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

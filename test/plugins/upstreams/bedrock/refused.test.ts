@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { GatewayError, type MessagesRequest } from '#src/plugin/index.js';
 import { betaNames, flagsOf, sortBetas } from '#plugins/upstreams/bedrock/betas.js';
 import { bedrockParts } from '#plugins/upstreams/bedrock/refused.js';
-import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
-import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
+import { fittedCall } from '#plugins/upstreams/shared/messages/messages-call.js';
+import { refusedIn } from '#plugins/upstreams/shared/losses/refused-part.js';
 import { slotCall } from '../../../engine/slots/kit.js';
 
 const known = new Set(betaNames);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#src/plugin/index.js';
 import type { SlotSettings, UpstreamCall } from '#src/plugin/upstream/index.js';
-import type { UpstreamKind } from '#src/plugin/contract/upstream.js';
+import type { UpstreamKind } from '#src/plugin/contract/slot/upstream.js';
 import { OpenUpstream } from '#src/engine/slots/open-upstream.js';
 import { filledOptions } from '#src/testing/filled-options.js';
 import chat from '#plugins/upstreams/chat/index.js';

@@ -5,7 +5,7 @@ import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import type { PresetName } from '#plugins/upstreams/chat/presets.js';
 import { chatParts } from '#plugins/upstreams/chat/refused.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
-import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
+import { refusedIn } from '#plugins/upstreams/shared/losses/refused-part.js';
 import { slotCall } from '../../../engine/slots/kit.js';
 
 const user = { role: 'user', content: 'Hi.' } as const;

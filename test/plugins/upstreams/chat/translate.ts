@@ -2,7 +2,7 @@ import type { Message, MessagesRequest } from '#src/plugin/index.js';
 import { capabilitiesOf, type ChatOptions } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest, type ChatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import type { CallTerms } from '#plugins/upstreams/shared/call-terms.js';
-import { reportTo } from '#plugins/upstreams/shared/dropped.js';
+import { reportTo } from '#plugins/upstreams/shared/losses/dropped.js';
 import { frozen } from '../../formats/contexts.js';
 
 /** A Chat request of a slot with the given options; `fields` are those of the Messages request. */

@@ -1,6 +1,6 @@
 import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from '#src/plugin/index.js';
 import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
-import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
+import { ToolNames } from '#plugins/upstreams/shared/openai/tool-names.js';
 import { sentEvents } from '../../formats/streams.js';
 
 /** Messages events of the text of a Responses stream. */

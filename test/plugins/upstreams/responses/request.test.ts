@@ -9,7 +9,7 @@ import {
 } from '#src/plugin/index.js';
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
-import { reportTo } from '#plugins/upstreams/shared/dropped.js';
+import { reportTo } from '#plugins/upstreams/shared/losses/dropped.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { frozen } from '../../formats/contexts.js';
 

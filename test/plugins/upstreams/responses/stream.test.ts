@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import responses from '#plugins/formats/responses/index.js';
 import { ResponseEvents } from '#plugins/upstreams/responses/stream/response-events.js';
-import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
+import { ToolNames } from '#plugins/upstreams/shared/openai/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { isGatewayError, type ContentBlock, type ModelEvent } from '#src/plugin/index.js';
 import { contextWith } from '../../formats/contexts.js';

@@ -3,7 +3,7 @@ import { GatewayError, type MessagesRequest, type SlotCall } from '#src/plugin/i
 import type { ResponsesSettings } from '#plugins/upstreams/responses/options.js';
 import { responsesParts } from '#plugins/upstreams/responses/refused.js';
 import { responsesRequest } from '#plugins/upstreams/responses/request/responses-request.js';
-import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
+import { refusedIn } from '#plugins/upstreams/shared/losses/refused-part.js';
 import { slotCall } from '../../../engine/slots/kit.js';
 
 const user = { role: 'user', content: 'Hi.' } as const;

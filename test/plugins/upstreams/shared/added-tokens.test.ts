@@ -4,7 +4,7 @@ import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
 import { chatRequest } from '#plugins/upstreams/chat/request/chat-request.js';
 import { chatPromptBytes } from '#plugins/upstreams/chat/request/prompt-bytes.js';
 import { AddedTokens, type SentCall } from '#plugins/upstreams/shared/added-tokens.js';
-import { estimate } from '#plugins/upstreams/shared/counts.js';
+import { estimate } from '#plugins/upstreams/shared/answer/counts.js';
 
 const persona = { type: 'text', text: 'Be kind to everyone.' } as const;
 const tool = { name: 'search', description: 'Searches.', input_schema: { type: 'object' } };

@@ -8,7 +8,7 @@ import {
   type SlotCall,
   type Tool,
 } from '#src/plugin/index.js';
-import { withFittedSchemas } from '#plugins/upstreams/shared/anthropic-schemas.js';
+import { withFittedSchemas } from '#plugins/upstreams/shared/messages/anthropic-schemas.js';
 import { frozen } from '../../formats/contexts.js';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { MessagesRequest, TextBlock } from '@gw2api/gateway/plugin';
-import { withoutAttribution } from '#plugins/upstreams/shared/attribution.js';
-import { Dropped } from '#plugins/upstreams/shared/dropped.js';
+import { withoutAttribution } from '#plugins/upstreams/shared/openai/attribution.js';
+import { Dropped } from '#plugins/upstreams/shared/losses/dropped.js';
 
 const header = 'x-anthropic-billing-header: cc_version=2.1.330.abc; cc_entrypoint=cli;';
 const own: TextBlock = { type: 'text', text: 'You are Claude Code.' };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { capabilityIn } from '#plugins/upstreams/shared/capability.js';
+import { capabilityIn } from '#plugins/upstreams/shared/messages/capability.js';
 
 describe('the token of a refusal', () => {
   for (const [message, token] of [

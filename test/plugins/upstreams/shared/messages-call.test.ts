@@ -8,10 +8,10 @@ import {
 } from '#src/plugin/index.js';
 import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 import { asForcedTool } from '@gw2api/gateway/plugin';
-import { fittedCall } from '#plugins/upstreams/shared/messages-call.js';
-import { messagesParts } from '#plugins/upstreams/shared/messages-refused.js';
+import { fittedCall } from '#plugins/upstreams/shared/messages/messages-call.js';
+import { messagesParts } from '#plugins/upstreams/shared/messages/messages-refused.js';
 import { sealReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
-import { refusedIn } from '#plugins/upstreams/shared/refused-part.js';
+import { refusedIn } from '#plugins/upstreams/shared/losses/refused-part.js';
 import { slotCall } from '../../../engine/slots/kit.js';
 
 const own: Tool = { type: 'web_search_20250305', name: 'web_search' };

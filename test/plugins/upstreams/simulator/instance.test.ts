@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { compileCheck } from '#src/plugin/format/index.js';
-import { instanceOf } from '#plugins/upstreams/simulator/instance.js';
+import { instanceOf } from '#plugins/upstreams/simulator/answer/instance.js';
 import { randomFrom } from '#plugins/upstreams/simulator/random.js';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { blocks } from '#plugins/upstreams/simulator/block-shape.js';
-import { pairingProblem } from '#plugins/upstreams/simulator/history-rules.js';
-import { findScenarios } from '#plugins/upstreams/simulator/marker.js';
-import { stringFor } from '#plugins/upstreams/simulator/string-instance.js';
+import { blocks } from '#plugins/upstreams/simulator/rules/block-shape.js';
+import { pairingProblem } from '#plugins/upstreams/simulator/rules/history-rules.js';
+import { findScenarios } from '#plugins/upstreams/simulator/scenarios/marker.js';
+import { stringFor } from '#plugins/upstreams/simulator/answer/string-instance.js';
 import { substitute } from '#src/config/environment.js';
 
 const megabyte = 1024 * 1024;

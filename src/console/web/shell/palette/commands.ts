@@ -1,6 +1,6 @@
 import { pathOfRequest } from '../../format/request-path.js';
 import { navigate } from '../../state/location.js';
-import { refresh } from '../../state/refreshes.js';
+import { refresh } from '../../state/use-resource.js';
 import { chooseTheme } from '../../state/theme.js';
 import { usePluginDestinations, type Destination } from '../console-page.js';
 import { overlay } from '../overlay.js';

@@ -1,10 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import { navigate } from '../../state/location.js';
-import { refresh } from '../../state/refreshes.js';
+import { refresh } from '../../state/use-resource.js';
 import { toast } from '../../state/toasts.js';
 import type { Destination } from '../console-page.js';
 import { overlay } from '../overlay.js';
-import { singleKeys } from './single-keys.js';
+import { keepPreference, readPreference } from '../../state/preference.js';
+import { createStore } from '../../state/store.js';
 
 /** True on Apple's systems, where the command key is used and Ctrl-K edits text. */
 export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -77,4 +78,14 @@ const typedInto = 'textarea, select, input:not([type=radio], [type=checkbox], [t
 
 function isDialogOpen(): boolean {
   return document.querySelector('dialog[open]') !== null;
+}
+
+const storageKey = 'gw-single-keys';
+
+/** False: shortcuts of one character are switched off, as speech input needs it (WCAG 2.1.4). */
+export const singleKeys = createStore(readPreference(storageKey) !== 'off');
+
+export function switchSingleKeys(areOn: boolean): void {
+  singleKeys.set(areOn);
+  keepPreference(storageKey, areOn ? 'on' : 'off');
 }

@@ -1,5 +1,5 @@
 import { EventStream, foldMessage, type MessagesResponse, type ModelEvent } from '@gw2api/gateway/plugin';
-import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
+import { ToolNames } from '#plugins/upstreams/shared/openai/tool-names.js';
 import { ChatAnswer, type ChatAnswerOptions } from '#plugins/upstreams/chat/stream/chat-answer.js';
 
 export interface Translated {

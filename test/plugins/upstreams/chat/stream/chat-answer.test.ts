@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isGatewayError, type ModelEvent } from '@gw2api/gateway/plugin';
 import { ChatAnswer } from '#plugins/upstreams/chat/stream/chat-answer.js';
-import { ToolNames } from '#plugins/upstreams/shared/tool-names.js';
+import { ToolNames } from '#plugins/upstreams/shared/openai/tool-names.js';
 import { openReasoning } from '#plugins/upstreams/shared/reasoning-envelope.js';
 import { toldUsage } from '../../shared/told-usage.js';
 import { chunk, counts, eventsOf, translate } from './answers.js';

@@ -1,0 +1,35 @@
+import { longContextBeta, type MessagesRequest } from '@gw2api/gateway/plugin';
+import type { CallTerms } from '../call-terms.js';
+import type { Dropped } from '../losses/dropped.js';
+
+/**
+ * Fields that translations to the other vendor's formats read, or whose loss changes nothing: cache markers, what
+ * the gateway itself sets.
+ */
+const readFields: ReadonlySet<string> = new Set(
+  (
+    'model messages system tools tool_choice max_tokens temperature top_p top_k stop_sequences stream' +
+    ' thinking output_config metadata cache_control'
+  ).split(' '),
+);
+
+/**
+ * Reports all other fields of a request, unless their value asks for nothing, and a long context that the name of the
+ * model asked for (`[1m]`): the context of other models is what it is.
+ */
+export function reportUnread(
+  request: MessagesRequest,
+  dropped: Dropped,
+  { headers = {} }: Pick<CallTerms, 'headers'>,
+): void {
+  if (headers['anthropic-beta']?.includes(longContextBeta)) dropped.add('model');
+  for (const [name, value] of Object.entries(request))
+    if (!readFields.has(name) && !asksForNothing(value)) dropped.add(name);
+  for (const name of Object.keys(request.output_config ?? {}))
+    if (name !== 'effort' && name !== 'format') dropped.add(`output_config.${name}`);
+}
+
+function asksForNothing(value: unknown): boolean {
+  if (value === null || value === undefined || value === 'auto') return true;
+  return Array.isArray(value) && value.length === 0;
+}
