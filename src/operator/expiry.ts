@@ -7,8 +7,12 @@ import { invalid } from './check.js';
 export function refusePast(expiresAtMs: number | null | undefined, nowMs: number, before?: number): void {
   if (typeof expiresAtMs !== 'number' || expiresAtMs > nowMs || expiresAtMs === before) return;
   const isSeconds = expiresAtMs < maxSeconds && expiresAtMs * 1000 > nowMs;
-  const cure = `: in milliseconds, ${expiresAtMs * 1000}, or as a time such as ${new Date(expiresAtMs * 1000).toISOString()}`;
-  throw invalid([`expires_at: must be in the future${isSeconds ? cure : ''}`]);
+  throw invalid([`expires_at: must be in the future${isSeconds ? inMilliseconds(expiresAtMs) : ''}`]);
+}
+
+function inMilliseconds(seconds: number): string {
+  const ms = seconds * 1000;
+  return `: in milliseconds, ${ms}, or as a time such as ${new Date(ms).toISOString()}`;
 }
 
 /** Seconds of the year 5138, and milliseconds of 1973. */

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { availableParallelism, freemem, totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config/config.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
@@ -19,7 +19,7 @@ export function nodeVersion(version: string = process.versions.node): Finding {
 export function memory({ config }: Patient): Finding {
   const limit = process.constrainedMemory();
   const total = limit && limit < totalmem() ? limit : totalmem();
-  const free = Math.min(freemem(), total);
+  const free = Math.min(process.availableMemory(), total);
   const processes = workersOf(config) + (workersOf(config) > 1 ? 1 : 0);
   const needed = processes * bytesEach;
   const text = `${sizeText(free)} of ${sizeText(total)} free`;

@@ -57,7 +57,7 @@ export class PoolReload {
   /** Takes the canary's config in all workers. Rejects with `conflict` where there is none. */
   commitCanary(): Promise<Reloaded> {
     return this.#turns.run(async () => {
-      const { text } = this.#endCanary();
+      const { text } = this.#requiredCanary(); // which goes on where the first worker cannot take its config
       return this.#take(await this.#serving(), text, 'worker.commit');
     });
   }
@@ -65,7 +65,8 @@ export class PoolReload {
   /** Ends the canary in all workers. Rejects with `conflict` where there is none. */
   cancelCanary(): Promise<void> {
     return this.#turns.run(async () => {
-      this.#endCanary();
+      this.#requiredCanary();
+      this.#canary = undefined;
       const workers = await this.#serving();
       await Promise.all(workers.map((worker) => unlessGone(worker, 'worker.cancel')));
     });
@@ -137,9 +138,8 @@ export class PoolReload {
     await Promise.all(asked);
   }
 
-  #endCanary(): PoolCanary {
+  #requiredCanary(): PoolCanary {
     const canary = this.#runningCanary;
-    this.#canary = undefined;
     if (!canary)
       throw new GatewayError('conflict', 'There is no canary now; POST /admin/reload?canary=5 starts one.');
     return canary;

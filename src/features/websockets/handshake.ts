@@ -39,7 +39,10 @@ export async function shakeHands(
       sent.once('response', resolve).once('close', () => reject(noAnswer()));
     });
     const status = answer.statusCode ?? 500;
-    if (status >= 400) return { status, fields: fieldsOf(answer), body: await bodyOf(answer) };
+    if (status >= 400) {
+      const body = await bodyOf(answer);
+      return { status, fields: { ...fieldsOf(answer), 'content-length': String(body.length) }, body };
+    }
     if (route.connection.isAdmitted) return void answer.resume();
     leave();
     throw new GatewayError('not_found', `There is no WebSocket at ${pathOf(request.path)}.`);

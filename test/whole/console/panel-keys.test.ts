@@ -90,6 +90,8 @@ describe('/api/panel/keys', () => {
     ] as const) {
       const past = await refusalOf(method, path, { name: 'n', expires_at: '2020-01-01' });
       expect(past).to.include({ status: 400, message: 'expires_at: must be in the future' });
+      const firstYear = await refusalOf(method, path, { name: 'n', expires_at: '0001-01-01T00:00:00Z' });
+      expect(firstYear).to.include({ status: 400, message: 'expires_at: must be in the future' });
       const unit = await refusalOf(method, path, { name: 'n', expires_at: seconds });
       expect(unit).to.include({
         status: 400,

@@ -7,13 +7,17 @@ export function linesOf(rows: readonly AppendedRow[]): string {
   return rows.map((row) => `\n${JSON.stringify(row)}`).join('');
 }
 
-/** Batches of the rows of a spool file, without the first `skipped`; `size` is asked before each batch. */
+/**
+ * Batches of the rows of a spool file, without the first `skipped`; `size` is asked before each batch. None of a file that
+ * is gone: an ENOENT of what takes the batches is not for this function to judge.
+ */
 export async function* batchesIn(
   file: string,
   skipped: number,
   size: () => number,
 ): AsyncGenerator<readonly AppendedRow[]> {
-  const handle = await open(file);
+  const handle = await open(file).catch(ignoreMissing);
+  if (!handle) return;
   try {
     let batch: AppendedRow[] = [];
     let [left, max] = [skipped, size()];
@@ -29,6 +33,10 @@ export async function* batchesIn(
   } finally {
     await handle.close();
   }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
 /** Row of a line; undefined where a crash has cut it off. */

@@ -106,7 +106,7 @@ export class Spool {
   async drain(take: TakeRows, size: () => number = fixedSize): Promise<number> {
     let count = 0;
     for (let file = await this.#next(); file; file = await this.#next()) {
-      count += await this.#empty(file, take, size).catch(unlessGone);
+      count += await this.#empty(file, take, size);
       await rm(this.#pathOf(file.name), { force: true });
       this.#claimed.shift();
     }
@@ -121,11 +121,7 @@ export class Spool {
 
   /** Takes a copy of the rows of a file, which stays: rows that come again count once. */
   async copy({ name, taken }: SpoolName, take: TakeRows): Promise<void> {
-    const copied = async () => {
-      for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) await take(batch, false);
-      return 0;
-    };
-    await copied().catch(unlessGone);
+    for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) await take(batch, false);
   }
 
   async #empty(file: Claimed, take: TakeRows, size: () => number): Promise<number> {
@@ -177,16 +173,15 @@ export class Spool {
     if (name === appendedName(this.name)) {
       file.waiting = this.#appended;
       this.#appended = new WaitingSums();
-    } else await this.#countLeft(file).catch(unlessGone);
+    } else await this.#countLeft(file);
     this.#claimed.push(file);
     return file;
   }
 
   /** Counts the rows that another process has left, which may have given any of them to the store. */
-  async #countLeft({ name, taken, waiting }: Claimed): Promise<number> {
+  async #countLeft({ name, taken, waiting }: Claimed): Promise<void> {
     for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize))
       this.#count(waiting, batch, batch);
-    return waiting.rows;
   }
 
   #count(waiting: WaitingSums, rows: readonly AppendedRow[], unconfirmed: readonly AppendedRow[]): void {
@@ -231,9 +226,3 @@ export class Spool {
 }
 
 const fixedSize = (): number => 500;
-
-/** Nothing, where the file has been taken over by another process. */
-function unlessGone(error: unknown): number {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-  throw error;
-}

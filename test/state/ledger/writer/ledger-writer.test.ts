@@ -191,6 +191,14 @@ describe('the spool', () => {
     expect(await drained(spool)).to.deep.equal(['1']);
   });
 
+  it('keeps a file whose rows were refused for a missing socket of the store', async () => {
+    const spool = new Spool({ folder: folder.where });
+    await spool.add([row('1', 1)]);
+    const missing = Object.assign(new Error('connect ENOENT /run/db'), { code: 'ENOENT' });
+    expect(await spool.drain(() => Promise.reject(missing)).catch(String)).to.include('connect ENOENT');
+    expect(await drained(spool)).to.deep.equal(['1']);
+  });
+
   it('loses no other row to one that a full disk has cut off', async () => {
     const spool = new Spool({ folder: folder.where });
     await spool.add([row('1', 1)]);
