@@ -75,7 +75,6 @@ export const presets = {
     names: true,
     parallelToolCalls: false,
     reasoning: 'thinking',
-    efforts: ['none', 'low', 'medium', 'high', 'max'],
     reasoningField: 'reasoning_content',
     structuredOutput: 'json_object',
   },

@@ -205,7 +205,8 @@ const handlers: Partial<DispatchTable<MessagesStreamEvent, CommitDetector, void>
   },
   content_block_start: ({ content_block }, detector) => openBlock(content_block, detector),
   content_block_delta: ({ delta }, detector) => {
-    detector.onOutput(delta.type === 'text_delta' ? delta.text : undefined);
+    if (delta.type === 'thinking_delta' || delta.type === 'signature_delta') detector.onContent();
+    else detector.onOutput(delta.type === 'text_delta' ? delta.text : undefined);
   },
   message_delta: ({ delta }, detector) => {
     if (delta.stop_reason) detector.onStopReason();

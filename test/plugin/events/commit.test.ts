@@ -189,14 +189,21 @@ describe('committed', () => {
   });
 
   it('takes thinking without an answer and without a stop reason for no answer', async () => {
-    const events = [start, thinkingOpen, close, stop];
-    const whole: unknown = await committed(eventsOf(...events), { delivery: 'whole' }).catch(
-      (error: unknown) => error,
-    );
-    expect(whole).to.have.property('code', 'incomplete_response');
-    const stream = await committed(eventsOf(...events), { delivery: 'stream' });
-    const late: unknown = await collectEvents(stream).catch((error: unknown) => error);
-    expect(late).to.have.property('code', 'incomplete_response');
+    const thought: MessagesStreamEvent = {
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'thinking_delta', thinking: 'Well.' },
+    };
+    for (const deltas of [[], [thought]]) {
+      const events = [start, thinkingOpen, ...deltas, close, stop];
+      const whole: unknown = await committed(eventsOf(...events), { delivery: 'whole' }).catch(
+        (error: unknown) => error,
+      );
+      expect(whole).to.have.property('code', 'incomplete_response');
+      const stream = await committed(eventsOf(...events), { delivery: 'stream' });
+      const late: unknown = await collectEvents(stream).catch((error: unknown) => error);
+      expect(late).to.have.property('code', 'incomplete_response');
+    }
   });
 
   it('takes a refusal, and an empty turn with a stop reason, for an answer', async () => {
