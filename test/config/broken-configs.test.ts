@@ -35,11 +35,12 @@ const broken: readonly Broken[] = [
   },
   {
     wrong: 'a collector whose address is none, and headers that cannot be sent',
-    text: 'pipeline: [{ use: auth }]\ntelemetry: { otlp: "collector:4318", headers: { "a b": x, te: y } }\n',
+    text: 'pipeline: [{ use: auth }]\ntelemetry: { otlp: "collector:4318", headers: { "a b": x, te: y }, timeout: 0s }\n',
     says: [
       'gateway.yaml:2:14 telemetry.otlp: must be an address such as http://127.0.0.1:4318',
       'gateway.yaml:2:49 telemetry.headers.a b: must be a header with a value of one line',
       'gateway.yaml:2:59 telemetry.headers.te: must be a header with a value of one line',
+      'gateway.yaml:2:68 telemetry.timeout: must be longer than 0s',
     ],
   },
   {

@@ -21,8 +21,14 @@ const off = [
   'websockets/',
 ];
 
-/** Modules of `dist` that a process has loaded, by the coverage that V8 has written at its end. */
-async function loadedIn(folder: string): Promise<readonly string[]> {
+interface Loaded {
+  /** Modules of `dist`. */
+  readonly own: readonly string[];
+  readonly packages: readonly string[];
+}
+
+/** Modules that a process has loaded, by the coverage that V8 has written at its end. */
+async function loadedIn(folder: string): Promise<Loaded> {
   const modules = new Set<string>();
   for (const file of await readdir(folder)) {
     const { result } = JSON.parse(await readFile(path.join(folder, file), 'utf8')) as {
@@ -30,8 +36,11 @@ async function loadedIn(folder: string): Promise<readonly string[]> {
     };
     for (const { url } of result) modules.add(url);
   }
-  const own = new URL('../..', import.meta.url).href;
-  return [...modules].filter((url) => url.startsWith(own)).map((url) => url.slice(own.length));
+  const dist = new URL('../..', import.meta.url).href;
+  return {
+    own: [...modules].filter((url) => url.startsWith(dist)).map((url) => url.slice(dist.length)),
+    packages: [...modules].filter((url) => url.includes('/node_modules/')),
+  };
 }
 
 describe('a feature that is off', () => {
@@ -58,7 +67,10 @@ describe('a feature that is off', () => {
     server.signal('SIGTERM');
     expect((await server.ended).code).to.equal(0);
     await simulator.close();
-    const loaded = await loadedIn(coverage);
+    const { own: loaded, packages } = await loadedIn(coverage);
+    expect(packages.filter((url) => url.includes('/undici/'))).not.to.deep.equal([]);
+    // prom-client imports the API.
+    expect(packages.filter((url) => /@opentelemetry\/(?!api\/)/.test(url))).to.deep.equal([]);
     expect(loaded).to.include.members(['server.js', 'features/metrics/request-metrics.js']);
     const ofFeatures = loaded
       .filter((module) => module.startsWith('features/') && !/\/(?:index|extension)\.js$/.test(module))
@@ -71,7 +83,8 @@ describe('a feature that is off', () => {
     const coverage = path.join(cwd, 'coverage');
     const { code } = await workshop.spawn({ args: ['replay'], cwd, env: { NODE_V8_COVERAGE: coverage } });
     expect(code).to.equal(2);
-    const ofFeatures = (await loadedIn(coverage)).filter((module) => module.startsWith('features/'));
+    const { own } = await loadedIn(coverage);
+    const ofFeatures = own.filter((module) => module.startsWith('features/'));
     expect(ofFeatures).to.include('features/replay/verb/command.js');
     const others = /^features\/(?!replay\/|dry-run\/)(?!.*\/(?:index|extension)\.js$).*\//;
     expect(ofFeatures.filter((module) => others.test(module))).to.deep.equal([]);

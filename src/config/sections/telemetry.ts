@@ -1,21 +1,44 @@
 import { Percentage } from '../../kit/schema/units.js';
 import { isRequestHeader } from '../../plugin/core.js';
-import { Type } from '../../plugin/index.js';
+import { Duration, durationMs, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
-import { section, setting, type Raw } from './section.js';
+import { durationText } from '../diff/durations.js';
+import {
+  compressions,
+  isOtlpAddress,
+  otlpEnvironment,
+  protocols,
+  type OtlpEndpoint,
+  type OtlpEnvironment,
+} from './otlp-environment.js';
+import { section, setting, type Raw, type SettingContext } from './section.js';
 
 const fields = {
   enabled: setting(
-    Type.Boolean({ default: true, examples: [false] }),
-    'Default true: on as soon as there is an address.',
+    Type.Optional(Type.Boolean({ examples: [false] })),
+    'Default: on as soon as otlp has an address. true: also with that of OTEL_EXPORTER_OTLP_ENDPOINT.',
+    { settle: (raw) => raw ?? true },
   ),
   otlp: setting(
     Type.Optional(Type.String({ minLength: 1, examples: ['http://127.0.0.1:4318'] })),
-    'Where spans go, in JSON over HTTP; /v1/traces is added. Default none.',
+    'Where spans go, over HTTP; /v1/traces is added. Default none.',
   ),
   headers: setting(
     Type.Record(Type.String(), Type.String({ secret: true }), { default: {} }),
     'Headers of each export, such as authorization: "Bearer ${OTLP_TOKEN}".',
+  ),
+  protocol: setting(
+    Type.Optional(Type.Enum(protocols, { examples: ['http/protobuf'] })),
+    'Encoding of exports. Default OTEL_EXPORTER_OTLP_PROTOCOL, else http/json.',
+  ),
+  compression: setting(
+    Type.Optional(Type.Enum(compressions, { examples: ['gzip'] })),
+    'Compression of exports. Default OTEL_EXPORTER_OTLP_COMPRESSION, else none.',
+  ),
+  timeout: setting(
+    Type.Optional(Duration({ examples: ['10s'] })),
+    'How long an export may take with its retries; one attempt has half of it. Default OTEL_EXPORTER_OTLP_TIMEOUT, else 10s.',
+    { name: '*Ms', settle: (raw) => (raw === undefined ? undefined : durationMs(raw)), show: durationText },
   ),
   semconv: setting(
     Type.Enum(['1.36', 'latest'], { default: 'latest' }),
@@ -35,12 +58,48 @@ const fields = {
   ),
 };
 
-/** Section `telemetry:`, traces for a collector; headers may hold secrets. */
-export const telemetry = section(fields, {
-  description: 'Traces for an OpenTelemetry collector. Takes effect at the next start.',
+const traces = section(fields, {
+  description:
+    'Traces for an OpenTelemetry collector. OTEL_EXPORTER_OTLP_* fill what is left out here. Takes effect at the next start.',
   restart: true,
   errors: telemetryErrors,
 });
+
+/** Section `telemetry:`, traces for a collector; headers may hold secrets. */
+export const telemetry = {
+  ...traces,
+  settle: (raw: Raw<typeof fields>, context: SettingContext) => ({
+    ...traces.settle(raw, context),
+    exports: exportsOf(raw, otlpEnvironment(context.env)),
+  }),
+};
+
+/** Where and how spans are exported. */
+export interface ExportSettings {
+  readonly endpoint: OtlpEndpoint;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: (typeof protocols)[number];
+  readonly compression: (typeof compressions)[number];
+  readonly timeoutMs: number;
+  /** Names of variables of the environment with an unusable value. */
+  readonly unusable: readonly string[];
+}
+
+/** Settings of exports, with those of the environment where the config has none; undefined: nothing is exported. */
+function exportsOf(raw: Raw<typeof fields>, env: OtlpEnvironment): ExportSettings | undefined {
+  const { enabled, otlp, headers, protocol, compression, timeout } = raw;
+  const ofEnvironment = enabled ? env.endpoint : undefined;
+  const endpoint = otlp === undefined ? ofEnvironment : { url: otlp, isExact: false };
+  if (enabled === false || !endpoint) return undefined;
+  return {
+    endpoint,
+    headers: { ...env.headers, ...headers },
+    protocol: protocol ?? env.protocol ?? 'http/json',
+    compression: compression ?? env.compression ?? 'none',
+    timeoutMs: timeout === undefined ? (env.timeoutMs ?? 10_000) : durationMs(timeout),
+    unusable: env.unusable,
+  };
+}
 
 /** Section `log:`. */
 export const log = section({
@@ -51,16 +110,29 @@ export const log = section({
 });
 
 /** Rules for `telemetry:`; messages do not repeat the address or a header, which may hold a secret. */
-function telemetryErrors({ otlp, headers }: Raw<typeof fields>): readonly SchemaError[] {
-  const isUrl = otlp === undefined || (/^https?:\/\//.test(otlp) && URL.canParse(otlp));
-  const address = {
-    path: ['telemetry', 'otlp'],
-    message: 'must be an address such as http://127.0.0.1:4318',
-  };
+function telemetryErrors(raw: Raw<typeof fields>, { env }: SettingContext): readonly SchemaError[] {
+  const { enabled, otlp, headers, timeout } = raw;
+  const address = 'an address such as http://127.0.0.1:4318';
+  const broken = otlpEnvironment(env).unusable.find((name) => name.endsWith('_ENDPOINT'));
   const wrong = Object.entries(headers).filter(([name, text]) => !isRequestHeader(name, text.trim()));
-  const errors = wrong.map(([name]) => ({
-    path: ['telemetry', 'headers', name],
-    message: 'must be a header with a value of one line',
-  }));
-  return isUrl ? errors : [address, ...errors];
+  return [
+    ...errorIf(otlp !== undefined && !isOtlpAddress(otlp), ['otlp'], `must be ${address}`),
+    ...errorIf(
+      enabled && otlp === undefined && broken !== undefined,
+      ['enabled'],
+      `needs ${address} in ${broken}`,
+    ),
+    ...wrong.flatMap(([name]) =>
+      errorIf(true, ['headers', name], 'must be a header with a value of one line'),
+    ),
+    ...errorIf(timeout !== undefined && durationMs(timeout) === 0, ['timeout'], 'must be longer than 0s'),
+  ];
+}
+
+function errorIf(
+  isWrong: boolean | undefined,
+  keys: readonly string[],
+  message: string,
+): readonly SchemaError[] {
+  return isWrong ? [{ path: ['telemetry', ...keys], message }] : [];
 }

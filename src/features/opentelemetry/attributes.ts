@@ -1,42 +1,35 @@
-export type AttributeValue = string | number | boolean | readonly string[];
+import type { Attributes } from '@opentelemetry/api';
 
-/**
- * JSON of an attribute with a comma before it, as OTLP maps it; '' for an undefined value, or where `key` is null: a
- * naming without that attribute. Text is built at once: objects for some hundred attributes would cost more than the
- * rest of a trace.
- */
-export function attribute(key: string | null, value: AttributeValue | undefined): string {
-  return key === null || value === undefined ? '' : `,{"key":"${key}","value":${valueJson(value)}}`;
+/** Attribute of a span: nothing where its value is undefined, or its key is null: a naming without that attribute. */
+export type AttributeEntry = readonly [key: string | null, value: Value | undefined];
+
+type Value = string | number | boolean | readonly string[];
+
+/** Attributes of a span, of bounded length. */
+export function attributesOf(entries: readonly AttributeEntry[]): Attributes {
+  const attributes: Attributes = {};
+  for (const [key, value] of entries) {
+    if (key !== null && value !== undefined) attributes[key] = bounded(value);
+  }
+  return attributes;
 }
 
-/** JSON array of attributes, or of values, that have a comma before each. */
-export function listJson(items: string): string {
-  return `[${items.slice(1)}]`;
+function bounded(value: Value): string | number | boolean | string[] {
+  if (typeof value === 'string') return cut(value);
+  if (typeof value === 'number') return isWritable(value) ? value : String(value);
+  return typeof value === 'boolean' ? value : value.map(cut);
 }
 
-function valueJson(value: AttributeValue): string {
-  if (typeof value === 'string') return `{"stringValue":${textJson(value)}}`;
-  if (typeof value === 'number') return numberJson(value);
-  if (typeof value === 'boolean') return `{"boolValue":${value}}`;
-  const values = value.map((text) => `{"stringValue":${textJson(text)}}`);
-  return `{"arrayValue":{"values":[${values.join(',')}]}}`;
+/** True for a number that JSON has, and int64 if it is an integer: one that has not would cost the whole export. */
+function isWritable(value: number): boolean {
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
-/** Integer as text, as int64 is written; one beyond int64, or a text of infinity, would be no number to a collector. */
-function numberJson(value: number): string {
-  if (Number.isSafeInteger(value)) return `{"intValue":"${value}"}`;
-  return `{"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}}`;
-}
-
-/** JSON of a text of at most 500 characters, which every collector takes. */
-export function textJson(text: string): string {
-  return isPlain.test(text) ? `"${text}"` : JSON.stringify(cut(text));
-}
-
-/** Most texts: names, ids and paths, which are themselves in JSON. */
-const isPlain = /^[\w .:/@-]{0,500}$/;
-
-/** Text of at most 500 characters. */
+/** Text of at most 500 characters, which every collector takes. */
 export function cut(text: string): string {
-  return text.slice(0, 500).toWellFormed(); // half a pair is no UTF-8
+  return isShort(text) ? text : text.slice(0, 500).toWellFormed(); // half a pair is no UTF-8
+}
+
+function isShort(text: string): boolean {
+  return text.length <= 500 && text.isWellFormed();
 }

@@ -1,10 +1,12 @@
 import type { MessagesRequest } from '../../plugin/index.js';
 import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
-import { attribute, cut } from './attributes.js';
+import { attributesOf, cut, type AttributeEntry } from './attributes.js';
 import { genAiNames, providerOf, type Conventions, type GenAiNames } from './conventions.js';
 import { randomId, type SpanIds } from './trace-context.js';
 import type { SpanData, TracedRequest, TracedSlot } from './traced-request.js';
+
+type Entries = readonly AttributeEntry[];
 
 interface CallParts {
   readonly request: TracedRequest;
@@ -33,20 +35,21 @@ export function callSpan(call: TracedCall, { request, conventions, parent, isAns
     beganMs: call.beganMs,
     endedMs: isAnswer || isUnderWay ? endedMs : call.beganMs + call.ms,
     error,
-    attributes:
-      attribute('gw2api.slot', call.slot) +
-      attribute('gw2api.upstream', slot?.kind) +
-      attribute('gw2api.upstream.request_id', isAnswer ? record.upstreamRequestId : undefined) +
-      attribute('error.type', error) +
-      addressAttributes(slot?.baseUrl) +
-      attribute(names.operation, operation) +
-      attribute(names.provider, providerIn(slot, conventions)) +
-      attribute(names.requestModel, model) +
-      attribute(names.conversation, row?.session) +
-      attribute(names.stream, record.delivery === 'stream') +
-      settingAttributes(sent, names) +
-      (isAnswer ? answerAttributes(record, names) : '') +
-      attribute(names.timeToFirstChunk, isTimed ? call.ms / 1000 : undefined),
+    attributes: attributesOf([
+      ['gw2api.slot', call.slot],
+      ['gw2api.upstream', slot?.kind],
+      ['gw2api.upstream.request_id', isAnswer ? record.upstreamRequestId : undefined],
+      ['error.type', error],
+      ...addressAttributes(slot?.baseUrl),
+      [names.operation, operation],
+      [names.provider, providerIn(slot, conventions)],
+      [names.requestModel, model],
+      [names.conversation, row?.session],
+      [names.stream, record.delivery === 'stream'],
+      ...settingAttributes(sent, names),
+      ...(isAnswer ? answerAttributes(record, names) : []),
+      [names.timeToFirstChunk, isTimed ? call.ms / 1000 : undefined],
+    ]),
   };
 }
 
@@ -59,35 +62,35 @@ function providerIn(slot: TracedSlot | undefined, conventions: Conventions): str
   return slot && providerOf(slot.kind, slot.preset, conventions);
 }
 
-function settingAttributes(sent: MessagesRequest | undefined, names: GenAiNames): string {
-  if (!sent) return '';
+function settingAttributes(sent: MessagesRequest | undefined, names: GenAiNames): Entries {
+  if (!sent) return [];
   const { max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, stop_sequences: stops } = sent;
-  return (
-    attribute(names.maxTokens, numberOf(maxTokens)) +
-    attribute(names.temperature, numberOf(temperature)) +
-    attribute(names.topP, numberOf(topP)) +
-    attribute(names.topK, numberOf(topK)) +
-    attribute(names.stopSequences, Array.isArray(stops) ? stops.slice(0, 20).map(String) : undefined)
-  );
+  return [
+    [names.maxTokens, numberOf(maxTokens)],
+    [names.temperature, numberOf(temperature)],
+    [names.topP, numberOf(topP)],
+    [names.topK, numberOf(topK)],
+    [names.stopSequences, Array.isArray(stops) ? stops.slice(0, 20).map(String) : undefined],
+  ];
 }
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-function answerAttributes({ billed, answeredBy, model }: RequestRecord, names: GenAiNames): string {
-  const responseModel = attribute(names.responseModel, answeredBy ?? model);
-  if (Object.keys(billed).length === 0) return responseModel;
+function answerAttributes({ billed, answeredBy, model }: RequestRecord, names: GenAiNames): Entries {
+  const responseModel: AttributeEntry = [names.responseModel, answeredBy ?? model];
+  if (Object.keys(billed).length === 0) return [responseModel];
   const cacheReadTokens = tokens(billed.cache_read_input_tokens);
   const cacheWriteTokens = tokens(billed.cache_creation_input_tokens);
   const inputTokens = tokens(billed.input_tokens) + cacheReadTokens + cacheWriteTokens;
-  return (
-    responseModel +
-    attribute(names.inputTokens, inputTokens) +
-    attribute(names.outputTokens, tokens(billed.output_tokens)) +
-    attribute(names.cacheReadTokens, cacheReadTokens) +
-    attribute(names.cacheWriteTokens, cacheWriteTokens)
-  );
+  return [
+    responseModel,
+    [names.inputTokens, inputTokens],
+    [names.outputTokens, tokens(billed.output_tokens)],
+    [names.cacheReadTokens, cacheReadTokens],
+    [names.cacheWriteTokens, cacheWriteTokens],
+  ];
 }
 
 /** Tokens of a usage report; an upstream that does not know them may say -1. */
@@ -95,9 +98,12 @@ function tokens(count: number | null | undefined): number {
   return Math.max(0, count ?? 0);
 }
 
-function addressAttributes(baseUrl: string | undefined): string {
-  if (baseUrl === undefined || !URL.canParse(baseUrl)) return '';
+function addressAttributes(baseUrl: string | undefined): Entries {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return [];
   const { hostname, port, protocol } = new URL(baseUrl);
   const known = protocol === 'https:' ? 443 : 80;
-  return attribute('server.address', hostname) + attribute('server.port', Number(port) || known);
+  return [
+    ['server.address', hostname],
+    ['server.port', Number(port) || known],
+  ];
 }

@@ -1,42 +1,50 @@
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import { Pool } from 'undici';
+import type { ExportSettings } from '../../config/sections/telemetry.js';
 import { within } from '../../kit/within.js';
 import type { Clock, Logger } from '../../plugin/index.js';
-import { failureOfExport, type ExportTarget } from './otlp-export.js';
-import { exportFrame, spansJson, type Service } from './otlp-json.js';
 import { targetOf } from './otlp-target.js';
+import { OtlpTransport } from './otlp-transport.js';
+import { FinishedSpan } from './finished-span.js';
+import { SpanLosses } from './span-losses.js';
 import { SpanQueue } from './span-queue.js';
+import { spanSender } from './span-sender.js';
 import type { SpanSink } from './tracing.js';
 
+/** Service that the spans are of. */
+interface Service {
+  readonly name: string;
+  readonly version: string;
+  readonly instance: string;
+}
+
 interface OtlpOptions {
-  /** Address of the collector, with or without `/v1/traces`. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly exports: Omit<ExportSettings, 'unusable'>;
   readonly service: Service;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
-/** Sink that sends spans to a collector, as OTLP in JSON over HTTP, in batches from a bounded queue. */
-export function openOtlpSink({ url, headers, service, log, clock }: OtlpOptions): SpanSink {
+/** Sink that sends spans to a collector by OTLP over HTTP, in batches from a bounded queue. */
+export function openOtlpSink({ exports, service, log, clock }: OtlpOptions): SpanSink {
+  const { protocol, compression, timeoutMs } = exports;
+  const headers = { 'user-agent': `gw2api/${service.version}`, ...exports.headers };
+  const target = targetOf({ ...exports, headers });
   const losses = new SpanLosses(log, clock);
   const closing = new AbortController();
-  const address = targetOf(url, { 'user-agent': `gw2api/${service.version}`, ...headers });
-  const dispatcher = new Pool(new URL(address.url).origin, { connections: 1 });
-  const target: ExportTarget = { ...address, dispatcher, clock, signal: closing.signal };
+  const dispatcher = new Pool(new URL(target.url).origin, { connections: 1 });
+  const isCompressed = compression === 'gzip';
+  const transport = new OtlpTransport({ ...target, isCompressed, dispatcher, clock, signal: closing.signal });
+  const onLost = (spans: number, error: unknown) => losses.add(spans, error);
   const queue = new SpanQueue({
-    frame: exportFrame(service),
-    clock,
-    async send(body, spans) {
-      const failure = await failureOfExport(body, target);
-      if (failure) losses.add(Math.min(failure.refused ?? spans, spans), failure.error);
-      return !failure;
-    },
-    onDropped: (spans) => losses.add(spans, new Error('The queue of spans is full.')),
+    send: spanSender({ protocol, timeoutMs, transport, onLost }),
+    onDropped: (spans) => onLost(spans, new Error('The queue of spans is full.')),
   });
+  const resource = resourceOf(service);
   return {
     add(spans) {
       const offsetMs = clock.now() - performance.now(); // `timeOrigin` misses what sets the clock later
-      queue.add(spansJson(spans, offsetMs), spans.length);
+      queue.add(spans.map((span) => new FinishedSpan(span, { resource, offsetMs })));
     },
     async close() {
       const closed = queue.close();
@@ -51,35 +59,13 @@ export function openOtlpSink({ url, headers, service, log, clock }: OtlpOptions)
 
 const closeMs = 3000;
 
-/** Log of lost spans: the first at once, further ones once a minute. */
-class SpanLosses {
-  readonly #log: Logger;
-  readonly #clock: Clock;
-  #spans = 0;
-  #error: unknown;
-  #cancelTimer: (() => void) | undefined;
-
-  constructor(log: Logger, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
-  }
-
-  add(spans: number, error: unknown): void {
-    this.#spans += spans;
-    this.#error = error;
-    if (!this.#cancelTimer) this.report();
-  }
-
-  /** Logs those that are not in the log yet. */
-  report(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    if (this.#spans === 0) return;
-    this.#log.warn({ err: this.#error, spans: this.#spans }, 'Spans could not be sent to telemetry.otlp.');
-    this.#spans = 0;
-    this.#error = undefined;
-    this.#cancelTimer = this.#clock.setTimer(() => this.report(), reportEveryMs);
-  }
+function resourceOf({ name, version, instance }: Service) {
+  return resourceFromAttributes({
+    'service.name': name,
+    'service.version': version,
+    'service.instance.id': instance,
+    'telemetry.sdk.name': 'gw2api',
+    'telemetry.sdk.language': 'nodejs',
+    'telemetry.sdk.version': version,
+  });
 }
-
-const reportEveryMs = 60_000;

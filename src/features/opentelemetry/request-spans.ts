@@ -1,6 +1,6 @@
 import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
 import type { TracedStage } from '../../engine/trace/stage-clock.js';
-import { attribute } from './attributes.js';
+import { attributesOf } from './attributes.js';
 import { callSpan } from './call-span.js';
 import type { Conventions } from './conventions.js';
 import { randomId } from './trace-context.js';
@@ -40,23 +40,24 @@ function serverSpan(request: TracedRequest): SpanData {
     beganMs,
     endedMs,
     error: hasFailed ? (record.code ?? String(record.status)) : undefined,
-    attributes:
-      attribute('http.request.method', record.method) +
-      attribute('http.route', route) +
-      attribute('http.response.status_code', record.status) +
-      attribute('url.path', record.path) +
-      attribute('client.address', record.client) +
-      attribute('error.type', record.code) +
-      attribute('gw2api.request.id', record.id) +
-      attribute('gw2api.operation', record.operation) +
-      attribute('gw2api.format', record.format) +
-      attribute('gw2api.key.id', record.key) +
-      attribute('gw2api.team.id', row?.team) +
-      attribute('gw2api.model', record.model) +
-      attribute('gw2api.slot', record.slot) +
-      attribute('gw2api.attempts', record.attempts) +
-      attribute('gw2api.outcome', record.outcome) +
-      attribute('gw2api.cost.usd', row?.cost && row.cost.billed / 1e9),
+    attributes: attributesOf([
+      ['http.request.method', record.method],
+      ['http.route', route],
+      ['http.response.status_code', record.status],
+      ['url.path', record.path],
+      ['client.address', record.client],
+      ['error.type', record.code],
+      ['gw2api.request.id', record.id],
+      ['gw2api.operation', record.operation],
+      ['gw2api.format', record.format],
+      ['gw2api.key.id', record.key],
+      ['gw2api.team.id', row?.team],
+      ['gw2api.model', record.model],
+      ['gw2api.slot', record.slot],
+      ['gw2api.attempts', record.attempts],
+      ['gw2api.outcome', record.outcome],
+      ['gw2api.cost.usd', row?.cost && row.cost.billed / 1e9],
+    ]),
   };
 }
 
@@ -72,9 +73,10 @@ function stageSpan(stage: TracedStage, { context, endedMs }: TracedRequest): Spa
     beganMs: stage.beganMs,
     endedMs: Math.max(stage.beganMs, stage.endedMs ?? endedMs),
     error: undefined,
-    attributes:
-      attribute('gw2api.stage', stage.stage) +
-      attribute('gw2api.stage.own_time', Math.round(stage.ms * 1e4) / 1e7) +
-      attribute('gw2api.stage.skipped', stage.skipped),
+    attributes: attributesOf([
+      ['gw2api.stage', stage.stage],
+      ['gw2api.stage.own_time', Math.round(stage.ms * 1e4) / 1e7],
+      ['gw2api.stage.skipped', stage.skipped],
+    ]),
   };
 }

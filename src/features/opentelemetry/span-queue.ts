@@ -1,105 +1,74 @@
-import type { Clock } from '../../plugin/index.js';
-import { ExportBody } from './export-body.js';
-import type { ExportFrame } from './otlp-json.js';
+import { ExportResultCode } from '@opentelemetry/core';
+import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 
 interface SpanQueueOptions {
-  readonly frame: ExportFrame;
-  /** Exports a body; resolves, also where that has failed: true if the collector has taken it. */
-  readonly send: (body: Buffer, spans: number) => Promise<boolean>;
+  /** Exports a batch; resolves, also where that has failed. */
+  readonly send: (spans: ReadableSpan[]) => Promise<void>;
   /** Is told of spans that the queue had no room for. */
   readonly onDropped: (spans: number) => void;
-  readonly clock: Pick<Clock, 'setTimer'>;
 }
 
-/** Bounded queue of spans as JSON, exported one body after the other: after a second, or once a body is full. */
+/** Bounded queue of spans, exported one batch after the other: after a second, or once a batch is full. */
 export class SpanQueue {
   readonly #options: SpanQueueOptions;
-  readonly #frameBytes: number;
-  /** Full bodies. */
-  #waiting: ExportBody[] = [];
-  /** Body that spans are added to. */
-  #open: ExportBody | undefined;
-  /** Bytes of the buffers of both. */
+  readonly #processor: BatchSpanProcessor;
+  /** Bytes of the spans that wait. */
   #bytes = 0;
-  /** Buffer of a body that was sent, for the next one: a new one each time would make the heap be marked more often. */
-  #spare: Buffer | undefined;
-  #cancelTimer: (() => void) | undefined;
-  #exporting: Promise<void> | undefined;
+  /** Export of the last batch that the processor has handed over; when it closes, it hands over all at once. */
+  #sent: Promise<void> = Promise.resolve();
 
   constructor(options: SpanQueueOptions) {
     this.#options = options;
-    const { head, tail } = options.frame;
-    this.#frameBytes = Buffer.byteLength(head + tail) + 1;
+    const exporter = {
+      export: (spans: ReadableSpan[], onResult: (result: { code: ExportResultCode }) => void) => {
+        this.#sent = this.#sent.then(() => this.#send(spans));
+        void this.#sent.then(() => onResult({ code: ExportResultCode.SUCCESS })); // `send` tells of a failure
+      },
+      shutdown: () => this.#sent,
+    };
+    this.#processor = new BatchSpanProcessor(exporter, limits);
   }
 
-  /** Adds the spans of one request, which stay together. */
-  add(json: string, spans: number): void {
-    const body = this.#bodyFor(Buffer.byteLength(json));
-    if (!body) return this.#options.onDropped(spans);
-    body.add(json, spans);
-    if (this.#waiting.length > 0) void this.#start();
-    else this.#cancelTimer ??= this.#options.clock.setTimer(() => this.#exportOpen(), delayMs);
+  /** Adds the spans of one request, or drops them all. */
+  add(spans: readonly ReadableSpan[]): void {
+    const bytes = bytesOf(spans);
+    if (this.#bytes + bytes > maxBytes) return this.#options.onDropped(spans.length);
+    this.#bytes += bytes;
+    for (const span of spans) this.#processor.onEnd(span);
   }
 
   /** Exports what is waiting; resolves when that is done. */
-  async close(): Promise<void> {
-    this.#cancelTimer?.();
-    this.#fill();
-    await this.#start();
+  close(): Promise<void> {
+    return this.#processor.shutdown();
   }
 
-  /** Open body with room for so many bytes; undefined: the queue is full. */
-  #bodyFor(bytes: number): ExportBody | undefined {
-    if (this.#open?.hasRoom(bytes)) return this.#open;
-    const capacity = Math.max(bodyBytes, this.#frameBytes + bytes);
-    if (this.#bytes + capacity > maxBytes) return undefined;
-    this.#fill();
-    this.#bytes += capacity;
-    return (this.#open = new ExportBody(this.#bufferOf(capacity), this.#options.frame));
-  }
-
-  #bufferOf(capacity: number): Buffer {
-    const spare = this.#spare;
-    if (spare?.length !== capacity) return Buffer.allocUnsafeSlow(capacity);
-    this.#spare = undefined;
-    return spare;
-  }
-
-  /** Counts the open body as full. */
-  #fill(): void {
-    if (this.#open) this.#waiting.push(this.#open);
-    this.#open = undefined;
-  }
-
-  #exportOpen(): void {
-    this.#cancelTimer = undefined;
-    this.#fill();
-    void this.#start();
-  }
-
-  async #start(): Promise<void> {
-    if (this.#waiting.length > 0) this.#exporting ??= this.#exportAll();
-    await this.#exporting;
-  }
-
-  async #exportAll(): Promise<void> {
-    try {
-      for (let body = this.#waiting.shift(); body; body = this.#waiting.shift()) await this.#export(body);
-    } finally {
-      this.#exporting = undefined; // at once: what is added from now on needs another run
-    }
-  }
-
-  async #export(body: ExportBody): Promise<void> {
-    this.#bytes -= body.capacity;
-    const isTaken = await this.#options.send(body.close(), body.spans);
-    if (isTaken && body.capacity === bodyBytes) this.#spare = body.release(); // else a socket may still read it
+  #send(spans: ReadableSpan[]): Promise<void> {
+    this.#bytes -= bytesOf(spans);
+    return this.#options.send(spans);
   }
 }
 
-/** Size of a body, if the spans of one request do not need more. */
-const bodyBytes = 256 * 1024;
-const delayMs = 1000;
+/** Limits of the processor; those that are infinite are kept here and by the transport, which tell of what they drop. */
+const limits = {
+  maxQueueSize: Infinity,
+  maxExportBatchSize: 512,
+  scheduledDelayMillis: 1000,
+  exportTimeoutMillis: 2 ** 31 - 1, // the longest timer
+};
 
-/** Max size of the bodies that wait. */
+/** Max bytes of the spans that wait. */
 const maxBytes = 16 * 2 ** 20;
+
+/** Memory that spans take, about: their objects and the texts of their attributes. */
+function bytesOf(spans: readonly ReadableSpan[]): number {
+  let bytes = spans.length * objectBytes;
+  for (const { attributes } of spans) for (const key in attributes) bytes += textBytes(attributes[key]);
+  return bytes;
+}
+
+const objectBytes = 1024;
+
+function textBytes(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? value.reduce<number>((sum, item) => sum + textBytes(item), 0) : 0;
+}

@@ -1,3 +1,4 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { MessagesRequest } from '../../plugin/index.js';
 import type { TracedCall } from '../../engine/trace/upstream-call-timer.js';
@@ -40,8 +41,7 @@ export interface SpanData extends SpanIds {
   readonly kind: 'server' | 'internal' | 'client';
   readonly beganMs: number;
   readonly endedMs: number;
-  /** JSON of `attribute`, one after the other. */
-  readonly attributes: string;
+  readonly attributes: Attributes;
   /** Code of the error that it ended with. */
   readonly error: string | undefined;
 }

@@ -39,6 +39,7 @@ export const units: Readonly<Record<'duration' | 'size' | 'time' | 'percentage',
 interface UnitOptions {
   readonly default?: string;
   readonly description?: string;
+  readonly examples?: readonly string[];
 }
 
 /** Schema of a duration with its unit, `30s`: a bare number would be ambiguous. */

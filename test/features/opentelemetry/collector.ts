@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { eventually } from '../../eventually.js';
+import { exportIn } from './protobuf-export.js';
 
 type Value = string | number | boolean | readonly Value[];
 
@@ -36,7 +38,8 @@ export interface Collector {
   close(): Promise<void>;
 }
 
-interface AnyValue {
+/** A value as JSON has it. */
+export interface AnyValue {
   readonly stringValue?: string;
   readonly intValue?: number | string;
   readonly doubleValue?: number;
@@ -44,16 +47,17 @@ interface AnyValue {
   readonly arrayValue?: { readonly values: readonly AnyValue[] };
 }
 
-type KeyValues = readonly { readonly key: string; readonly value: AnyValue }[];
+export type KeyValues = readonly { readonly key: string; readonly value: AnyValue }[];
 
-interface Export {
+/** An export as JSON has it. */
+export interface Export {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: KeyValues };
     readonly scopeSpans: readonly { readonly spans: readonly ExportedSpan[] }[];
   }[];
 }
 
-interface ExportedSpan {
+export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
@@ -66,7 +70,9 @@ interface ExportedSpan {
   readonly attributes: KeyValues;
 }
 
-/** Starts a collector of OTLP in JSON on a free port. */
+const json = 'application/json';
+
+/** Starts a collector of OTLP on a free port, in JSON or protobuf, also of gzip. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const headers: IncomingHttpHeaders[] = [];
@@ -77,9 +83,9 @@ export async function startCollector(): Promise<Collector> {
     req.on('end', () => {
       paths.push(req.url);
       headers.push(req.headers);
-      if (collector.status === 200)
-        spans.push(...spansIn(JSON.parse(Buffer.concat(chunks).toString()) as Export));
-      res.writeHead(collector.status, { 'content-type': 'application/json' }).end('{}');
+      if (collector.status === 200) spans.push(...spansIn(exportOf(Buffer.concat(chunks), req.headers)));
+      const type = req.headers['content-type'];
+      res.writeHead(collector.status, { 'content-type': type }).end(type === json ? '{}' : '');
     });
   });
   server.listen(0, '127.0.0.1');
@@ -102,6 +108,12 @@ export async function startCollector(): Promise<Collector> {
     },
   };
   return collector;
+}
+
+function exportOf(body: Buffer, headers: IncomingHttpHeaders): Export {
+  const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+  if (headers['content-type'] === 'application/x-protobuf') return exportIn(bytes);
+  return JSON.parse(bytes.toString()) as Export;
 }
 
 function spansIn({ resourceSpans }: Export): readonly CollectedSpan[] {

@@ -1,17 +1,35 @@
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import { systemClock } from '#src/plugin/index.js';
+import { FinishedSpan } from '#src/features/opentelemetry/finished-span.js';
 import { SpanQueue } from '#src/features/opentelemetry/span-queue.js';
+import { eventually } from '../../eventually.js';
 
 interface Sent {
-  /** Buffer of the body. */
-  readonly buffer: ArrayBufferLike;
-  readonly text: string;
-  readonly spans: number;
-  readonly done: (isTaken: boolean) => void;
+  readonly names: readonly string[];
+  readonly done: () => void;
+}
+
+const origin = { resource: resourceFromAttributes({}), offsetMs: 0 };
+
+/** Spans of a request, which have `bytes` of text each. */
+function request(name: string, count: number, bytes = 0): readonly ReadableSpan[] {
+  const span = {
+    traceId: '1'.repeat(32),
+    spanId: '1'.repeat(16),
+    parent: undefined,
+    state: undefined,
+    name,
+    kind: 'internal',
+    beganMs: 1,
+    endedMs: 2,
+    attributes: { text: 'x'.repeat(bytes) },
+    error: undefined,
+  } as const;
+  return Array.from({ length: count }, () => new FinishedSpan(span, origin));
 }
 
 describe('the queue of spans', () => {
-  const frame = { head: '<é', tail: '>' };
   let sent: Sent[];
   let dropped: number;
   let queue: SpanQueue;
@@ -20,108 +38,81 @@ describe('the queue of spans', () => {
     sent = [];
     dropped = 0;
     queue = new SpanQueue({
-      frame,
-      clock: systemClock,
-      send: (body, spans) =>
-        new Promise((done) => {
-          sent.push({ buffer: body.buffer, text: body.toString(), spans, done });
-        }),
+      send: (spans) => new Promise((done) => void sent.push({ names: spans.map(({ name }) => name), done })),
       onDropped: (spans) => void (dropped += spans),
     });
   });
 
   /** Ends the latest export. */
-  async function end(isTaken: boolean): Promise<void> {
-    sent.at(-1)!.done(isTaken);
+  async function end(): Promise<void> {
+    sent.at(-1)!.done();
     await new Promise(setImmediate);
   }
 
-  it('exports one body at a time, with the spans of a request together', async () => {
-    const requests = ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(100_000));
-    for (const request of requests) queue.add(request, 18);
-    expect(sent.map(({ text }) => text)).to.deep.equal([`<é${requests[0]},${requests[1]}>`]);
-    await end(true);
-    expect(sent.slice(1).map(({ text }) => text)).to.deep.equal([`<é${requests[2]},${requests[3]}>`]);
-    expect(sent[1]!.spans).to.equal(36);
-    await end(true);
-    const closed = queue.close();
-    expect(sent.slice(2).map(({ text }) => text)).to.deep.equal([`<é${requests[4]}>`]);
-    await end(true);
-    await closed;
+  const counts = () => sent.map(({ names }) => names.length);
+
+  it('exports after a second, or once a batch is full, one batch at a time', async () => {
+    queue.add(request('a', 18));
+    await eventually(() => sent.length === 1);
+    expect(counts()).to.deep.equal([18]);
+    queue.add(request('b', 1000));
+    queue.add(request('c', 100));
+    expect(counts()).to.deep.equal([18]);
+    await end();
+    expect(counts()).to.deep.equal([18, 512]);
+    await end();
+    expect(counts()).to.deep.equal([18, 512, 512]);
+    expect(sent[2]!.names.filter((name) => name === 'c')).to.have.length(24);
+    await end();
+    await eventually(() => sent.length === 4);
+    expect(counts()).to.deep.equal([18, 512, 512, 76]);
+    await end();
   });
 
-  it('counts bytes, not characters, and fills a body to the last one', async () => {
-    const room = 256 * 1024 - Buffer.byteLength('<é>') - 1; // and a comma
-    queue.add('é'.repeat(100_000), 1);
-    queue.add('a'.repeat(room - 200_000), 1);
-    expect(sent).to.deep.equal([]);
-    queue.add('b', 1);
-    expect(sent.map(({ text, spans }) => [Buffer.byteLength(text), spans])).to.deep.equal([[256 * 1024, 2]]);
-    await end(true);
-  });
-
-  it('drops what it has no room for, and says how many spans', async () => {
-    const request = 'x'.repeat(250 * 1024);
-    for (let at = 0; at < 100; at += 1) queue.add(request, 10);
-    expect(dropped).to.equal((100 - 1 - 64) * 10); // one is under way, and 16 MB wait
-    queue.add('x'.repeat(17 * 2 ** 20), 7);
-    expect(dropped).to.equal((100 - 1 - 64) * 10 + 7);
-    await end(true);
-    queue.add(request, 10);
-    expect(dropped).to.equal((100 - 1 - 64) * 10 + 7);
-  });
-
-  it('exports a request that is longer than a body alone', async () => {
-    const long = 'é'.repeat(2 ** 20);
-    queue.add('a', 1);
-    queue.add(long, 1);
-    queue.add('b', 1);
-    const closed = queue.close();
-    for (const text of ['<éa>', `<é${long}>`, '<éb>']) {
-      expect(sent.at(-1)!.text === text, `${text.slice(0, 9)}…`).to.equal(true);
-      await end(true);
-    }
-    await closed;
-  });
-
-  it('uses the buffer of a body again once a collector has taken it, and only then', async () => {
-    const buffersOf = async (isTaken: boolean) => {
-      sent = [];
-      for (let at = 0; at < 20; at += 1) {
-        queue.add('x'.repeat(200_000), 1);
-        if (at > 0) await end(isTaken);
-      }
-      return new Set(sent.map(({ buffer }) => buffer)).size;
-    };
-    expect(await buffersOf(false)).to.equal(19);
-    expect(await buffersOf(true)).to.be.lessThan(4);
+  it('drops the spans of a request that it has no room for, and says how many', async () => {
+    queue.add(request('under way', 512));
+    await eventually(() => sent.length === 1);
+    const [mega, each] = [2 ** 20, 1024 + 512]; // what the objects of a span count, and its text
+    const fit = Math.floor((16 * mega) / (10 * each));
+    for (let at = 0; at < fit + 50; at += 1) queue.add(request('a', 10, 512));
+    expect(dropped).to.equal(500);
+    queue.add(request('long', 1, 17 * mega));
+    expect(dropped).to.equal(501);
+    queue.add(request('small', 1));
+    expect(dropped).to.equal(501);
+    await end();
+    for (let at = 0; at < 100; at += 1) queue.add(request('b', 10, 512));
+    expect(dropped).to.be.within(501 + 400, 501 + 600); // a batch of 512 has left
   });
 
   it('exports what is added in any moment about the end of an export', async () => {
     for (let ticks = 0; ticks < 10; ticks += 1) {
-      const texts: string[] = [];
-      const send = async (body: Buffer) => texts.push(body.toString()) > 0;
-      const own = new SpanQueue({ frame, clock: systemClock, send, onDropped: () => undefined });
-      own.add('a', 1);
-      const closed = own.close();
+      const names: string[] = [];
+      const send = async (spans: readonly ReadableSpan[]) =>
+        void names.push(...spans.map(({ name }) => name));
+      const own = new SpanQueue({ send, onDropped: () => undefined });
+      own.add(request('a', 512));
       for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
-      own.add('b', 1);
+      own.add(request('b', 512));
       await own.close();
-      await closed;
-      expect(texts, `after ${ticks} ticks`).to.deep.equal(['<éa>', '<éb>']);
+      expect(names.length, `after ${ticks} ticks`).to.equal(1024);
+      expect(names.at(-1)).to.equal('b');
     }
   });
 
   it('exports what is left when it closes, after the export under way', async () => {
-    queue.add('x'.repeat(200_000), 1);
-    queue.add('y'.repeat(200_000), 1);
+    queue.add(request('a', 512));
+    queue.add(request('b', 700));
+    await eventually(() => sent.length === 1);
     let isClosed = false;
     const closed = queue.close().then(() => (isClosed = true));
-    expect(sent.map(({ text }) => text[2])).to.deep.equal(['x']);
-    await end(false);
-    expect(sent.map(({ text }) => text[2])).to.deep.equal(['x', 'y']);
+    expect(counts()).to.deep.equal([512]);
+    await end();
+    expect(counts()).to.deep.equal([512, 512]);
+    await end();
+    expect(counts()).to.deep.equal([512, 512, 188]);
     expect(isClosed).to.equal(false);
-    await end(true);
+    await end();
     await closed;
   });
 });

@@ -353,6 +353,126 @@ describe('traces for a collector', () => {
     expect(under.logged.filter(({ msg }) => String(msg).startsWith('Spans could not'))).to.deep.equal([]);
   });
 
+  it('go out in protobuf and gzip where that is asked for, and say the same', async () => {
+    await start({ protocol: 'http/protobuf', compression: 'gzip' });
+    const tracestate = 'a=1,b=2';
+    const stops = { stop_sequences: ['END', 'é'], temperature: 0.5 };
+    await post(ask('Hi', stops), { traceparent: `00-${parentTrace}-${parentSpan}-01`, tracestate });
+    const request = await only(server);
+    const call = await only(client);
+    const stages = await collector.spansOf(internal, defaultStages.length);
+    expect(collector.headers[0]).to.include({
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'gzip',
+    });
+    expect(request).to.include({ name: 'POST /v1/messages', traceId: parentTrace, parentSpanId: parentSpan });
+    expect(request).to.include({ traceState: tracestate, status: 0 });
+    expect(request.attributes).to.include({
+      'http.response.status_code': 200,
+      'gw2api.outcome': 'completed',
+    });
+    expect(request.resource['service.name']).to.equal('gw2api');
+    expect(call.attributes).to.deep.include({
+      'gen_ai.request.stop_sequences': ['END', 'é'],
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.stream': false,
+    });
+    expect(stages.map(({ parentSpanId }) => parentSpanId)).to.deep.equal(stages.map(() => request.spanId));
+    for (const { beganNs, endedNs } of [call, ...stages]) {
+      expect(beganNs >= request.beganNs && endedNs <= request.endedNs && beganNs <= endedNs).to.equal(true);
+    }
+    expect(Date.now() - Number(request.beganNs / 1_000_000n)).to.be.within(-1000, 60_000);
+  });
+
+  /** Starts a gateway with variables of the environment. */
+  async function startIn(env: Readonly<Record<string, string>>, telemetry: object): Promise<void> {
+    under = await startGateway({ slots: [slotAt(simulator.url)], telemetry }, env);
+  }
+
+  it('take from the environment what the config leaves open', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/base`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20general,x-general=1,x-both=general',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-both=traces,x-config=env',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '20000',
+    };
+    await startIn(env, { enabled: true, headers: { 'X-Config': 'config' } });
+    await post(ask('Hi'));
+    await only(server);
+    expect(under.gateway.runtime.config.telemetry.exports?.timeoutMs).to.equal(20_000);
+    expect(collector.paths[0]).to.equal('/base/v1/traces');
+    expect(collector.headers[0]).to.include({
+      authorization: 'Bearer general',
+      'x-general': '1',
+      'x-both': 'traces',
+      'x-config': 'config',
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'gzip',
+    });
+  });
+
+  it('go where the config says, whatever the environment does', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    };
+    await startIn(env, { otlp: collector.url, protocol: 'http/json', compression: 'none' });
+    await post(ask('Hi'));
+    await only(server);
+    expect(collector.headers[0]!['content-type']).to.equal('application/json');
+    expect(collector.headers[0]).not.to.have.any.keys('content-encoding');
+  });
+
+  it('go to the very address that the environment has for traces', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans`,
+    };
+    await startIn(env, { enabled: true });
+    await post(ask('Hi'));
+    await only(server);
+    expect(collector.paths[0]).to.equal('/spans');
+  });
+
+  it('are not turned on by the environment alone, nor where the config turns them off', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    for (const telemetry of [{}, { headers: { a: 'b' } }, { enabled: false, otlp: collector.url }]) {
+      await startIn(env, telemetry);
+      await post(ask('Hi'));
+      await under.close();
+    }
+    await startIn({}, { enabled: true });
+    await post(ask('Hi'));
+    await under.close();
+    expect(collector.paths).to.deep.equal([]);
+  });
+
+  it('pass over values of the environment that they cannot use, with a warning for each', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: 'soon',
+      OTEL_EXPORTER_OTLP_HEADERS: 'a b=c',
+      OTEL_EXPORTER_OTLP_COMPRESSION: '',
+    };
+    await startIn(env, { otlp: collector.url });
+    await post(ask('Hi'));
+    await only(server);
+    expect(collector.headers[0]!['content-type']).to.equal('application/json');
+    const warned = under.logged.flatMap(({ variable }) => variable ?? []);
+    expect(warned).to.have.members(Object.keys(env).slice(0, 3));
+  });
+
+  it('refuse a config that sends them to the environment where that has no address', async () => {
+    const started = startIn({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, { enabled: true });
+    const error = await started.then(() => undefined, String);
+    expect(error).to.include('telemetry.enabled');
+    expect(error).to.include('needs an address such as http://127.0.0.1:4318 in OTEL_EXPORTER_OTLP_ENDPOINT');
+  });
+
   it('cost no request anything where the collector fails or hangs, and are told of once', async () => {
     collector.status = 500;
     await start();
