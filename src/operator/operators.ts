@@ -144,4 +144,4 @@ function asOperator(
   };
 }
 
-const noted = 'An operator has called a route of a stage.';
+const noted = 'An operator called a route of a stage.';

@@ -7,11 +7,11 @@ import { section, setting, type Raw } from './section.js';
 const fields = {
   enabled: setting(
     Type.Boolean({ default: true, examples: [false] }),
-    'Default true: on as soon as there is an address.',
+    'Default true: on as soon as an address is configured.',
   ),
   otlp: setting(
     Type.Optional(Type.String({ minLength: 1, examples: ['http://127.0.0.1:4318'] })),
-    'Where spans go, in JSON over HTTP; /v1/traces is added. Default none.',
+    'Address of the collector, which gets JSON over HTTP; /v1/traces is added. Default: none.',
   ),
   headers: setting(
     Type.Record(Type.String(), Type.String({ secret: true }), { default: {} }),
@@ -23,7 +23,7 @@ const fields = {
   ),
   sample: setting(
     Percentage({ default: '100%' }),
-    "Of the requests that come without a trace; one with a traceparent keeps the caller's decision.",
+    'Share of the requests without a trace of their own; for one with a traceparent the caller decides.',
   ),
   serviceName: setting(
     Type.String({ minLength: 1, default: 'gw2api' }),
@@ -31,7 +31,7 @@ const fields = {
   ),
   propagate: setting(
     Type.Boolean({ default: false }),
-    'Upstream calls get traceparent and tracestate: of kinds that take headers of the caller (messages).',
+    "Sends traceparent and tracestate to upstreams of kinds that take the caller's headers (messages).",
   ),
 };
 
@@ -46,7 +46,7 @@ export const telemetry = section(fields, {
 export const log = section({
   access: setting(
     Type.Boolean({ default: true }),
-    'A line on standard output for each request. false: warnings, errors and the acts of operators stay.',
+    'Writes a line to standard output for each request. false: only warnings, errors and operator actions.',
   ),
 });
 
@@ -60,7 +60,7 @@ function telemetryErrors({ otlp, headers }: Raw<typeof fields>): readonly Schema
   const wrong = Object.entries(headers).filter(([name, text]) => !isRequestHeader(name, text.trim()));
   const errors = wrong.map(([name]) => ({
     path: ['telemetry', 'headers', name],
-    message: 'must be a header with a value of one line',
+    message: 'must be a header with a single-line value',
   }));
   return isUrl ? errors : [address, ...errors];
 }

@@ -28,7 +28,7 @@ export function recordedReport(row: LedgerRow): object {
 }
 
 /**
- * Row of a request with its trace, by `<time>.<id>` as reports have it, or by its request id: then the last one of
+ * Row of a request with its trace, by `<time>.<id>` as in reports, or by its request id: then the last one of
  * that. A request that has just ended may be in no store yet.
  */
 export async function recordedRequest(gateway: Gateway, id: string): Promise<LedgerRow | undefined> {

@@ -22,7 +22,7 @@ function valueJson(value: AttributeValue): string {
   return `{"arrayValue":{"values":[${values.join(',')}]}}`;
 }
 
-/** Integer as text, as int64 is written; one beyond int64, or a text of infinity, would be no number to a collector. */
+/** Integer as text, as int64 is written; one beyond int64, or a text of infinity, would not be a number to a collector. */
 function numberJson(value: number): string {
   if (Number.isSafeInteger(value)) return `{"intValue":"${value}"}`;
   return `{"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}}`;
@@ -38,5 +38,5 @@ const isPlain = /^[\w .:/@-]{0,500}$/;
 
 /** Text of at most 500 characters. */
 export function cut(text: string): string {
-  return text.slice(0, 500).toWellFormed(); // half a pair is no UTF-8
+  return text.slice(0, 500).toWellFormed(); // half a pair is not valid UTF-8
 }

@@ -31,7 +31,7 @@ export function openOtlpSink({ url, headers, service, log, clock }: OtlpOptions)
       if (failure) losses.add(Math.min(failure.refused ?? spans, spans), failure.error);
       return !failure;
     },
-    onDropped: (spans) => losses.add(spans, new Error('The queue of spans is full.')),
+    onDropped: (spans) => losses.add(spans, new Error('The span queue is full.')),
   });
   return {
     add(spans) {

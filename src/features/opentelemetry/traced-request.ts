@@ -40,7 +40,7 @@ export interface SpanData extends SpanIds {
   readonly kind: 'server' | 'internal' | 'client';
   readonly beganMs: number;
   readonly endedMs: number;
-  /** JSON of `attribute`, one after the other. */
+  /** JSON of `attribute`, one after another. */
   readonly attributes: string;
   /** Code of the error that it ended with. */
   readonly error: string | undefined;

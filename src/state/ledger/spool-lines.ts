@@ -31,7 +31,7 @@ export async function* batchesIn(
   }
 }
 
-/** Row of a line; undefined where a crash has cut it off. */
+/** Row of a line; undefined if a crash has cut it off. */
 function rowIn(line: string): AppendedRow | undefined {
   if (!line.endsWith('}')) return undefined;
   try {

@@ -2,7 +2,7 @@ import type { ModelEvent } from '@gw2api/gateway/plugin';
 import { isErrorBody, jsonFields } from '@gw2api/gateway/plugin/upstream';
 import type { ChatAnswer } from './chat-answer.js';
 
-/** Events of a whole answer; undefined for what is none. Throws the error of a 200 that holds one. */
+/** Events of a whole answer; undefined for anything else. Throws the error of a 200 that holds one. */
 export function wholeAnswer(json: string, translator: ChatAnswer): readonly ModelEvent[] | undefined {
   const answer = jsonFields(json);
   if (!Array.isArray(answer['choices']) && !isErrorBody(answer)) return undefined;

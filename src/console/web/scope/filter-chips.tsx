@@ -11,7 +11,7 @@ import {
 } from './filters.js';
 import { useNames } from './names.js';
 
-/** The filters in force, each with a button that takes it away. */
+/** The filters in force, each with a button that removes it. */
 export function FilterChips({ filters }: { readonly filters: Filters }) {
   const names = {
     key: useNames('keys', filters.key !== undefined),

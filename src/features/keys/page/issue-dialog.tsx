@@ -23,7 +23,7 @@ export function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
   const done = (key: IssuedKey) => {
     rememberKey(key.id, key.key);
     if (key.unknown_models.length > 0)
-      toast(`${key.name} is issued.${unknownModelsNote(key.unknown_models)}`);
+      toast(`${key.name} was issued.${unknownModelsNote(key.unknown_models)}`);
     setIssued(key);
     onIssued();
   };

@@ -27,7 +27,7 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
       unknown = changed.unknown_models;
     });
     if (!isSaved) return;
-    toast(`${draft.name} is changed.${unknownModelsNote(unknown)}`);
+    toast(`${draft.name} was changed.${unknownModelsNote(unknown)}`);
     onSaved();
     onClose();
   };

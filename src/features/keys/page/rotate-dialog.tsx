@@ -32,7 +32,7 @@ export function RotateDialog({ issued, onClose, onRotated }: RotateDialogProps) 
       <p>The key gets a new secret. Its id, limits, team and usage stay.</p>
       <Select
         label={`End of sk-gw-…${issued.last4}`}
-        hint="Earlier secrets of the key end with it at the latest."
+        hint="Earlier secrets of the key end then at the latest."
         value={grace}
         options={graces}
         onValue={setGrace}
