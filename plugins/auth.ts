@@ -14,7 +14,7 @@ export default definePlugin({
       enum: [true, false, 'everyone'],
       default: false,
       description:
-        'Lets in callers that send no key at all, as one caller "anonymous", whose limits are those of rate-limit; never to /admin, the console or /metrics. true: where listen.host is a loopback address, refused elsewhere; everyone: from anywhere.',
+        'Admits callers that send no key, as one caller "anonymous" with the limits of rate-limit; never to /admin, the console or /metrics. true: only if listen.host is a loopback address, refused otherwise; everyone: from anywhere.',
     }),
   }),
   setup({ anonymous }, host) {
@@ -48,7 +48,7 @@ function isForeignPage(headers: IncomingHttpHeaders, host: string): boolean {
 }
 
 const notLocal =
-  'anonymous: true lets in whoever reaches the gateway, and that is not this machine alone: set listen.host to 127.0.0.1 (and HOST, where it is set) without trustProxy, or say anonymous: everyone';
+  'anonymous: true admits everyone who can reach the gateway, which is not limited to this machine: set listen.host to 127.0.0.1 (and HOST, if it is set) without trustProxy, or write anonymous: everyone';
 
 /** All callers without a key, who share their limits. */
 const anonymousCaller: Caller = Object.freeze({ kind: 'anonymous', keyId: 'anonymous', name: 'anonymous' });

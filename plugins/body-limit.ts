@@ -29,7 +29,8 @@ export default definePlugin({
     maxValues: Type.Integer({
       minimum: 1,
       default: 1_000_000,
-      description: 'The most values in a body, those in lists and objects included; 400 above it.',
+      description:
+        'The maximum number of values in a body, including those in lists and objects; 400 above it.',
     }),
   }),
   setup({ limit, maxValues }, host) {
@@ -99,7 +100,7 @@ function checkValues(json: Buffer, maxValues: number): void {
   const excess = excessOf(json, { values: maxValues, fields: maxFields });
   if (excess === 'fields') throw tooManyFields();
   if (excess === undefined) return;
-  const message = `body: must not have more than ${maxValues} values, those in lists and objects included`;
+  const message = `body: must not have more than ${maxValues} values, including those in lists and objects`;
   throw new GatewayError('invalid_request', `${message}.`);
 }
 
@@ -163,7 +164,7 @@ function bodyDecoder(maxBytes: number): DecodeBody {
 
 async function nothing(): Promise<void> {}
 
-/** The parts of a context that koa-body reads and writes, for a body that has come. */
+/** The parts of a context that koa-body reads and writes, for a body that has arrived. */
 function contextOf(bytes: Buffer, encoding: Encoding) {
   const headers = { 'content-encoding': encoding };
   return {
@@ -178,5 +179,5 @@ function contextOf(bytes: Buffer, encoding: Encoding) {
 function refusal(error: Error & { readonly type?: string }, maxBytes: number): GatewayError {
   if (error.type === 'entity.too.large') return bodyTooLarge(maxBytes);
   const cause = { cause: error };
-  return new GatewayError('invalid_json', 'The body is not what its content-encoding says.', cause);
+  return new GatewayError('invalid_json', 'The body does not match its content-encoding.', cause);
 }

@@ -22,11 +22,11 @@ export default definePlugin({
   options: Type.Object({
     ttl: Type.Union([Type.Literal('5m'), Type.Literal('1h')], {
       default: '1h',
-      description: '5m | 1h, for markers that say nothing themselves.',
+      description: '5m | 1h, for markers without a lifetime of their own.',
     }),
     auto: Type.Boolean({
       default: true,
-      description: 'Mark the last block of requests in formats that cannot say it.',
+      description: 'Mark the last block of requests in formats without cache markers.',
     }),
   }),
   setup({ ttl, auto }, host) {

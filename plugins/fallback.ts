@@ -30,7 +30,10 @@ export default definePlugin({
     to: Type.Record(
       Type.String({ minLength: 1 }),
       Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
-      { description: 'By model: those to ask in its place, in this order. What a key may not use is 403.' },
+      {
+        description:
+          'By model: the models to try in its place, in this order. A model that the key may not use is 403.',
+      },
     ),
     on: Type.Array(Type.Enum(reasons), {
       minItems: 1,
@@ -40,11 +43,11 @@ export default definePlugin({
     attempts: Type.Integer({
       minimum: 2,
       default: 4,
-      description: 'Max upstream calls for one answer, of all models together.',
+      description: 'Max upstream calls for one answer, over all models.',
     }),
     stick: Duration({
       default: '10m',
-      description: 'How long a session stays on the model that has answered in place of another.',
+      description: 'How long a session stays on its fallback model.',
     }),
     stickyFrom: Type.Array(Type.String({ minLength: 1 }), {
       default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
@@ -57,7 +60,7 @@ export default definePlugin({
     const ttlMs = durationMs(stick);
     const counter = host.metrics.counter(
       'gw2api_fallbacks_total',
-      'Answers of another model than asked for.',
+      'Answers from a model other than the requested one.',
       ['from', 'to'],
     );
     return {
@@ -96,7 +99,7 @@ function chainsOf(
   const chains = Object.entries(to).map(([name, others]) => [idOf(name), others.map(idOf)] as const);
   for (const [model, others] of chains)
     if (new Set([model, ...others]).size <= others.length)
-      throw new Error(`to.${model}: names a model twice; each is asked once.`);
+      throw new Error(`to.${model}: names a model twice; each is tried only once.`);
   return new Map(chains.map(([model, others]) => [model, [model, ...others]]));
 }
 
@@ -126,7 +129,7 @@ async function firstToAnswer(
     return await call(forModel(request, model ?? request.model, asking), { budget });
   } catch (thrown) {
     const isForbidden = model !== request.model && isGatewayError(thrown) && thrown.code === 'forbidden';
-    // What the caller may not use is no answer to what it has asked for.
+    // What the caller may not use is not an answer to what it has asked for.
     const { error } = (isForbidden && asking.failure) || { error: thrown };
     const reason = reasonOf(error);
     const left = attempts - (share - budget.left);

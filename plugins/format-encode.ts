@@ -38,40 +38,43 @@ export default definePlugin({
   options: Type.Object({
     keepAlive: Duration({
       default: '15s',
-      description: 'The silence after which a stream says that it still lives.',
+      description: 'How long a stream is silent before it sends a keep-alive.',
     }),
     earlyKeepAlive: Type.Optional(
       Duration({
         description:
-          'After this time a stream sends its headers and a keep-alive before its first content, for proxies that give up on silence (a CDN after 100 s). It costs the status code: a later failure is an error event in a stream of status 200, and the headers name no slot. Default never.',
+          'After this time a stream sends its headers and a keep-alive before its first content, for proxies that give up on silence (a CDN after 100 s). The price is the status code: a later failure is an error event in a stream with status 200, and the headers name no slot. Default: never.',
       }),
     ),
     brokenStreams: Type.Union([Type.Literal('end'), Type.Literal('close')], {
       default: 'end',
       description:
-        'What a stream does that fails after its beginning: end (with its error event) | close (the connection is cut then, for clients that take the part that came for the whole).',
+        'What happens to a stream that fails after its start: end (it ends with an error event) | close (the connection is then cut, for clients that mistake a partial answer for a complete one).',
     }),
     // `windows`: contract §2.2.
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate'), Type.Literal('exact')], {
       default: 'windows',
       description:
-        'What count_tokens answers where the upstream has no count: windows (of OAuth accounts, an estimate for others) | estimate | exact (501, upon which Claude Code counts by a small request).',
+        'What count_tokens answers if the upstream cannot count: windows (of OAuth accounts, an estimate for others) | estimate | exact (501, after which Claude Code counts with a small request).',
     }),
     storedResponses: Type.Object(
       {
-        maxSize: Size({ default: '256mb', description: 'Of all responses of a key, with their input.' }),
+        maxSize: Size({
+          default: '256mb',
+          description: 'Limit for all responses of a key, including their input.',
+        }),
         /** Max responses of a key. */
         maxCount: Type.Integer({ minimum: 1, default: 10_000 }),
         maxEach: Size({
           default: '32mb',
           description:
-            'Of one response with its input; a larger one is answered and not stored (x-gw-dropped: store).',
+            'Limit for one response including its input; a larger one is answered but not stored (x-gw-dropped: store).',
         }),
       },
       {
         default: {},
         description:
-          'What is kept of answers in the Responses format; the oldest of a key go where there are too many.',
+          'Limits on stored answers in the Responses format; beyond them the oldest of a key are deleted.',
       },
     ),
   }),
@@ -115,7 +118,7 @@ type StageMiddleware = (
   next: () => Promise<void>,
 ) => Promise<void>;
 
-const unstoredHelp = 'Responses that were to be stored and are too large for that.';
+const unstoredHelp = 'Responses that were too large to be stored.';
 
 interface StoredResponses {
   readonly maxSize: string | number;
@@ -182,7 +185,7 @@ function toCaller(error: unknown): unknown {
  */
 function countOf(state: object): Count {
   const { count } = state as Partial<Pick<GatewayState, 'count'>>; // other operations lack it
-  if (!count) throw new TypeError('No stage of this pipeline has counted the tokens.');
+  if (!count) throw new TypeError('No stage of this pipeline counted the tokens.');
   return count;
 }
 

@@ -33,7 +33,7 @@ export default definePlugin({
       Type.String({
         minLength: 1,
         description:
-          'Whose default export is (text, from) => { start, end } | undefined; relative to this file. Default: none.',
+          'Module whose default export is (text, from) => { start, end } | undefined; relative to this file. Default: none.',
       }),
     ),
     action: Type.Enum(['refuse', 'cut', 'mask'] as const, {
@@ -47,13 +47,13 @@ export default definePlugin({
     }),
     kinds: Type.Array(Type.Enum(['text', 'thinking', 'input'] as const), {
       default: ['text', 'input'],
-      description: 'What is searched: text, thinking, input (of tools, as JSON text).',
+      description: 'What to search: text, thinking, input (of tools, as JSON text).',
     }),
     hold: Type.Integer({
       minimum: 1,
       maximum: 65_536,
       default: 256,
-      description: 'Length of the longest match, in characters; so much of the answer is held back.',
+      description: 'Length of the longest match, in characters; that much of the answer is held back.',
     }),
     request: Type.Boolean({
       default: false,
@@ -65,7 +65,7 @@ export default definePlugin({
       ...compilePatterns(patterns),
       ...(module === undefined ? [] : [await importPattern(host.resolvePath(module))]),
     ];
-    if (rules.length === 0) throw new Error('patterns: name one at least, or a module.');
+    if (rules.length === 0) throw new Error('patterns: name at least one, or a module.');
     const counter = host.metrics.counter('gw2api_guard_matches_total', 'Matches of guard.', [
       'pattern',
       'place',
@@ -101,7 +101,7 @@ export default definePlugin({
   },
 });
 
-/** Text as a JSON string has it between its quotes. */
+/** Text as written between the quotes of a JSON string. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -30,7 +30,7 @@ import { keyCaller } from './shared/key-caller.js';
 const Name = Type.String({ minLength: 1 });
 const limitNames = [...windowLimits, 'maxConcurrent'] as const;
 
-/** Authentication by signed tokens (JWT) in place of `auth`; master and protocol keys stay valid. */
+/** Authentication by signed tokens (JWT) instead of `auth`; master and protocol keys stay valid. */
 export default definePlugin({
   name: 'jwt-auth',
   api: 1,
@@ -43,11 +43,11 @@ export default definePlugin({
     },
     tls: Type.Optional({
       ...TlsFiles,
-      description: 'TLS of the connection to it, as that of a slot. Default none of its own.',
+      description: 'TLS of the connection to it, as for a slot. Default: none of its own.',
     }),
     maxStale: Duration({
       default: '24h',
-      description: 'How long the keys last read from a URL serve while it cannot be read.',
+      description: 'How long the last keys stay in use while their URL cannot be read.',
     }),
     issuer: Name,
     audience: Name,
@@ -137,7 +137,7 @@ async function verified(
     const isToken = cause instanceof errors.JOSEError && !issuerFaults.has(cause.code);
     if (isToken)
       throw new GatewayError('invalid_api_key', `This token is not valid: ${cause.message}.`, { cause });
-    const message = 'The keys of the token issuer cannot be read at the moment. Try again in a moment.';
+    const message = 'The keys of the token issuer cannot be read right now. Try again in a moment.';
     throw new GatewayError('store_unavailable', message, { headers: { 'retry-after': '1' }, cause });
   }
 }
@@ -166,7 +166,7 @@ function callerOf(
   if (name === '' || name.length > maxNameLength)
     throw new GatewayError(
       'invalid_api_key',
-      `This token names nobody: its claim "${nameClaim}" is not a text of 1 to ${maxNameLength} characters.`,
+      `This token names no caller: its claim "${nameClaim}" is not a text of 1 to ${maxNameLength} characters.`,
     );
   const found = Object.entries(limitClaims).map(
     ([limit, claim]) => [limit, limitOf(payload[claim], { claim, isUsd: limit.startsWith('usd') })] as const,
@@ -201,7 +201,7 @@ function limitOf(
   const what = isUsd ? `an amount from 0 to ${maxUsd}` : 'a whole number';
   throw new GatewayError(
     'invalid_api_key',
-    `The claim "${claim}" of this token is a limit, and not ${what}.`,
+    `The claim "${claim}" of this token is a limit and must be ${what}.`,
   );
 }
 

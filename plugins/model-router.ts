@@ -21,7 +21,7 @@ const RouteOption = Type.Object({
   model: Type.Optional({ ...Globs, description: 'Catalog ids of the asked model; * is any text.' }),
   header: Type.Optional(
     Type.Record(Type.String(), Globs, {
-      description: 'Headers that must be there, with one of these values.',
+      description: 'Headers that must be present, with one of these values.',
     }),
   ),
   minTokens: Type.Optional(

@@ -27,20 +27,18 @@ export default definePlugin({
   provides: ['budgeted', 'estimatesCount'],
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    requestsPerMinute: Count('For keys that do not say it themselves. Default of all seven: no limit.'),
-    tokensPerMinute: Count('Tokens that the callers are told of.'),
+    requestsPerMinute: Count('For keys without limits of their own. Default of all seven: no limit.'),
+    tokensPerMinute: Count('Tokens as shown to the callers.'),
     tokensPerDay: Count('Calendar days and months in UTC.'),
     tokensPerMonth: Count('As tokensPerDay.'),
     usdPerDay: Usd(
       'Budgets in USD, of what the upstreams bill, for calendar days and months in UTC; over them: 429 budget_exceeded. Only slots that have every price of a model may answer (price in models.yaml or of the slot), else 403 forbidden.',
     ),
     usdPerMonth: Usd('As usdPerDay.'),
-    maxConcurrent: Count(
-      'Requests under way at a time, over all instances; one more is 429 with retry-after: 1.',
-    ),
+    maxConcurrent: Count('Concurrent requests, over all instances; one more is 429 with retry-after: 1.'),
     limitMaster: Type.Boolean({
       default: false,
-      description: 'Whether these seven hold for the master key too.',
+      description: 'Whether these seven apply to the master key too.',
     }),
   }),
   setup({ limitMaster, ...given }, host) {

@@ -41,7 +41,7 @@ export default definePlugin({
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'Share of sessions, from 0 to 1; a request without a session is one of its own.',
+      description: 'Share of sessions, from 0 to 1; a request without a session counts as one.',
     }),
     answers: Type.Boolean({ default: false, description: 'Also the answers of the model.' }),
     headers: Type.Array(Type.String({ minLength: 1 }), {
@@ -63,9 +63,11 @@ export default definePlugin({
     const folder = given === undefined ? path.resolve('data/recorded') : host.resolvePath(given);
     const { secrets, log } = host;
     await requireKey(secrets);
-    const counter = host.metrics.counter('gw2api_recordings_total', 'Requests by how recording them ended.', [
-      'result',
-    ]);
+    const counter = host.metrics.counter(
+      'gw2api_recordings_total',
+      'Requests by the outcome of recording them.',
+      ['result'],
+    );
     const maxChars = sizeBytes(maxEach);
     const recordings = new Recordings({
       folder,

@@ -38,7 +38,7 @@ export default definePlugin({
       minimum: 1,
       maximum: 100_000,
       default: 1000,
-      description: 'Of one request; further ones are replaced and not put back.',
+      description: 'Limit for one request; further values are replaced and not restored.',
     }),
   }),
   setup({ patterns, system, restore, maxValues }, host) {
@@ -125,7 +125,7 @@ export class Values {
   };
 }
 
-/** Text as a JSON string has it between its quotes. */
+/** Text as written between the quotes of a JSON string. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

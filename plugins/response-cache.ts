@@ -26,12 +26,12 @@ export default definePlugin({
   options: Type.Object({
     /** Lifetime of an answer. */
     ttl: Duration({ default: '10m' }),
-    maxSize: Size({ default: '64mb', description: 'In memory, in each process.' }),
+    maxSize: Size({ default: '64mb', description: 'Memory for all answers, in each process.' }),
     /** Max size of an answer. */
     maxEach: Size({ default: '1mb' }),
     tools: Type.Boolean({
       default: false,
-      description: 'Also requests with tools of the caller, whose calls would be made again.',
+      description: "Also cache requests with the caller's tools, whose calls would be made again.",
     }),
     shared: Type.Boolean({ default: false, description: 'false: each key has answers of its own.' }),
   }),
@@ -101,7 +101,7 @@ function textsOf(request: MessagesRequest): readonly string[] {
   return [sortedJson([asked, extras]), ...(typeof exact === 'string' ? [exact] : [])];
 }
 
-/** Extras without those that say who asks, or how the provider caches: no answer depends on them. */
+/** Extras without those that identify the caller, or how the provider caches: no answer depends on them. */
 function answerFields(extras: Extras): Extras {
   return Object.fromEntries(Object.entries(extras).filter(([name]) => !aside.has(name)));
 }

@@ -14,7 +14,7 @@ export default definePlugin({
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         description:
-          'Ids of the slots that it may pick; * is any text. Default: all. A key may be limited to slots, too.',
+          'Ids of the slots that it may pick; * matches any text. Default: all. A key may be limited to slots, too.',
       }),
     ),
     policy: Type.String({
@@ -28,12 +28,12 @@ export default definePlugin({
     queueTimeout: Duration({
       default: '30s',
       description:
-        'How long to wait where every slot is full. Those who wait take turns by key, each with its own requests in order.',
+        'How long to wait if every slot is full. Waiting keys take turns; the requests of one key stay in order.',
     }),
     stickyFrom: Type.Array(Type.String({ minLength: 1 }), {
       default: ['prompt_cache_key', 'metadata.user_id', 'session-id'],
       description:
-        'What names a session where none of the x-session-id headers does: paths into the body, or headers.',
+        'What names a session if none of the x-session-id headers does: paths into the body, or headers.',
     }),
   }),
   setup({ slots, policy: policyName, stickyTtl, queueTimeout, stickyFrom }, host) {

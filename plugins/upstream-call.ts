@@ -36,7 +36,7 @@ export default definePlugin({
     attempts: Type.Integer({
       minimum: 1,
       default: 3,
-      description: 'The most upstream calls for one answer.',
+      description: 'Max upstream calls for one answer.',
     }),
     headersTimeout: Duration({
       default: '60s',
@@ -44,21 +44,21 @@ export default definePlugin({
     }),
     firstTokenTimeout: Duration({
       default: '60s',
-      description: 'How long the first content may take from the call on; pings put nothing off.',
+      description: 'How long after the call the first content may come; pings do not extend it.',
     }),
     waitIfWithin: Duration({
       default: '3s',
       description:
-        "Where a slot says when to ask again (retry-after) and holds the session's cache, or is the only one: the longest time that a request waits for it. Further off, another slot is asked, or the answer is passed on.",
+        "If a slot says when to retry (retry-after) and holds the session's cache, or is the only one: the longest time that a request waits for it. If that is longer, another slot is tried, or the answer is passed on.",
     }),
     idleTimeout: Duration({
       default: '120s',
-      description: 'The longest silence after it; pings are no silence.',
+      description: 'The longest silence after it; pings count as activity.',
     }),
     rememberRefusals: Duration({
       default: '1h',
       description:
-        "How long a model of a slot is not sent again what it has refused of the gateway's own additions and translations (web_search, cache_control.ttl, an effort, …). The refused request itself is made once more without. 0s: never.",
+        'How long the gateway remembers which of its own additions and translations (web_search, cache_control.ttl, an effort, …) a model of a slot has refused, and leaves them out. The refused request itself is retried without them. 0s: never.',
     }),
   }),
   setup({ attempts, ...options }, host) {

@@ -23,7 +23,7 @@ export default definePlugin({
     maxUses: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'The most searches in one answer. Default none: as many as the upstream allows.',
+        description: 'Max searches in one answer. Default: as many as the upstream allows.',
       }),
     ),
   }),

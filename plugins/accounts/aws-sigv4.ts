@@ -76,7 +76,7 @@ function check(settings: Options): readonly SchemaError[] {
   const ways = { accessKeyId: given.length > 0 || undefined, profile, chain: chain || undefined };
   return [
     ...given.flatMap((key) => secretErrors(key, settings[key] ?? '')),
-    ...(isPartial ? [{ path: [missing], message: 'is required beside the other keys of AWS' }] : []),
+    ...(isPartial ? [{ path: [missing], message: 'is required beside the other AWS keys' }] : []),
     ...oneOfErrors(ways, Object.keys(ways)),
   ];
 }

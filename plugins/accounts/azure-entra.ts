@@ -18,7 +18,7 @@ const options = Type.Object(
         minLength: 1,
         local: true,
         description:
-          'In place of clientSecret: a file with the token of a federated identity, such as that of a Kubernetes workload, read anew for each token of Entra.',
+          'In place of clientSecret: a file with the token of a federated identity, such as that of a Kubernetes workload, read again for each Entra token.',
       }),
     ),
     scope: Type.String({ minLength: 1, default: 'https://ai.azure.com/.default' }),
@@ -83,7 +83,7 @@ function cure({ error, error_codes: codes }: Readonly<Record<string, unknown>>):
 }
 
 const cures: Readonly<Record<string, string>> = {
-  invalid_client: 'enter a clientSecret that is valid now, its value and not its id',
+  invalid_client: 'enter a clientSecret that has not expired: its value, not its id',
   unauthorized_client: 'check its clientId and tenant',
   invalid_request: 'check its tenant and scope',
   invalid_scope: 'check its scope, which ends in /.default',

@@ -24,7 +24,7 @@ const options = Type.Object(
         minLength: 1,
         local: true,
         title: 'Key file',
-        description: 'File with the key of a service account (JSON), read anew for each token.',
+        description: 'File with the key of a service account (JSON), read again for each token.',
       }),
     ),
     applicationDefault: Type.Optional(
@@ -42,7 +42,7 @@ const options = Type.Object(
     quotaProject: Type.Optional(
       Type.String({
         pattern: '^[a-z0-9.:-]{1,100}$',
-        description: 'Project that is billed, where it is not that of the service account. Default none.',
+        description: 'Project to bill, if it is not that of the service account. Default: none.',
       }),
     ),
   },
@@ -70,7 +70,7 @@ export default defineAccount({
   },
 });
 
-/** Finds what the tokens are made with; throws where it is not there. */
+/** Finds what the tokens are made with; throws if it is not there. */
 async function start(settings: Options, host: AccountHost): Promise<void> {
   if (settings.applicationDefault) requireLibrary();
   else await serviceKey(settings, host);
@@ -94,9 +94,10 @@ function exchange(tokenUrl: string, assertion: string, host: AccountHost): Promi
 }
 
 const cures: Readonly<Record<string, string>> = {
-  invalid_grant: 'check that the key is still one of its service account, and the clock of this machine',
+  invalid_grant:
+    'check that the key still belongs to its service account, and that the clock of this machine is right',
   invalid_scope: 'check its scope',
-  unauthorized_client: 'check that the service account may be used for its scope',
+  unauthorized_client: 'check that the service account is allowed to use its scope',
 };
 const otherwise = 'check the key of its service account';
 
@@ -122,9 +123,11 @@ interface ServiceKey {
 /** Reads the JSON of a service account's key. Throws an Error that names the option, without secrets. */
 function readServiceKey(option: string, json: string): ServiceKey {
   const { type, client_email, private_key, private_key_id, token_uri } = jsonFields(json);
-  if (type === undefined) throw new Error(`${option} is no JSON of a service account`);
+  if (type === undefined) throw new Error(`${option} is not the JSON of a service account`);
   if (type !== 'service_account')
-    throw new Error(`${option} is no key of a service account; use applicationDefault for other credentials`);
+    throw new Error(
+      `${option} is not the key of a service account; use applicationDefault for other credentials`,
+    );
   if (typeof client_email !== 'string' || typeof private_key !== 'string')
     throw new Error(`${option} lacks client_email or private_key`);
   return {
@@ -142,7 +145,7 @@ function privateKey(option: string, pem: string): KeyObject {
   } catch {
     // the message of OpenSSL would not help
   }
-  throw new Error(`${option} has a private_key that is no RSA key in PEM`);
+  throw new Error(`${option} has a private_key that is not an RSA key in PEM`);
 }
 
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
@@ -177,7 +180,7 @@ interface GoogleClient {
   readonly credentials: { readonly expiry_date?: number | null };
 }
 
-/** Throws where the package is not installed. */
+/** Throws if the package is not installed. */
 function requireLibrary(): void {
   try {
     import.meta.resolve(library);

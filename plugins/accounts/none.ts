@@ -5,6 +5,6 @@ import { defineAccount } from '@gw2api/gateway/plugin/upstream';
 export default defineAccount({
   name: 'none',
   api: 1,
-  options: Type.Object({}, { title: 'None', description: 'For an upstream that asks for no credential.' }),
+  options: Type.Object({}, { title: 'None', description: 'For an upstream that needs no credential.' }),
   open: () => ({ authorize: () => ({}) }),
 });

@@ -29,7 +29,7 @@ const options = Type.Object(
       }),
     ),
   },
-  { title: 'OAuth', description: 'For accounts whose provider permits such use.' },
+  { title: 'OAuth', description: 'Only for accounts whose provider permits this use.' },
 );
 
 type Options = Static<typeof options>;

@@ -7,7 +7,7 @@ export type CountFailover = (error: GatewayError, from: Slot, to: Slot) => void;
 export function failoverCounter(metrics: Host['metrics']): CountFailover {
   const counter = metrics.counter(
     'gw2api_failovers_total',
-    'Upstream calls made again after a failure: in another slot, or once more in the same one.',
+    'Upstream calls retried after a failure: in another slot, or once more in the same one.',
     ['reason', 'to'],
   );
   return (error, from, to) =>

@@ -22,7 +22,7 @@ export class IssuerKeys {
     { maxStaleMs, tls }: { readonly maxStaleMs: number; readonly tls?: TlsSettings | undefined },
   ) {
     if (url.username || url.password)
-      throw new Error('with.jwks has a user or a password, which fetch refuses; give the URL without them');
+      throw new Error('with.jwks has a user or a password, which fetch refuses; remove them from the URL');
     this.#url = url;
     this.#host = host;
     this.#maxStaleMs = maxStaleMs;
@@ -31,7 +31,7 @@ export class IssuerKeys {
 
   /**
    * Key of a token: read with the first one, again after ten minutes and for a key that is not known. Throws
-   * the error of a read that was needed, and what jose throws where there is no key.
+   * the error of a read that was needed, and what jose throws if there is no key.
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { now } = this.#host;
@@ -60,7 +60,7 @@ export class IssuerKeys {
     try {
       this.#keys = createLocalJWKSet(
         await fetchKeys(this.#fetch, this.#url, timeoutSignal(clock, timeoutMs)),
-      ); // throws where it is no set of keys
+      ); // throws if it is not a key set
       this.#readAtMs = now();
       this.#fault = undefined;
     } catch (error) {
@@ -69,7 +69,7 @@ export class IssuerKeys {
       const ageSeconds = Math.round((now() - this.#readAtMs) / 1000);
       log.warn(
         { err: error, ageSeconds },
-        'The keys of the token issuer cannot be read; the last ones serve.',
+        'The keys of the token issuer cannot be read; the last ones stay in use.',
       );
     }
   }
@@ -89,6 +89,7 @@ async function fetchKeys(
   const { body, status } = await fetch(url, { redirect: 'manual', signal, headers });
   const tooLarge = () => new Error(`The keys of ${url.origin} are larger than ${maxKeysBytes} bytes.`);
   const bytes = body ? await collectBytes(body, maxKeysBytes, tooLarge) : Buffer.alloc(0);
-  if (status !== 200) throw new Error(`The keys of ${url.origin} are answered with status ${status}.`);
+  if (status !== 200)
+    throw new Error(`${url.origin} answered the request for its keys with status ${status}.`);
   return JSON.parse(bytes.toString()) as JSONWebKeySet; // jose checks its shape
 }

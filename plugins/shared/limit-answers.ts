@@ -28,7 +28,7 @@ function amountOf(max: number, limit: keyof typeof words): string {
 /** Error for a request beyond those that may be under way. */
 export function tooManyAtOnce(holder: Gauge['holder'], max: number): GatewayError {
   const reached = `${nameOf(holder)} has reached its limit of ${amountOf(max, 'maxConcurrent')}`;
-  return new GatewayError('rate_limited', `${reached}; it may go on when one of them has ended.`, {
+  return new GatewayError('rate_limited', `${reached}; it may continue when one of them has ended.`, {
     headers: { 'retry-after': '1' },
   });
 }
@@ -52,7 +52,7 @@ export function refusalOf(gauge: Gauge, nowMs: number): GatewayError {
   const opensAtMs = Math.ceil((nowMs + gauge.resetsInMs) / 1000) * 1000;
   const opens = new Date(opensAtMs).toISOString().replace('.000Z', 'Z');
   const isBudget = gauge.unit === 'usd';
-  const message = `${reachedBy(gauge)}; it may go on in ${seconds} s, at ${opens}.`;
+  const message = `${reachedBy(gauge)}; it may continue in ${seconds} s, at ${opens}.`;
   return new GatewayError(isBudget ? 'budget_exceeded' : 'rate_limited', message, {
     headers: {
       'retry-after': String(seconds),
@@ -85,7 +85,7 @@ function inUsd(amount: number): string {
 }
 
 /**
- * Max `retry-after` for a retry. SDKs ignore longer ones and retry too early, so they are told not to retry.
+ * Max `retry-after` for a retry. SDKs ignore longer ones and retry too early, so they are asked not to retry.
  */
 const maxRetrySeconds = 60;
 

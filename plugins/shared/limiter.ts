@@ -112,7 +112,7 @@ export class Limiter {
   }
 
   /**
-   * Counts what a settled request has spent, also one that has failed or was abandoned. Its row has to be written
+   * Counts what a settled request has spent, also one that has failed or was abandoned. Its row must be written
    * after that, so that no meter is opened with it that it is added to as well.
    */
   async count(counted: readonly Counted[], { tokens, cost }: Spent): Promise<void> {

@@ -24,7 +24,7 @@ import type { RefusedParts, TakenBack } from './taken-back/taken-back.js';
 type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
 
 export interface Calling extends Pick<Host, 'clock'> {
-  /** Max calls for one answer, without those that take something back. */
+  /** Max calls for one answer, not counting those that take something back. */
   readonly attempts: number;
   readonly firstContentMs: number;
   readonly waitIfWithinMs: number;

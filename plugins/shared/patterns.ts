@@ -29,7 +29,7 @@ export function compilePatterns(choices: readonly PatternChoice[]): readonly Pat
     const expression = compilePattern(choice.pattern, place);
     if (expression.matcher('').find())
       throw new Error(
-        `${place}: matches the empty text, which is everywhere; let it need a character, as a+ for a*`,
+        `${place}: matches the empty text, which occurs everywhere; require a character, such as a+ instead of a*`,
       );
     return ownPattern(choice.name, expression);
   });
@@ -51,7 +51,7 @@ export function compilePattern(pattern: string, place: string): RE2JS {
  */
 export async function importPattern(file: string): Promise<Pattern> {
   const { default: find } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-  if (typeof find !== 'function') throw new Error(`module: ${file} has no function as its default export.`);
+  if (typeof find !== 'function') throw new Error(`module: ${file} does not export a function as default.`);
   const name = path.parse(file).name;
   return {
     name,
@@ -63,7 +63,7 @@ export async function importPattern(file: string): Promise<Pattern> {
         return { name, start, end };
       const found = JSON.stringify(match);
       throw new Error(
-        `${file} found ${found} from ${from}: give { start, end } within the text, or undefined.`,
+        `${file} found ${found} from ${from}: return { start, end } within the text, or undefined.`,
       );
     },
   };
@@ -98,7 +98,7 @@ export function firstMatch(patterns: readonly Pattern[], text: string, from: num
 type Replacement = (match: Match, found: string) => string;
 
 /**
- * Texts with all matches replaced, in order; each pattern searches a text once. Throws `invalid_request` where the time
+ * Texts with all matches replaced, in order; each pattern searches a text once. Throws `invalid_request` if the time
  * is over.
  */
 export function replaceMatches(

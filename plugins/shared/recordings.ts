@@ -23,7 +23,7 @@ export interface Recording {
   readonly headers: Readonly<Record<string, string>>;
   /** Stages that the request had passed, top to bottom. */
   readonly passed: readonly string[];
-  /** Request in the caller's format; absent where `request` is there. */
+  /** Request in the caller's format; absent if `request` is there. */
   readonly body?: unknown;
   /** Messages request, recorded below format-decode. */
   readonly request?: MessagesRequest;
@@ -77,7 +77,7 @@ export class Recordings {
     await Promise.all(this.#pending);
   }
 
-  /** Writes a recording in the background; `onResult` is told what became of it. Does nothing before `open`. */
+  /** Writes a recording in the background; `onResult` gets the outcome. Does nothing before `open`. */
   add(recording: Recording): void {
     if (!this.#cancelTimer) return;
     const { maxBodyChars, onResult } = this.#options;
@@ -172,7 +172,7 @@ export async function readRecording(
 }
 
 /**
- * Seals a recording anew, if another key than `currentKey` has sealed it; true if it has. A reader finds the old file or
+ * Reseals a recording, if another key than `currentKey` has sealed it; true if it has. A reader finds the old file or
  * the new one, never a part of it.
  */
 export async function resealRecording(

@@ -56,7 +56,7 @@ export class SearchTurn {
     this.#beganMs = now();
   }
 
-  /** True where other requests have waited long enough. */
+  /** True if other requests have waited long enough. */
   get isOver(): boolean {
     return this.#now() - this.#beganMs >= turnMs;
   }
@@ -74,11 +74,11 @@ export class SearchTurn {
     this.#beganMs = nowMs;
   }
 
-  /** Throws `invalid_request` where the time of the request is over; `name`: the pattern that is searched for. */
+  /** Throws `invalid_request` if the time of the request is over; `name`: the pattern that is searched for. */
   check(name: string): void {
     if (this.#now() - this.#beganMs <= this.#budget.left()) return;
     this.#budget.spend(Infinity);
-    const message = `The texts of this request take too long to search for the pattern "${name}" of this gateway.`;
+    const message = `Searching this request for the pattern "${name}" of this gateway takes too long.`;
     throw new GatewayError('invalid_request', message);
   }
 }

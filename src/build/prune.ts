@@ -3,8 +3,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Step of a build: removes outputs whose source has moved or gone, which `tsc -b` leaves, so that no test of theirs
- * runs.
+ * Step of a build: removes outputs whose source has moved or gone, which `tsc -b` leaves, so that their tests do
+ * not run.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -24,9 +24,9 @@ export async function backup(
   const { backupSqlite } = await import('../state/store/sql/sqlite/backup.js');
   const contents = await asUsageError(backupSqlite(file, target));
   const lines = [
-    `${file} is copied to ${target}: ${inWords(contents)}; its integrity is checked.`,
+    `${file} was copied to ${target}: ${inWords(contents)}; its integrity was checked.`,
     ...(await keyWarnings(target, env)),
-    'Not in it: the config file, and GW_SECRET_KEY (in .env), without which its credentials cannot be read. Keep both elsewhere.',
+    'It does not contain the config file or GW_SECRET_KEY (in .env), without which its credentials cannot be read. Keep both elsewhere.',
   ];
   return { text: `${lines.join('\n')}\n`, exitCode: 0 };
 }
@@ -42,8 +42,8 @@ export async function restore(
   const { restoreSqlite } = await import('../state/store/sql/sqlite/restore.js');
   const { contents, kept } = await asUsageError(restoreSqlite(source, file, Date.now()));
   const lines = [
-    `${source} is restored to ${file}: ${inWords(contents)}; its integrity is checked.`,
-    ...(kept === undefined ? [] : [`The file before it is kept as ${kept}.`]),
+    `${source} was restored to ${file}: ${inWords(contents)}; its integrity was checked.`,
+    ...(kept === undefined ? [] : [`The previous file is kept as ${kept}.`]),
     ...(await keyWarnings(file, env)),
   ];
   return { text: `${lines.join('\n')}\n`, exitCode: 0 };
@@ -59,7 +59,7 @@ async function sqliteOf(config: string, env: Environment, command: keyof typeof 
   const { store } = await loadGatewayConfigFile(config, env, otherFile);
   if (store.kind === 'sqlite') return store;
   if (store.kind === 'memory')
-    throw new UsageError('The config has `store: memory`, which keeps nothing when the gateway ends.');
+    throw new UsageError('The config has `store: memory`, which keeps nothing after the gateway ends.');
   throw new UsageError(
     `The store is PostgreSQL: use its own tools.\n\n  ${tools[command](withoutPassword(store.url))}\n`,
   );

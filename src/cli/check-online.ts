@@ -14,7 +14,7 @@ import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
 interface OnlineReport {
   readonly text: string;
   /** True if every slot could be checked and every model of the catalog is known to a slot that serves it. */
-  readonly isSound: boolean;
+  readonly hasPassed: boolean;
 }
 
 /**
@@ -43,12 +43,13 @@ export async function checkOnline(
     'online',
     ...rows,
     ...(probed.lines.length > 0 ? ['', 'probes', ...probed.lines] : []),
-    ...(unknown.length > 0 ? ['', 'models that no slot knows', ...unknown] : []),
+    ...(unknown.length > 0 ? ['', 'models unknown to all slots', ...unknown] : []),
     '',
   ].join('\n');
   return {
     text,
-    isSound: unknown.length === 0 && probed.isSound && results.every(({ problem }) => problem === undefined),
+    hasPassed:
+      unknown.length === 0 && probed.hasPassed && results.every(({ problem }) => problem === undefined),
   };
 }
 

@@ -56,7 +56,7 @@ export async function check(
   const warnings = warned.map((warning) => `\nwarning: ${warning}`);
   const tests = isTested ? await configTests.run(file, env) : undefined;
   const output = `${text}${online?.text ?? ''}${tests ? testText(tests) : ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
-  return { text: output, exitCode: online?.isSound === false || hasFailed(tests) ? 1 : 0 };
+  return { text: output, exitCode: online?.hasPassed === false || hasFailed(tests) ? 1 : 0 };
 }
 
 /** Throws an error; a ConfigError with the problems of the tests as well. */

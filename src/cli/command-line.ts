@@ -41,7 +41,7 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   if (!known) throw new UsageError(`"${word}" is not a command; see --help.`);
   refuseOthers(given, Object.keys(known.options));
   if (words.length > known.words)
-    throw new UsageError(`"${words[known.words]}" is one word too many for ${word}; see --help.`);
+    throw new UsageError(`"${words[known.words]}" is one argument too many for ${word}; see --help.`);
   const { text, exitCode, note } = await run(known, given as Values, words); // each of a kind that it has
   print(text);
   if (note !== undefined) process.stderr.write(`${note}\n`);

@@ -64,7 +64,7 @@ const own: Verbs = {
   doctor: verb<
     ConfigFile & { readonly online?: boolean; readonly 'no-test'?: boolean; readonly json?: boolean }
   >({
-    usage: `  gw2api doctor                  look for what would keep a gateway from serving here, and change nothing; 1 where there is
+    usage: `  gw2api doctor                  look for anything that would prevent a gateway from serving here, and change nothing; 1 if there is
                                  something
      --online                    resolve its slots and ask them, and call each once as a caller would, for at most
                                  16 tokens

@@ -10,10 +10,10 @@ export async function configFile(given: string | undefined): Promise<string> {
   return given ?? (process.env['GW_CONFIG'] || defaultConfigFile());
 }
 
-/** Reads `.env` of the working directory into the environment. Throws a UsageError where it cannot be read. */
+/** Reads `.env` of the working directory into the environment. Throws a UsageError if it cannot be read. */
 export async function readDotEnv(): Promise<void> {
   await loadDotEnv(process.cwd(), process.env).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`.env cannot be read (${error.code}); mend it or take it away.`);
+    throw new UsageError(`.env cannot be read (${error.code}); fix or remove it.`);
   });
   trimSecrets(process.env);
 }

@@ -2,7 +2,7 @@ import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/conf
 import { painter, type Paint } from '../kit/paint.js';
 import { printable } from '../kit/printable.js';
 
-/** The difference between two configs for people, a group for each part; a sentence where there is none. */
+/** The difference between two configs for people, a group for each part; a sentence if nothing differs. */
 export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured: boolean }): string {
   const paint = painter(isColoured);
   const groups = [

@@ -10,7 +10,7 @@ import { diffText } from './diff-text.js';
 
 interface DiffResult {
   readonly text: string;
-  /** 1 if the configs differ, as `diff` has it. */
+  /** 1 if the configs differ, as in `diff`. */
   readonly exitCode: 0 | 1;
 }
 

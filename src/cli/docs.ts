@@ -15,18 +15,18 @@ export interface Docs {
 
 /**
  * The options of the plugins that a config loads as Markdown; or the JSON Schema of a config with theirs and those
- * of all built-ins. Throws a ConfigError where the config cannot be read.
+ * of all built-ins. Throws a ConfigError if the config cannot be read.
  */
 export async function docs(file: string, env: Environment, isSchema: boolean): Promise<Docs> {
   const config = readConfig(await readConfigFile(file, env, otherFile));
   const where = { baseDir: config.baseDir, builtins: builtinFolder };
   const listed = await listPlugins(config, where);
-  const sound = listed.filter(({ problem }) => problem === undefined);
+  const valid = listed.filter(({ problem }) => problem === undefined);
   const failed = listed.filter(({ problem }) => problem !== undefined);
   for (const { kind, use, problem } of failed) process.stderr.write(`The ${kind} "${use}" ${problem}.\n`);
   const text = isSchema
-    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...sound]), await configTests.definitions()), null, 2)}\n`
-    : pluginsMarkdown(file, sound);
+    ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...valid]), await configTests.definitions()), null, 2)}\n`
+    : pluginsMarkdown(file, valid);
   return { text, exitCode: failed.length > 0 ? 1 : 0 };
 }
 

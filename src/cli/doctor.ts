@@ -51,7 +51,7 @@ async function findingsOf(
     return [
       ...first,
       config,
-      { name: 'others', state: 'skipped', text: 'they need a config without problems' },
+      { name: 'others', state: 'skipped', text: 'skipped, as the config has problems' },
     ];
   const patient: Patient = { config, env, cwd };
   const clocks: Clocks = new Map();
@@ -145,8 +145,8 @@ function report(
   });
   const verdict =
     problems > 0
-      ? `${count(problems, 'problem')} to mend before it can serve`
-      : 'Nothing keeps it from serving';
+      ? `${count(problems, 'problem')} to fix before it can serve`
+      : 'Nothing prevents it from serving';
   return [
     `gw2api ${version}, ${file}`,
     '',

@@ -75,7 +75,7 @@ async function firstCall(
   const fault = config.discovers ? await listFault(opened) : undefined;
   const model = modelFor(config, gateway, opened, preferred);
   if (model === undefined) {
-    const why = fault === undefined ? 'none of its models is known' : inWords(fault, config);
+    const why = fault === undefined ? 'none of its models are known' : inWords(fault, config);
     return { slot, state: fault === undefined ? 'skipped' : 'failed', text: why };
   }
   return { slot, model, ...(await called(gateway, config, model)) };

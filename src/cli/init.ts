@@ -60,7 +60,7 @@ async function newFiles({ provider, slot, port, folder }: Choice, isForced = fal
   const taken = [...Object.keys(files), testsFile].find((file) => existsSync(path.join(folder, file)));
   if (taken !== undefined && !isForced)
     throw new UsageError(
-      `${taken} is there already; take another --folder, --add to add a slot to it, or --force to write over it.`,
+      `${taken} already exists; choose another --folder, --add to add a slot to it, or --force to write over it.`,
     );
   return { files, tests: (model) => newTests(slot, model) };
 }

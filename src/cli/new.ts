@@ -15,7 +15,7 @@ import { fill, type Template } from './templates/template.js';
 import { upstream } from './templates/upstream.js';
 
 export interface NewOptions {
-  /** A folder with a `package.json` in place of two files. */
+  /** A folder with a `package.json` instead of two files. */
   readonly isPackage: boolean;
   readonly isTypeScript: boolean;
 }
@@ -35,7 +35,7 @@ export async function newPlugin(
     : plainFiles(name, template, options);
   const taken = Object.keys(files).find((file) => existsSync(path.join(cwd, file)));
   if (taken !== undefined)
-    throw new UsageError(`${taken} is there already; take another name, or move it away.`);
+    throw new UsageError(`${taken} already exists; choose another name, or move it away.`);
   for (const [file, text] of Object.entries(files)) {
     await makeFolder(path.dirname(path.join(cwd, file)));
     await writeFile(path.join(cwd, file), text, { flag: 'wx' });
@@ -58,10 +58,10 @@ async function checkName(kind: KindName, name: string): Promise<void> {
   if (name === '') throw new UsageError(`The name is missing: gw2api new ${kind} NAME.`);
   if (!/^[a-z][a-z0-9]{0,30}(?:-[a-z0-9]{1,30}){0,5}$/.test(name))
     throw new UsageError(
-      `"${name}" is not a name: small letters and digits, with hyphens between, such as my-${kind}.`,
+      `"${name}" is not a valid name: use lower-case letters, digits and hyphens, such as my-${kind}.`,
     );
   if ((await builtinNames(builtinFolder, pluginKinds[kind].folder)).includes(name))
-    throw new UsageError(`"${name}" is a built-in ${kind}; take another name.`);
+    throw new UsageError(`"${name}" is a built-in ${kind}; choose another name.`);
 }
 
 type Files = Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export interface PluginsReport {
 
 /**
  * Lists the installed packages that bring plugins, and the plugins that a config loads, whatever else is wrong
- * with it. Throws a ConfigError where the config cannot be read.
+ * with it. Throws a ConfigError if the config cannot be read.
  */
 export async function plugins(file: string, env: Environment, isJson: boolean): Promise<PluginsReport> {
   const config = readConfig(await readConfigFile(file, env, otherFile));

@@ -9,23 +9,23 @@ export async function runProbes(
   probes: readonly Probe[],
   until: AbortSignal,
   ms: number,
-): Promise<{ readonly lines: readonly string[]; readonly isSound: boolean }> {
+): Promise<{ readonly lines: readonly string[]; readonly hasPassed: boolean }> {
   const results = await Promise.all(
     probes.map(async ({ name, path, run, secrets }) => {
       const signal = AbortSignal.any([until, AbortSignal.timeout(ms)]);
       const head = `  ${path} "${name}"`;
       try {
         await untilAborted((async () => run())(), signal);
-        return { line: `${head}  ok`, isSound: true };
+        return { line: `${head}  ok`, hasPassed: true };
       } catch (error) {
-        return { line: `${head}  FAILED: ${messageWithout(secrets, error, ms)}`, isSound: false };
+        return { line: `${head}  FAILED: ${messageWithout(secrets, error, ms)}`, hasPassed: false };
       }
     }),
   );
-  return { lines: results.map(({ line }) => line), isSound: results.every(({ isSound }) => isSound) };
+  return { lines: results.map(({ line }) => line), hasPassed: results.every(({ hasPassed }) => hasPassed) };
 }
 
-/** Probes of the plugins of a slot; none where its tokens are in the store, where newer ones may be. */
+/** Probes of the plugins of a slot; none if its tokens are in the store, where newer ones may be. */
 export function slotProbes(config: SlotConfig, pool: SlotPool, signal: AbortSignal): readonly Probe[] {
   const slot = pool.opened.find(({ id }) => id === config.id);
   if (!slot || slot.account.isStored) return [];

@@ -15,7 +15,7 @@ import { createLogger } from '../gateway/telemetry/logs.js';
 
 interface RotationResult {
   readonly text: string;
-  /** 1 if something could not be encrypted anew. */
+  /** 1 if something could not be re-encrypted. */
   readonly exitCode: 0 | 1;
 }
 
@@ -39,7 +39,7 @@ export async function rotateSecret(file: string, env: Environment): Promise<Rota
 function cipherOf({ GW_SECRET_KEY: key, GW_SECRET_KEY_OLD: old }: Environment): CredentialCipher {
   if (!key || !old)
     throw new UsageError(
-      `${key ? 'GW_SECRET_KEY_OLD' : 'GW_SECRET_KEY'} is not set. Set GW_SECRET_KEY to the new key and GW_SECRET_KEY_OLD to the one before it, here and for every instance; config/deploying.md has the steps.`,
+      `${key ? 'GW_SECRET_KEY_OLD' : 'GW_SECRET_KEY'} is not set. Set GW_SECRET_KEY to the new key and GW_SECRET_KEY_OLD to the previous one, here and for every instance; config/deploying.md has the steps.`,
     );
   if (key === old) throw new UsageError('GW_SECRET_KEY and GW_SECRET_KEY_OLD are the same key.');
   return createCipher(key, old);
@@ -66,21 +66,21 @@ async function plugins(store: MaintainedStore, cipher: CredentialCipher): Promis
   const spaces = await store.pluginValues(old);
   const problems = spaces.map(
     ({ space, count }) =>
-      `${count} values of the plugin "${space}" are encrypted with the old key, and it alone can encrypt them anew; keep GW_SECRET_KEY_OLD until it has.`,
+      `${count} values of the plugin "${space}" are encrypted with the old key, and only the plugin can re-encrypt them; keep GW_SECRET_KEY_OLD until it has done so.`,
   );
   return problems.length === 0 ? [] : [{ what: 'plugins', resealed: 0, current: 0, problems }];
 }
 
 function report(parts: readonly ResealedPart[]): RotationResult {
   const lines = parts.flatMap(({ what, resealed, current, problems }) => [
-    `  ${what}: ${resealed} encrypted anew, ${current} now under the new key${problems.length > 0 ? `, ${problems.length} not` : ''}`,
+    `  ${what}: ${resealed} re-encrypted, ${current} now under the new key${problems.length > 0 ? `, ${problems.length} not` : ''}`,
     ...problems.slice(0, maxProblems).map((problem) => `    ${problem}`),
     ...(problems.length > maxProblems ? [`    and ${problems.length - maxProblems} more`] : []),
   ]);
   const isWhole = parts.every(({ problems }) => problems.length === 0);
   const next = isWhole
-    ? 'Nothing is left under the old key here: take GW_SECRET_KEY_OLD away from every instance, and restart them.'
-    : 'Keep GW_SECRET_KEY_OLD: some things are not under the new key.';
+    ? 'Nothing here uses the old key any more: remove GW_SECRET_KEY_OLD from every instance, and restart them.'
+    : 'Keep GW_SECRET_KEY_OLD: some values do not use the new key yet.';
   return { text: [...lines, next, ''].join('\n'), exitCode: isWhole ? 0 : 1 };
 }
 

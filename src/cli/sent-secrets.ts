@@ -18,7 +18,7 @@ export function unsendableSecrets(env: Environment): readonly string[] {
     const value = env[name] ?? '';
     const isCut = name === 'GW2API_API_KEY' && value.trim() !== value;
     const fault = isCut ? 'begins or ends with white space, which no header can hold' : faultOf(value);
-    return fault === undefined ? [] : [`${name} ${fault}: nobody could send it; set another one.`];
+    return fault === undefined ? [] : [`${name} ${fault}: no client could send it; set another one.`];
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.js';
 
-/** Warnings about keys of the environment that can be guessed. They are taken all the same. */
+/** Warnings about keys of the environment that can be guessed. They are accepted anyway. */
 export function weakSecrets(env: Environment): readonly string[] {
   const {
     GW2API_API_KEY: masterKey = '',
@@ -26,9 +26,9 @@ function faultOf(secretKey: string): string | undefined {
   if (secretKey !== secretKey.trim())
     return 'begins or ends with white space, which is part of the key: it is easily lost, and the credentials with it.';
   if (secretKey.length < minSecretKey)
-    return `is shorter than ${minSecretKey} characters: it can be guessed, and what it encrypts be read.`;
+    return `is shorter than ${minSecretKey} characters: it can be guessed, and what it encrypts can be read.`;
   if (new Set(secretKey).size < minCharacters)
-    return `has fewer than ${minCharacters} different characters: it can be guessed, and what it encrypts be read.`;
+    return `has fewer than ${minCharacters} different characters: it can be guessed, and what it encrypts can be read.`;
   return undefined;
 }
 
@@ -38,4 +38,4 @@ const minSecretKey = 32;
 const minCharacters = 8;
 
 const strongKey =
-  'Make one with `openssl rand -base64 32`; "A new GW_SECRET_KEY" in config/deploying.md says how to exchange one that is in use.';
+  'Make one with `openssl rand -base64 32`; "A new GW_SECRET_KEY" in config/deploying.md explains how to replace one that is in use.';

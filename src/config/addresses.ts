@@ -38,6 +38,6 @@ export function addressProblem(text: string): string | undefined {
   if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
   if (url.search !== '' || url.hash !== '') return 'must have no query and no fragment';
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return 'must begin with https://; http:// is for loopback addresses alone';
+    return 'must begin with https://; http:// is allowed only for loopback addresses';
   return undefined;
 }

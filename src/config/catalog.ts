@@ -39,7 +39,7 @@ export function readCatalog(
     const source = readSource(text, shown, env, path.dirname(file), placeholders);
     return { ...parseCatalog(source), files: [file, ...(source.files ?? [])] };
   }
-  const message = `names ${shown}, which cannot be read; leave it out for the catalog that gw2api brings`;
+  const message = `names ${shown}, which cannot be read; omit it to use the catalog shipped with gw2api`;
   return { models: [], problems: locate([{ path: ['models'], message }], config), files: [file] };
 }
 
@@ -56,9 +56,9 @@ function readText(file: string): string | undefined {
 }
 
 function parseCatalog(source: Source): Omit<Catalog, 'files'> {
-  const { value, errors, isSound } = checkSource(source, CatalogSchema);
-  if (!isSound([])) return { models: [], problems: locate([...source.errors, ...errors], source) };
-  const { models } = value as { models: readonly RawModel[] }; // `isSound` has been asked
+  const { value, errors, isValid } = checkSource(source, CatalogSchema);
+  if (!isValid([])) return { models: [], problems: locate([...source.errors, ...errors], source) };
+  const { models } = value as { models: readonly RawModel[] }; // `isValid` has been asked
   const wrong = [
     ...duplicates(models, source),
     ...models.flatMap(dateErrors),
@@ -87,7 +87,7 @@ function duplicates(models: readonly RawModel[], source: Source): readonly Schem
     const taken = first.get(name);
     if (!taken) first.set(name, path);
     return taken
-      ? [{ path, message: `"${name}" names a model at line ${source.positionOf(taken).line} already` }]
+      ? [{ path, message: `"${name}" already names a model at line ${source.positionOf(taken).line}` }]
       : [];
   });
 }

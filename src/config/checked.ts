@@ -6,11 +6,11 @@ import { typed } from './environment.js';
 
 /** The result of a check of a source against its schema. */
 export interface Checked {
-  /** A copy with the defaults filled in; has the schema's shape if `isSound([])`. */
+  /** A copy with the defaults filled in; has the schema's shape if `isValid([])`. */
   readonly value: unknown;
   readonly errors: readonly SchemaError[];
   /** True if there is no error at this path, within it or around it. */
-  readonly isSound: (path: Path) => boolean;
+  readonly isValid: (path: Path) => boolean;
 }
 
 /**
@@ -48,11 +48,11 @@ export function checkSourceBy(check: Check, source: Source): Checked {
     )
     .map((error) => ({ path: error.path, message: explain(error, source.value) }));
   const all = [...source.errors, ...errors];
-  return { value, errors, isSound: soundness(all) };
+  return { value, errors, isValid: validity(all) };
 }
 
 /** Function that tells whether a place has no error at, within or around it, in time that depends on its depth alone. */
-function soundness(errors: readonly SchemaError[]): Checked['isSound'] {
+function validity(errors: readonly SchemaError[]): Checked['isValid'] {
   const broken = new Set<string>();
   const around = new Set<string>();
   for (const { path } of errors) {
@@ -83,7 +83,7 @@ export function explain({ path, message, types = [] }: SchemaError, root: unknow
   return message;
 }
 
-/** Form of a value whose own form is another one; undefined where none is known. */
+/** Form of a value whose own form is another one; undefined if none is known. */
 function formOf(path: Path, found: unknown): string | undefined {
   if (isStagePath(path) && typeof found === 'string') return `\`- use: ${found}\``;
   if (path.length === 1 && path[0] === 'slots' && isRecord(found))

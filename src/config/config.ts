@@ -77,7 +77,7 @@ export interface FormatConfig {
   /** A built-in name, a path relative to the config file, or an npm package. */
   readonly use: string;
   readonly with: Readonly<Record<string, unknown>>;
-  /** Path of `use` within the entry; empty where the entry is the name alone. */
+  /** Path of `use` within the entry; empty if the entry is the name alone. */
   readonly usePath: readonly (string | number)[];
   /** `formats[1]`. */
   readonly path: string;
@@ -104,7 +104,7 @@ export interface SlotPluginsConfig {
   /** Position of a key within the entry; the nearest enclosing one if it is absent. */
   readonly positionOf: (path: readonly (string | number)[]) => Position;
   /** False for a part of the entry with a problem that is reported already. */
-  readonly isSound: (path: readonly (string | number)[]) => boolean;
+  readonly isValid: (path: readonly (string | number)[]) => boolean;
 }
 
 /** Cooldowns of a slot. */

@@ -43,7 +43,7 @@ export interface Source {
   readonly isYaml: boolean;
   /** Position of a key or a list item; the nearest enclosing one if it is absent. */
   positionOf(path: Path): Position;
-  /** Absolute paths of the files that its variables name; absent where nothing is substituted. */
+  /** Absolute paths of the files that its variables name; absent if nothing is substituted. */
   readonly files?: readonly string[];
 }
 
@@ -179,7 +179,7 @@ class Reader {
   }
 
   #readTarget(target: Node | undefined, path: Path): unknown {
-    if (!target) return this.#complain(path, 'names an anchor that is not set above it');
+    if (!target) return this.#complain(path, 'names an anchor that is not defined above it');
     if (this.#entered.has(target)) return this.#complain(path, 'contains itself');
     return this.#read(target, path);
   }
@@ -225,7 +225,7 @@ class Reader {
     const first = seen.get(name);
     if (first) {
       const { line } = this.#at(first.range?.[0] ?? 0);
-      this.#complain([...path, name], `is written twice, first at line ${line}; keep one of them`);
+      this.#complain([...path, name], `appears twice, first at line ${line}; keep one of them`);
     }
     seen.set(name, first ?? key);
   }

@@ -6,7 +6,7 @@ import { addressEncoder } from './addresses.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** True where the environment asks for strict stages. */
+/** True if the environment asks for strict stages. */
 export function isStrict(env: Environment): boolean {
   return env['GW_STRICT'] === '1';
 }
@@ -112,7 +112,7 @@ export function typed(text: string): string | number | boolean | null {
 }
 
 /**
- * Sets variables of `env` that are unset or empty from the `.env` in `directory`; a missing file is no error.
+ * Sets variables of `env` that are unset or empty from the `.env` in `directory`; a missing file is not an error.
  * Throws other read errors.
  */
 export async function loadDotEnv(directory: string, env: Record<string, string | undefined>): Promise<void> {

@@ -17,7 +17,7 @@ import { storeFields } from './sections/state.js';
 import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig } from './schema.js';
 import type { RawSlot } from './slot-schema.js';
-import { soundSlotPlugins, toSlot, variableErrors } from './slots.js';
+import { validSlotPlugins, toSlot, variableErrors } from './slots.js';
 import { readStages, withoutSwitchedOff } from './stages.js';
 import { readTls, type TlsReading } from './tls-files.js';
 import type { Environment, Placeholders } from './environment.js';
@@ -42,7 +42,7 @@ export interface ConfigReading {
   readonly pipeline: readonly StageConfig[];
   /** The formats, unless they are wrong. */
   readonly formats: readonly FormatConfig[];
-  /** The plugins of all slots, as far as they are sound. */
+  /** The plugins of all slots, as far as they are valid. */
   readonly slots: readonly SlotPluginsConfig[];
   /** Absolute path; relative paths start here. */
   readonly baseDir: string;
@@ -64,7 +64,7 @@ export function loadConfig(input: ConfigInput): Config {
  */
 export async function readConfigFile(file: string, env: Environment, cure?: string): Promise<ConfigInput> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
+    const why = error.code === 'ENOENT' ? 'the file does not exist' : `cannot be read (${error.code})`;
     const message = cure === undefined ? why : `${why}; ${cure}`;
     throw new ConfigError([{ at: { file, line: 1, column: 1 }, path: '', message }]);
   });
@@ -76,15 +76,15 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const { text, file, env, baseDir = path.dirname(path.resolve(file)), placeholders } = input;
   const source = withoutSwitchedOff(readSource(text, file, env, path.resolve(baseDir), placeholders));
   const checked = checkSource(source, ConfigSchema);
-  const { isSound } = checked;
-  const raw = checked.value as RawConfig; // each part is used only if `isSound`
+  const { isValid } = checked;
+  const raw = checked.value as RawConfig; // each part is used only if `isValid`
   const dir = path.resolve(baseDir);
-  const catalog = isSound(['models'])
+  const catalog = isValid(['models'])
     ? readCatalog(source, raw.models, dir, env, placeholders)
     : { models: [], problems: [], files: [] };
   const written = readWritten(text);
-  const tls = slotTls(raw, isSound, dir);
-  const panelTls = isSound(['panel']) ? oidcTls(raw, dir) : undefined;
+  const tls = slotTls(raw, isValid, dir);
+  const panelTls = isValid(['panel']) ? oidcTls(raw, dir) : undefined;
   const named = [...tls, panelTls].flatMap((reading) => reading?.files ?? []);
   const files = [path.resolve(file), ...(source.files ?? []), ...catalog.files, ...named];
   const errors = [
@@ -95,9 +95,9 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ...(placeholders ? [] : [...tls, panelTls].flatMap((reading) => reading?.errors ?? [])),
   ];
   const pipeline = readStages(raw.pipeline, source, written, checked);
-  const formats = isSound(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
+  const formats = isValid(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
   const slots = (Array.isArray(raw.slots) ? raw.slots : []).flatMap(
-    (slot, at) => soundSlotPlugins(slot, at, source, isSound) ?? [],
+    (slot, at) => validSlotPlugins(slot, at, source, isValid) ?? [],
   );
   const plugins = { pipeline, formats, slots, baseDir: dir, files };
   const problems = [...locate(errors, source), ...catalog.problems];
@@ -119,13 +119,13 @@ export function readConfig(input: ConfigInput): ConfigReading {
 /** TLS of each slot that says something of it. */
 function slotTls(
   { slots }: RawConfig,
-  isSound: Checked['isSound'],
+  isValid: Checked['isValid'],
   baseDir: string,
 ): readonly (TlsReading | undefined)[] {
   const list: readonly (RawSlot | null)[] = Array.isArray(slots) ? slots : [];
   return list.map((slot, index) => {
     const at = ['slots', index, 'tls'];
-    return slot?.tls && isSound(at) ? readTls(slot.tls, { baseDir, at }) : undefined;
+    return slot?.tls && isValid(at) ? readTls(slot.tls, { baseDir, at }) : undefined;
   });
 }
 

@@ -7,7 +7,7 @@ import { isLinkLocal, whyRefused } from '../kit/addresses.js';
 import type { Config, SlotConfig, SlotPluginsConfig } from './config.js';
 import { writePath, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './slot-schema.js';
-import { slotErrors, soundSlotPlugins, toSlot } from './slots.js';
+import { slotErrors, validSlotPlugins, toSlot } from './slots.js';
 
 /** Result of reading a slot that is in no file; problems are one sentence each, the field first. */
 export interface SlotReading {
@@ -25,15 +25,15 @@ export interface SlotReading {
  */
 export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Config['console']): SlotReading {
   const source = sourceOf(entry, origin);
-  const { value, errors, isSound } = checkSourceBy(checkOne(), source);
-  const { slots } = value as { slots: readonly RawSlot[] }; // each part is used only if `isSound`
+  const { value, errors, isValid } = checkSourceBy(checkOne(), source);
+  const { slots } = value as { slots: readonly RawSlot[] }; // each part is used only if `isValid`
   const [raw] = slots;
   const wrong = [
     ...errors,
-    ...(raw ? [...slotErrors(raw, 0, isSound), ...ownErrors(raw, isSound)] : []),
-    ...(raw && !allowLinkLocal ? addressErrors(raw, isSound) : []),
+    ...(raw ? [...slotErrors(raw, 0, isValid), ...ownErrors(raw, isValid)] : []),
+    ...(raw && !allowLinkLocal ? addressErrors(raw, isValid) : []),
   ];
-  const plugins = soundSlotPlugins(raw, 0, source, isSound);
+  const plugins = validSlotPlugins(raw, 0, source, isValid);
   if (!raw || wrong.length > 0) return { slot: undefined, plugins, problems: wrong.map(inWords) };
   const slot = { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` };
   return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true }, plugins, problems: [] };
@@ -49,21 +49,21 @@ function sourceOf(entry: unknown, file: string): Source {
   return { file, value: { slots: [entry] }, errors: [], isYaml: true, positionOf };
 }
 
-function ownErrors({ id, account, tls }: RawSlot, isSound: (path: Path) => boolean): readonly SchemaError[] {
+function ownErrors({ id, account, tls }: RawSlot, isValid: (path: Path) => boolean): readonly SchemaError[] {
   const idPath: Path = ['slots', 0, 'id'];
   const accountPath: Path = ['slots', 0, 'account'];
   return [
-    ...(isSound(idPath) && id.length > maxIdLength
+    ...(isValid(idPath) && id.length > maxIdLength
       ? [{ path: idPath, message: `must have at most ${maxIdLength} characters` }]
       : []),
     ...(tls === undefined
       ? []
-      : [{ path: ['slots', 0, 'tls'], message: 'names files, which only the config file may do' }]),
-    ...Object.entries(isSound(accountPath) ? { ...account } : {})
+      : [{ path: ['slots', 0, 'tls'], message: 'names files, which is allowed only in the config file' }]),
+    ...Object.entries(isValid(accountPath) ? { ...account } : {})
       .filter(([, text]) => /^\$(\{.*\}|[A-Za-z_]\w*)$/.test(String(text)))
       .map(([key]) => ({
         path: [...accountPath, key],
-        message: 'looks like a variable of the environment; only the config file may name those',
+        message: 'looks like a variable of the environment; only the config file may use those',
       })),
   ];
 }
@@ -72,10 +72,10 @@ function ownErrors({ id, account, tls }: RawSlot, isSound: (path: Path) => boole
  * Errors for link-local IP addresses. Host names are checked at each connection, because their DNS records
  * may change.
  */
-function addressErrors(slot: RawSlot, isSound: (path: Path) => boolean): readonly SchemaError[] {
+function addressErrors(slot: RawSlot, isValid: (path: Path) => boolean): readonly SchemaError[] {
   const { baseUrl, proxy } = slot;
   const inside = (['account', 'with'] as const).flatMap((part) =>
-    isSound(['slots', 0, part])
+    isValid(['slots', 0, part])
       ? Object.entries({ ...slot[part] }).map(([key, url]) => [[part, key], url] as const)
       : [],
   );

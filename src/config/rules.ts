@@ -13,20 +13,20 @@ import { globMatcher, type CatalogModel } from '../plugin/index.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import type { Config, ConfigProblem, SlotConfig, StageConfig } from './config.js';
 
-/** Rules that a schema cannot express, checked on the parts that are sound. */
+/** Rules that a schema cannot express, checked on the parts that are valid. */
 export function ruleErrors(
   raw: RawConfig,
   source: Source,
   env: Environment,
-  { isSound }: Checked,
+  { isValid }: Checked,
 ): readonly SchemaError[] {
   const slots: readonly (RawSlot | null)[] = Array.isArray(raw.slots) ? raw.slots : [];
-  const context = { env, store: isSound(['store']) ? storeFields(raw.store).url : undefined };
+  const context = { env, store: isValid(['store']) ? storeFields(raw.store).url : undefined };
   const errors: readonly (readonly SchemaError[])[] = [
     portErrors(env),
-    sectionErrors(raw, context, isSound),
-    stageErrors(isSound, source),
-    slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isSound) : [])),
+    sectionErrors(raw, context, isValid),
+    stageErrors(isValid, source),
+    slots.flatMap((slot, at) => (slot ? slotErrors(slot, at, isValid) : [])),
     duplicateSlots(
       slots.map((slot) => slot?.id),
       source,

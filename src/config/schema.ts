@@ -15,16 +15,16 @@ export const ConfigSchema = Closed({
   listen,
   pipeline: PipelineSchema,
   formats: FormatsSchema,
-  slots: Type.Array(SlotSchema, { minItems: 1, description: 'One upstream account a slot.' }),
+  slots: Type.Array(SlotSchema, { minItems: 1, description: 'One upstream account per slot.' }),
   models: Described(
     Type.Optional(Text),
-    'The catalog, relative to this file. Without it, the one that gw2api brings.',
+    'The catalog, relative to this file. Default: the one shipped with gw2api.',
   ),
   ...otherSections,
   // Checked in depth by `gw2api test`, so that a test never keeps a gateway from starting.
   tests: Described(
     Type.Optional(Type.Array(Type.Unsafe<unknown>({ type: 'object' }))),
-    `Tests of this config, as *.test.yaml beside it have them; \`gw2api test\` runs them, and nothing else reads them.
+    `Tests of this config, in the form of *.test.yaml files; \`gw2api test\` runs them, and nothing else reads them.
       See testing.md.`,
   ),
 });

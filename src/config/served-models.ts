@@ -23,7 +23,7 @@ export function servedModels({
 /** Errors of models that a map says false of; a model that is not served is left out. */
 export function servedModelErrors(models: RawSlot['models']): readonly SchemaError[] {
   const message =
-    'must be the name of the model at the upstream, or true; leave out what the slot does not serve';
+    'must be the name of the model at the upstream, or true; omit models that the slot does not serve';
   return Object.entries(isMap(models) ? models : {})
     .filter(([, name]) => (name as unknown) === false) // booleans pass the schema
     .map(([model]) => ({ path: ['models', model], message }));
@@ -32,7 +32,9 @@ export function servedModelErrors(models: RawSlot['models']): readonly SchemaErr
 /** Error of a filter over models that are not discovered. */
 export function filterErrors({ models, filter }: Pick<RawSlot, 'models' | 'filter'>): readonly SchemaError[] {
   if (filter === undefined || isDiscovery(models)) return [];
-  return [{ path: ['filter'], message: 'goes with `models: discover`; name the models under `models`' }];
+  return [
+    { path: ['filter'], message: 'works only with `models: discover`; name the models under `models`' },
+  ];
 }
 
 function isDiscovery(models: RawSlot['models']): boolean {

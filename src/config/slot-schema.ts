@@ -54,7 +54,7 @@ const SlotPrice = Type.Unsafe<Static<typeof Price> | Readonly<Record<string, Sta
 
 /** Settings of an entry under `slots:`. */
 export const slotSettings = {
-  id: schemaOnly(Text, 'Its name in logs, metrics, headers of answers and the console.'),
+  id: schemaOnly(Text, 'Its name in logs, metrics, response headers and the console.'),
   upstream: schemaOnly(
     Text,
     'messages | bedrock | vertex | chat | responses | simulator | ./mine.js | an npm package',
@@ -65,8 +65,8 @@ export const slotSettings = {
   ),
   baseUrl: schemaOnly(
     Type.Optional(Text),
-    `Without what every call adds (messages: /v1/messages). Kinds that compute it from their options need
-      none.`,
+    `Without the path that every call adds (messages: /v1/messages). Not needed by kinds that derive it from
+      their options.`,
   ),
   account: schemaOnly(
     Type.Optional(Account),
@@ -80,24 +80,24 @@ export const slotSettings = {
   ),
   models: schemaOnly(
     Served,
-    `Catalog ids that it serves; * also lets models through that the catalog lacks. With names of this upstream's
-      own, a map: { sonnet-5: vendor.sonnet-5-v1:0, 'haiku-*': true }; true: the name of the catalog. discover: the
-      models that the upstream lists (of bedrock and vertex those that are known); /v1/models shows them, the log
-      has the first list, and it is asked for again after an hour. Before the first list any model is tried.`,
+    `Catalog ids that it serves; * also admits models that the catalog lacks. For upstreams with names of
+      their own, a map: { sonnet-5: vendor.sonnet-5-v1:0, 'haiku-*': true }; true: the name of the catalog. discover: the
+      models that the upstream lists (of bedrock and vertex those that are known); /v1/models shows them, the
+      first list is logged, and it is requested again every hour. Before the first list any model is tried.`,
   ),
-  filter: schemaOnly(Type.Optional(Texts), 'Globs over the names of those models. Default: all.'),
+  filter: schemaOnly(Type.Optional(Texts), 'Globs for the names of those models. Default: all.'),
   maxConcurrent: setting(
     Type.Integer({ minimum: 1, default: 32 }),
-    'Requests at a time; more of them wait, or take another slot.',
+    'Max concurrent requests; further ones wait, or take another slot.',
   ),
   weight: setting(
     Type.Number({ exclusiveMinimum: 0, default: 1 }),
-    'Its share beside the other slots under least-loaded and round-robin.',
+    'Its share of the load, relative to the other slots, under least-loaded and round-robin.',
   ),
   price: setting(
     Type.Optional(SlotPrice),
-    `USD per million tokens, where they are not those of the catalog: of all models, or by id with * for all
-      others. Tokens of a sort without a price have an unknown cost.`,
+    `USD per million tokens, if they differ from the catalog: for all models, or by id with * for all
+      others. Tokens of a kind without a price have an unknown cost.`,
     {
       name: 'prices',
       settle: (price) => price && byModel(price),
@@ -106,20 +106,20 @@ export const slotSettings = {
   ),
   discount: setting(
     Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    'Part of the price that this account does not pay, 0 to 1. Default none.',
+    'Discount of this account as a fraction of the price, 0 to 1. Default: none.',
   ),
-  proxy: setting(Type.Optional(Text), 'Its own way out. Default none.'),
+  proxy: setting(Type.Optional(Text), 'Proxy for its calls. Default: none.'),
   tls: schemaOnly(
     Type.Optional(TlsFiles),
-    `TLS of the connections to baseUrl, by files of PEM (relative to this one; a reload reads them again): \`ca\` is
-      trusted in place of the public authorities, and may be the server's own certificate; \`cert\` and \`key\` are
-      shown to the server; \`servername\` is the name that its certificate must have, by default the host. Not for
-      slots of the console, nor for the token endpoint of an account, which NODE_EXTRA_CA_CERTS is for. Nothing
-      switches the check off.`,
+    `TLS of the connections to baseUrl, by PEM files (relative to this one; a reload reads them again): \`ca\`
+      is trusted instead of the public authorities, and may be the server's own certificate; \`cert\` and \`key\`
+      are presented to the server; \`servername\` is the name that its certificate must have, by default the host.
+      Not for slots of the console, nor for the token endpoint of an account: use NODE_EXTRA_CA_CERTS there.
+      Verification cannot be disabled.`,
   ),
   headers: setting(
     Type.Record(Type.String(), Type.String(), { default: {} }),
-    'Added to every upstream request. Default none.',
+    'Added to every upstream request. Default: none.',
     {
       settle: (headers) =>
         Object.fromEntries(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text.trim()])),
@@ -130,13 +130,13 @@ export const slotSettings = {
     {
       rateLimited: backoff('30s', '10m', 'A 429.'),
       overloaded: backoff('5s', '2m', 'A 529 or 503.'),
-      unreachable: backoff('2s', '1m', 'No connection, or no byte of an answer.'),
+      unreachable: backoff('2s', '1m', 'No connection, or not a single byte of an answer.'),
       max: duration(
         '15m',
-        'Whatever the upstream says, a request asks again after this time: accounts may be back before their reset.',
+        'Whatever the upstream says, a request tries again after this time: accounts may recover before their reset.',
       ),
     },
-    `How long it is left alone after a failure, where the upstream names no time: the first time, doubled with each
+    `How long it is not used after a failure, if the upstream names no time: the first time, doubled with each
       further failure up to max. A success starts over.`,
   ),
 };

@@ -20,31 +20,31 @@ export function toSlot(raw: RawSlot, index: number, source: Source): SlotConfig 
   };
 }
 
-/** Plugins of a slot, as far as they are sound; undefined without a sound upstream. */
-export function soundSlotPlugins(
+/** Plugins of a slot, as far as they are valid; undefined without a valid upstream. */
+export function validSlotPlugins(
   raw: RawSlot | null | undefined,
   index: number,
   source: Source,
-  isSound: Checked['isSound'],
+  isValid: Checked['isValid'],
 ): SlotPluginsConfig | undefined {
-  const isOwnSound = (path: Path) => isSound(['slots', index, ...path]);
-  if (!raw || !isOwnSound(['upstream']) || typeof raw.upstream !== 'string') return undefined;
+  const isOwnValid = (path: Path) => isValid(['slots', index, ...path]);
+  if (!raw || !isOwnValid(['upstream']) || typeof raw.upstream !== 'string') return undefined;
   const { account, baseUrl, upstream } = raw;
-  const hasKind = typeof account?.kind === 'string' && isOwnSound(['account', 'kind']);
-  const sound = {
+  const hasKind = typeof account?.kind === 'string' && isOwnValid(['account', 'kind']);
+  const valid = {
     upstream,
     with: typeof raw.with === 'object' ? raw.with : {},
     ...(hasKind && { account }),
     ...(typeof baseUrl === 'string' && { baseUrl }),
   };
-  return toSlotPlugins(sound, index, source, isOwnSound);
+  return toSlotPlugins(valid, index, source, isOwnValid);
 }
 
 function toSlotPlugins(
   { upstream, with: options, account, baseUrl }: Pick<RawSlot, 'upstream' | 'with' | 'account' | 'baseUrl'>,
   index: number,
   source: Source,
-  isSound: SlotPluginsConfig['isSound'],
+  isValid: SlotPluginsConfig['isValid'],
 ): SlotPluginsConfig {
   return {
     upstream,
@@ -54,18 +54,18 @@ function toSlotPlugins(
     path: `slots[${index}]`,
     at: source.positionOf(['slots', index]),
     positionOf: (path) => source.positionOf(['slots', index, ...path]),
-    isSound,
+    isValid,
   };
 }
 
-/** Rules for one slot that a schema cannot express, checked on its sound fields. */
+/** Rules for one slot that a schema cannot express, checked on its valid fields. */
 export function slotErrors(
   slot: RawSlot,
   index: number,
-  isSound: Checked['isSound'],
+  isValid: Checked['isValid'],
 ): readonly SchemaError[] {
   return rules
-    .filter(({ of }) => of.every((field) => isSound(['slots', index, field])))
+    .filter(({ of }) => of.every((field) => isValid(['slots', index, field])))
     .flatMap(({ errors }) => errors(slot))
     .map(({ path, message }) => ({ path: ['slots', index, ...path], message }));
 }
@@ -95,13 +95,13 @@ export function duplicateSlots(ids: readonly unknown[], source: Source): readonl
     if (first === undefined) firsts.set(id, index);
     if (first === undefined || typeof id !== 'string') return [];
     const { line } = source.positionOf(['slots', first, 'id']);
-    const message = `"${id}" is the id of slots[${first}] at line ${line} already; give each slot its own`;
+    const message = `"${id}" is already the id of slots[${first}] at line ${line}; give each slot its own`;
     return [{ path: ['slots', index, 'id'], message }];
   });
 }
 
 interface Rule {
-  /** The fields that the rule reads; it is skipped unless all are sound. */
+  /** The fields that the rule reads; it is skipped unless all are valid. */
   readonly of: readonly (keyof RawSlot)[];
   readonly errors: (slot: RawSlot) => readonly SchemaError[];
 }
@@ -138,13 +138,13 @@ function lengthErrors(path: Path, text: string): readonly SchemaError[] {
 const backoffs = ['rateLimited', 'overloaded', 'unreachable'] as const;
 
 function idErrors({ id }: RawSlot): readonly SchemaError[] {
-  const message = 'must be plain letters, digits and signs: answers name it in a header';
+  const message = 'must be ASCII letters, digits and punctuation: answers name it in a header';
   return /^[\x21-\x7e]+$/.test(id) ? [] : [{ path: ['id'], message }];
 }
 
 function headerErrors({ headers }: RawSlot): readonly SchemaError[] {
   const message =
-    'is not a header that can be added: a name of letters, digits and dashes, none that is about the connection, and a text of one line';
+    'is not a header that can be added: it needs a name of letters, digits and dashes that does not concern the connection, and a single-line value';
   return Object.entries(headers)
     .filter(([name, text]) => !isRequestHeader(name, text.trim()))
     .map(([name]) => ({ path: ['headers', name], message }));
@@ -167,7 +167,7 @@ function proxyErrors(proxy: string): readonly SchemaError[] {
   const errors = [...addressErrors(path, proxy), ...urlErrors(path, proxy)];
   if (errors.length > 0 || isDecodable(new URL(proxy))) return errors;
   return [
-    { path, message: 'has a % in its user or password that stands for nothing; write %25 for a plain %' },
+    { path, message: 'has a % in its user or password that encodes nothing; write %25 for a literal %' },
   ];
 }
 

@@ -37,17 +37,17 @@ const conditions = {
   operation: Described(Type.Optional(Operations), operations.join(' | ')),
   caller: Described(
     Type.Optional(Texts),
-    `Ids or names of keys, master (the master key), anonymous; with a colon, ids of other callers, as
-      jwt:NAME.`,
+    `Ids or names of keys, master (the master key), anonymous; with a colon, ids of other callers,
+      such as jwt:NAME.`,
   ),
   header: Described(
     Type.Optional(Type.Record(Type.String(), Texts, { minProperties: 1 })),
-    'Headers that must be there, with one of these values.',
+    'Headers that must be present, with one of these values.',
   ),
-  stream: Described(Type.Optional(Type.Boolean()), 'true: answers that are streamed.'),
+  stream: Described(Type.Optional(Type.Boolean()), 'true: requests for a streamed answer.'),
   sample: Described(
     Type.Optional(Percentage()),
-    `Part of all sessions, always the same ones; of all requests where nothing names a session (its header,
+    `Share of all sessions, always the same ones; of all requests if nothing names a session (its header,
       prompt_cache_key, metadata.user_id).`,
   ),
 };
@@ -56,7 +56,7 @@ const When = Closed({
   ...conditions,
   not: Described(
     Type.Optional(Closed(conditions, { minProperties: 1 })),
-    'None of the requests that match all of this; it takes the same parts.',
+    'Excludes the requests that match all of this; it has the same fields.',
   ),
 });
 
@@ -67,24 +67,24 @@ export const StageSchema = Closed({
   use: Described(Text, 'A built-in, a path relative to this file, or an npm package.'),
   name: Described(
     Type.Optional(Type.String({ pattern: String.raw`^[\w.:-]{1,64}$` })),
-    "Its name in the log, in traces, metrics and messages; no other entry has it. Default: the plugin's own.",
+    "Its unique name in the log, in traces, metrics and messages. Default: the plugin's own.",
   ),
   enabled: Described(
     Type.Boolean({ default: true }),
-    'false: it is neither loaded nor checked. Default true.',
+    'false: it is neither loaded nor checked. Default: true.',
   ),
   with: Described(options, 'Its options, checked against its schema.'),
   when: Described(
     Type.Optional(When),
-    'Only requests that match every part. A word stands for a list of one; * is any text.',
+    'Only requests that match every field. A single word stands for a list of one; * matches any text.',
   ),
   timeout: Described(
     Type.Optional(Duration()),
-    "A limit for the stage's own time until it calls the next one. Default none.",
+    "A limit for the stage's own time until it calls the next one. Default: none.",
   ),
   onError: Described(
     Type.Optional(Type.Enum(['fail', 'skip'])),
-    'skip: requests go on without a stage that fails before it calls the next one. Default fail.',
+    'skip: requests continue without a stage that fails before it calls the next one. Default: fail.',
   ),
 });
 
@@ -98,7 +98,7 @@ const Entry = Type.Unsafe<RawStage | { readonly oneOf: readonly RawStage[] }>({
     oneOf: Described(
       Type.Array(StageSchema, { minItems: 1 }),
       `Alternatives: a request passes the first one whose \`when\` holds, and only that one. The last one has no
-        \`when\`. What a stage below requires all of them provide.`,
+        \`when\`. All of them must provide what a stage below requires.`,
     ),
   },
   additionalProperties: false,
@@ -112,7 +112,7 @@ export const PipelineSchema = Described(
   `The stages that a request passes, top to bottom. \`use\` is a built-in, a path relative to this file, or an npm
     package; a package that exports a Koa middleware factory (@koa/cors, koa-compress) is called with \`with\`.
     Every entry may say \`timeout: 2s\`, a limit for the stage's own time until it calls the next one (none by
-    default), and \`onError: fail | skip\`: with skip, requests go on without a stage that fails before that.`,
+    default), and \`onError: fail | skip\`: with skip, requests continue without a stage that fails before that.`,
 );
 
 /** Schema of an entry under `formats:` that is more than a name. */
@@ -130,5 +130,5 @@ const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
 export const FormatsSchema = Described(
   Type.Array(FormatEntry, { minItems: 1, default: ['messages', 'chat', 'responses', 'completions'] }),
   `The wire formats of callers: a built-in name, a path or an npm package, or { use: …, with: … } with its options. A
-    reload adds and takes away formats. Default: these four.`,
+    reload adds and removes formats. Default: these four.`,
 );

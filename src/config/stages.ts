@@ -22,7 +22,7 @@ export function readStages(
   checked: Checked,
 ): readonly StageConfig[] {
   return placesOf(pipeline).map((place) =>
-    checked.isSound(place.path)
+    checked.isValid(place.path)
       ? toStage(place.entry as RawStage, place, source, written)
       : brokenStage(place, source, checked),
   );
@@ -40,14 +40,14 @@ export function withoutSwitchedOff(source: Source): Source {
 }
 
 /** Rules of a pipeline that a schema cannot express. */
-export function stageErrors(isSound: Checked['isSound'], source: Source): readonly SchemaError[] {
+export function stageErrors(isValid: Checked['isValid'], source: Source): readonly SchemaError[] {
   const { pipeline } = source.value as { pipeline?: unknown }; // any value has properties, perhaps undefined
-  const sound = placesOf(pipeline).filter(({ path }) => isSound(path));
+  const valid = placesOf(pipeline).filter(({ path }) => isValid(path));
   return [
     ...groupErrors(pipeline),
-    ...sound.flatMap(({ entry, path }) => headerErrors(entry, path)),
-    ...duplicateNames(sound, source),
-    ...sound.flatMap((place) => alternativeErrors(place, sound)),
+    ...valid.flatMap(({ entry, path }) => headerErrors(entry, path)),
+    ...duplicateNames(valid, source),
+    ...valid.flatMap((place) => alternativeErrors(place, valid)),
   ];
 }
 
@@ -59,7 +59,7 @@ function groupErrors(pipeline: unknown): readonly SchemaError[] {
     const others = names.includes('oneOf') ? names.filter((name) => stageKeys.has(name)) : [];
     return others.map((name) => ({
       path: ['pipeline', at, name],
-      message: 'has no meaning beside "oneOf"; write it in each alternative that it is for',
+      message: 'has no meaning beside "oneOf"; write it in each alternative it applies to',
     }));
   });
 }
@@ -115,9 +115,9 @@ function toStage(
  * A broken stage with its name, condition and position only, so that problems of the other stages are
  * reported too.
  */
-function brokenStage(place: Place, source: Source, { isSound }: Checked): StageConfig {
+function brokenStage(place: Place, source: Source, { isValid }: Checked): StageConfig {
   const { use, name, when } = place.entry;
-  const isGood = (key: string) => isSound([...place.path, key]);
+  const isGood = (key: string) => isValid([...place.path, key]);
   const bare = {
     use: isGood('use') && use !== undefined ? use : '',
     enabled: true,
@@ -177,7 +177,7 @@ function headerErrors({ when }: Partial<RawStage>, path: Path): readonly SchemaE
 function headerError(name: string): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not the name of a header';
   if (!secretHeaders.has(name.toLowerCase())) return undefined;
-  return 'is a header whose value is a secret; name the caller by "caller" in place of it';
+  return 'is a header whose value is a secret; identify the caller by "caller" instead';
 }
 
 const secretHeaders: ReadonlySet<string> = new Set([
@@ -199,7 +199,7 @@ function duplicateNames(places: readonly Place[], source: Source): readonly Sche
     );
     if (name === undefined || !other) return [];
     const { line } = source.positionOf(other.path);
-    const message = `is the name of ${writePath(other.path)} at line ${line} too; give one of them another name`;
+    const message = `is also the name of ${writePath(other.path)} at line ${line}; give one of them another name`;
     return [{ path: [...path, 'name'], message }];
   });
 }
@@ -218,9 +218,9 @@ function alternativeErrors({ entry, path, group }: Place, places: readonly Place
   return [
     {
       path,
-      message: 'has no "when", so that the alternatives below it never run; give it one, or make it the last',
+      message: 'has no "when", so the alternatives below it never run; give it one, or make it the last',
     },
   ];
 }
 
-const lastTakesAll = 'the last alternative takes all requests that the others leave';
+const lastTakesAll = 'the last alternative takes all requests that the others do not';

@@ -7,7 +7,7 @@ import type { SchemaError } from '../plugin/upstream/index.js';
 /** TLS of a config: what it says, and what is in the files that it names. */
 export interface TlsConfig {
   readonly settings: TlsSettings;
-  /** Names of the files with the beginning of their digest, for those who compare two configs. */
+  /** Names of the files with the beginning of their digest, for people who compare two configs. */
   readonly shown: Readonly<Record<string, string>>;
 }
 

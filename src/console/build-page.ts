@@ -47,7 +47,9 @@ async function buildPage(): Promise<void> {
   const scripts = gzipped.filter((_, index) => files[index]?.endsWith('.js'));
   const scriptBytes = scripts.reduce((total, bytes) => total + bytes, 0);
   if (scriptBytes > maxScriptBytes)
-    throw new Error(`The page has ${scriptBytes} bytes of gzipped script; at most ${maxScriptBytes} may be.`);
+    throw new Error(
+      `The page has ${scriptBytes} bytes of gzipped script; at most ${maxScriptBytes} are allowed.`,
+    );
   await brotli(join(built, 'index.html'));
 }
 

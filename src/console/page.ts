@@ -50,7 +50,7 @@ async function withLinksBelow(basePath: string, { bodies, ...file }: PageFile): 
 
 function requireRead(ctx: PageContext): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
-  const message = `${ctx.path} does not take ${ctx.method}; it takes GET, HEAD.`;
+  const message = `${ctx.path} does not accept ${ctx.method}; it takes GET, HEAD.`;
   throw new GatewayError('method_not_allowed', message, { headers: { allow: 'GET, HEAD' } });
 }
 

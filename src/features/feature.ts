@@ -17,7 +17,7 @@ export interface Feature extends RouteSource, Partial<Pick<Extension, 'starts' |
   readonly verbs?: Verbs;
   /** Tests that a config brings. */
   readonly configTests?: ConfigTests;
-  /** Encrypts anew what it keeps in files outside the store, for `rotate-secret`. */
+  /** Re-encrypts what it keeps in files outside the store, for `rotate-secret`. */
   readonly reseal?: (config: Config, cipher: CredentialCipher) => Promise<readonly ResealedPart[]>;
 }
 
@@ -31,7 +31,7 @@ export interface ConfigTests {
   definitions(): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Things of one kind, and the result of encrypting them anew. */
+/** Things of one kind, and the result of re-encrypting them. */
 export interface ResealedPart extends Resealed {
   readonly what: string;
 }

@@ -6,12 +6,12 @@ import type { Store } from '../state/store/contract/store.js';
 import { isRecord } from '../kit/schema/record.js';
 import { isNamed } from '../engine/slots/model-names.js';
 
-/** True where a stage of the pipeline counts the budgets of keys and teams. */
+/** True if a stage of the pipeline counts the budgets of keys and teams. */
 export function countsBudgets({ stages }: Pick<Pipeline, 'stages'>): boolean {
   return stages.some(({ enabled, provides }) => enabled && provides.includes('budgeted'));
 }
 
-/** Sentence about stored budgets that the pipeline does not count; undefined where there are none. */
+/** Sentence about stored budgets that the pipeline does not count; undefined if there are none. */
 export async function uncountedBudgets(
   pipeline: Pick<Pipeline, 'stages'>,
   { keys, teams }: Pick<Store, 'keys' | 'teams'>,
@@ -24,14 +24,14 @@ export async function uncountedBudgets(
   ];
   if (names.length === 0) return undefined;
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
-  const cure = 'list rate-limit in the pipeline, or take the budgets away';
-  return `No stage of the pipeline counts budgets, which ${names.slice(0, maxNamed).join(', ')}${more} have: ${cure}.`;
+  const cure = 'list rate-limit in the pipeline, or remove the budgets';
+  return `${names.slice(0, maxNamed).join(', ')}${more} have budgets that no stage of the pipeline enforces: ${cure}.`;
 }
 
 /** Problems of stages that give callers budgets, where no stage of the pipeline counts them. */
 export function budgetProblems(pipeline: Pick<Pipeline, 'stages' | 'loaded'>): readonly ConfigProblem[] {
   if (countsBudgets(pipeline)) return [];
-  const cure = 'no stage of the pipeline counts it; list rate-limit below, or take it away';
+  const cure = 'no stage of the pipeline enforces it; list rate-limit below, or remove it';
   return [...pipeline.loaded.values()].flatMap(({ config: { path, positionOf }, options }) => {
     const limits = isRecord(options) && options['limits'];
     const option = isRecord(limits) && budgets.find((name) => limits[name] !== undefined);
@@ -70,7 +70,7 @@ export function budgetWarnings(
   return [...loaded.values()].flatMap(({ config: { path, positionOf }, plugin, options }) => {
     const option = isRecord(options) && budgets.find((name) => options[name] !== undefined);
     if (!option || !plugin.provides.includes('budgeted')) return [];
-    const message = `keys with this budget cannot use ${shown}${more}, which lack a price at every slot that serves them; give them \`price\` with all five prices, in models.yaml or at a slot`;
+    const message = `keys with this budget cannot use ${shown}${more}, because no slot that serves them has a price for them; set \`price\` with all five prices, in models.yaml or at a slot`;
     return [{ at: positionOf(['with', option]), path: `${path}.with.${option}`, message }];
   });
 }

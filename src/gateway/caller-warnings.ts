@@ -28,7 +28,7 @@ export function callerWarnings(
 }
 
 function noToken(pattern: string): string {
-  return `matches no token of jwt-auth, only keys of the console; add "jwt:${pattern}" where tokens are meant`;
+  return `matches no token of jwt-auth, only keys of the console; add "jwt:${pattern}" to match tokens`;
 }
 
 interface Surroundings {
@@ -58,14 +58,15 @@ function unmatched(config: Config, keys: readonly Named[]): readonly ConfigProbl
 
 function matchesNone(pattern: string, names: readonly string[]): string | undefined {
   if (names.some(globMatcher([pattern]))) return undefined;
-  return 'matches no key that is valid; issue one of this name, or change the pattern';
+  return 'matches no valid key; issue one with this name, or change the pattern';
 }
 
 /** Fault of a pattern with `:` that means a key of the console. */
 function namesKey(pattern: string, keys: readonly Named[]): string | undefined {
   const key = keys.find(({ name }) => name === pattern);
   return (
-    key && `does not match the key of this name, as patterns with ":" match no key; name its id, "${key.id}"`
+    key &&
+    `does not match the key of this name, as patterns with ":" never match keys; use its id, "${key.id}"`
   );
 }
 
@@ -75,7 +76,7 @@ function reservedOf(keys: readonly Named[]): readonly string[] {
     .map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
   if (found.length === 0) return [];
   return [
-    `Give keys other names than those of other callers: ${shown(found)}. In \`when: { caller }\` only their ids match them.`,
+    `Some keys have names that belong to other callers; rename them: ${shown(found)}. In \`when: { caller }\` only their ids match them.`,
   ];
 }
 

@@ -34,9 +34,9 @@ export interface Opened<Api> {
 
 /** Calls of an extension by the server and by each request; what is absent costs nothing. */
 export interface RequestWatch {
-  /** Called before the request is routed; undefined where that takes no time. */
+  /** Called before the request is routed; undefined if that takes no time. */
   readonly place?: ((ctx: CoreContext) => Promise<void> | undefined) | undefined;
-  /** Runtime of a request in place of the one in force; undefined: that one. */
+  /** Runtime of a request instead of the one in force; undefined: that one. */
   readonly runtimeOf?: ((ctx: CoreContext) => Runtime | undefined) | undefined;
   /** Called when a server of an address is about to listen. */
   readonly listening?: ((listener: Listener) => void) | undefined;

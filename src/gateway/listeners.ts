@@ -90,7 +90,7 @@ function idleCallers(services: Services): () => void {
     help: 'Answers ended because their callers did not read them for listen.callerIdleTimeout.',
   };
   const message =
-    'Callers have not read their answers for listen.callerIdleTimeout; their connections are closed.';
+    'Callers did not read their answers for listen.callerIdleTimeout; their connections are closed.';
   return counted(services, metric, { fields: {}, message });
 }
 

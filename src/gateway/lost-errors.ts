@@ -17,7 +17,7 @@ export interface Ending {
 export function onLostErrors(log: Logger, ending: Ending): void {
   process.on('unhandledRejection', (error) => {
     const fields = { err: error, plugin: pluginPlace(error) };
-    log.error(fields, 'An error was not caught; a stage may lack an await.');
+    log.error(fields, 'An error was not caught; an await may be missing in a stage.');
   });
   let isEnding = false;
   process.on('uncaughtException', (error) => {

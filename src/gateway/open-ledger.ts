@@ -59,7 +59,7 @@ async function warnOfUnwritable(folder: string, log: Parts['log']): Promise<void
   if (fault === undefined) return;
   log.warn(
     { folder },
-    `The ledger spool cannot be written, so that rows are lost while the store is down: ${fault}, or set ledger.spool.`,
+    `The ledger spool cannot be written, so rows are lost while the store is down: ${fault}, or set ledger.spool.`,
   );
 }
 

@@ -58,7 +58,7 @@ export interface TestVerdict {
 /** Message of a reload whose tests fail. */
 export const failedTests = 'The tests of the new config fail; the old one stays in force.';
 
-/** Parts of a dry run in place of the world. */
+/** Parts of a dry run instead of the world. */
 export interface DryParts {
   /** Opens clients whose connections stay in this process. */
   readonly openClient: OpenHttpClient;
@@ -74,7 +74,7 @@ export interface ReloadOptions {
 
 /** Result of a reload whose config is in force. */
 export interface Taken {
-  /** Sections with settings that have changed since the start and take effect at the next one. */
+  /** Sections whose settings have changed since the start and take effect at the next one. */
   readonly needsRestart: readonly string[];
   /** Changes against the config before it. */
   readonly changes: ConfigDiff;
@@ -88,9 +88,9 @@ export interface WorkerGroup {
   reload(): Promise<Taken>;
   /** Starts a canary in all processes, or in none. Throws ConfigError and `conflict`. */
   startCanary(percent: number): Promise<ConfigDiff>;
-  /** Takes the canary's config in all processes. Throws `conflict` where there is none. */
+  /** Takes the canary's config in all processes. Throws `conflict` if there is none. */
   commitCanary(): Promise<Taken>;
-  /** Ends the canary in all processes. Throws `conflict` where there is none. */
+  /** Ends the canary in all processes. Throws `conflict` if there is none. */
   cancelCanary(): Promise<void>;
   /** Measurements of each process, including this one, and totals of exited processes. */
   measurements(): Promise<readonly (readonly Measurement[])[]>;

@@ -118,7 +118,8 @@ function byName(formats: readonly Format[]): HostServices['formats'] {
   return {
     get(name) {
       const format = known.get(name);
-      if (!format) throw new Error(`there is no format "${name}"; there are ${[...known.keys()].join(', ')}`);
+      if (!format)
+        throw new Error(`unknown format "${name}"; known formats: ${[...known.keys()].join(', ')}`);
       return format;
     },
   };

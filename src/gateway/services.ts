@@ -34,7 +34,7 @@ export interface Services extends CallerKeys {
   /** Unix milliseconds: `clock.now`. */
   readonly now: () => number;
   readonly store: WholeStore;
-  /** True where the process listens for this machine alone; a reload does not change that. */
+  /** True if the process listens for this machine alone; a reload does not change that. */
   readonly isLocal: boolean;
   /** True in a dry run. */
   readonly dry: boolean;

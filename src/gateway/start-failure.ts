@@ -42,9 +42,9 @@ export const refusedConfigCode = 78;
 export function listenProblem(error: unknown, { host, port }: { host: string; port: number }): UsageError {
   const code = (error as NodeJS.ErrnoException).code ?? ''; // fields of a listen error
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another process listens there; stop it or set another port (PORT=8788)',
-    EACCES: 'that port needs more rights; take one above 1023 (PORT=8787)',
-    EADDRNOTAVAIL: 'this machine has no such address; set HOST=0.0.0.0 for all of them',
+    EADDRINUSE: 'another process is listening there; stop it or set another port (PORT=8788)',
+    EACCES: 'that port needs more privileges; use one above 1023 (PORT=8787)',
+    EADDRNOTAVAIL: 'this machine has no such address; set HOST=0.0.0.0 for all addresses',
   };
   return new UsageError(`Cannot listen on ${host}:${port}: ${reasons[code] ?? String(error)}.`);
 }

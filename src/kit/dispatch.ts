@@ -2,7 +2,7 @@ interface Typed {
   readonly type: string;
 }
 
-/** Dispatch table in place of a switch: one small function for each member of a union with a `type`. */
+/** Dispatch table instead of a switch: one small function for each member of a union with a `type`. */
 export type DispatchTable<Union extends Typed, State, Result> = {
   readonly [Type in Union['type']]: (value: Extract<Union, { readonly type: Type }>, state: State) => Result;
 };

@@ -8,7 +8,7 @@ interface Manifest {
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
 
-/** Commit of the build; undefined where it was built without GW_COMMIT (`build/commit.ts`). */
+/** Commit of the build; undefined if it was built without GW_COMMIT (`build/commit.ts`). */
 const commitFile = new URL('../commit', import.meta.url);
 const commit = existsSync(commitFile) ? readFileSync(commitFile, 'utf8').slice(0, 12) : undefined;
 

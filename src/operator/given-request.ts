@@ -33,7 +33,8 @@ const fields = Object.keys(GivenRequestBody.properties);
 export function readGivenRequest(value: unknown): GivenRequest {
   if (!isRecord(value)) throw invalid('body: must be an object');
   const unknown = Object.keys(value).find((name) => !fields.includes(name));
-  if (unknown !== undefined) throw invalid(`${JSON.stringify(unknown)}: there are ${fields.join(', ')}`);
+  if (unknown !== undefined)
+    throw invalid(`${JSON.stringify(unknown)}: unknown field; known: ${fields.join(', ')}`);
   const { post = '/v1/messages', headers = {}, body, as = 'master' } = value;
   if (typeof post !== 'string' || !/^\/[\x21-\x7e]{0,2000}$/.test(post))
     throw invalid('post: must be a path');

@@ -78,7 +78,8 @@ function requireJson({ headers }: IncomingMessage): void {
     throw unsupported(`content-type: must be "application/json", not ${sent}.`);
   }
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw unsupported('content-encoding: the panel takes no compressed bodies.');
+  if (encoding !== 'identity')
+    throw unsupported('content-encoding: the console does not accept compressed bodies.');
 }
 
 function unsupported(message: string): GatewayError {

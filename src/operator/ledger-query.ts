@@ -27,7 +27,7 @@ const Filters = Closed(filterFields);
 
 type Condition = Omit<LedgerFilter, 'fromMs' | 'toMs'>;
 
-/** Filter of the ledger. Throws `invalid_request` for a format that there is not. */
+/** Filter of the ledger. Throws `invalid_request` for an unknown format. */
 export function toCondition(
   { key, request_id: requestId, ...rest }: Static<typeof Filters>,
   { runtime: { formats } }: Gateway,

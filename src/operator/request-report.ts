@@ -8,7 +8,7 @@ import { IsoTime, named, Nullable, Tokens } from './schemas.js';
 /** A row of the ledger. */
 export const RequestReport = Type.Object(requestFields);
 
-/** A row of the ledger as an export may have it. */
+/** A row of the ledger as it may appear in an export. */
 export const ExportedRequest = named(
   'Request',
   Type.Object({
@@ -23,7 +23,7 @@ export const ExportedRequest = named(
 export const ErrorText = Type.Object(
   {
     state: Type.Enum(['kept', 'off', 'expired', 'none'], {
-      description: 'off: `ledger.errorTexts` is off; expired: its time is over; none: no text is known.',
+      description: 'off: `ledger.errorTexts` is off; expired: it is no longer kept; none: no text is known.',
     }),
     text: Nullable(Type.String({ description: 'The first 300 characters, on one line.' })),
     calls: Type.Array(Type.Object({ call: Type.Integer({ minimum: 1 }), text: Type.String() }), {
@@ -31,14 +31,14 @@ export const ErrorText = Type.Object(
     }),
     until: Nullable(IsoTime),
   },
-  { description: 'For admins only; null for a request that has not failed.' },
+  { description: 'For admins only; null for a request that did not fail.' },
 );
 
 export const RequestDetail = named(
   'RequestDetail',
   Type.Object({
     ...requestFields,
-    answered_by: Nullable(Type.String({ description: 'The model that answered, if it is another one.' })),
+    answered_by: Nullable(Type.String({ description: 'The model that answered, if it differs.' })),
     additions: Type.Array(
       Type.Object(
         { stage: Type.String(), tokens: Tokens, cost_usd: Nullable(Type.Number()) },
@@ -49,13 +49,13 @@ export const RequestDetail = named(
       Type.Object({
         stage: Type.String(),
         ms: Type.Number(),
-        skipped: Type.Boolean({ description: 'It has failed, and the request went on without it.' }),
+        skipped: Type.Boolean({ description: 'It failed, and the request continued without it.' }),
       }),
     ),
     calls: Type.Array(
       Type.Object({
         slot: Type.String(),
-        model: Nullable(Type.String({ description: 'Where it is another one than the request asked for.' })),
+        model: Nullable(Type.String({ description: 'Set if it differs from the requested one.' })),
         ms: Type.Number(),
         code: Nullable(Type.String()),
       }),

@@ -23,7 +23,7 @@ export interface Call<Query, Body> {
   readonly id: string;
   /** Empty in a route of `/admin`, which reads the context's own. */
   readonly query: Query;
-  /** Undefined where the route reads it by itself. */
+  /** Undefined if the route reads it itself. */
   readonly body: Body;
   /** Reads the body, and checks it. Throws `invalid_request` and `request_too_large`. */
   readonly readBody: () => Promise<Body>;
@@ -55,7 +55,7 @@ interface RouteParts<Query extends TSchema, Body extends TSchema> {
   readonly answers: Readonly<Record<number, TSchema | null>>;
   /** Log line of an audited call; default: that an operator has changed the gateway. */
   readonly noted?: string;
-  /** True: `handle` sets status, type and body of the answer by itself, those of errors included. */
+  /** True: `handle` sets status, type and body of the answer itself, including those of errors. */
   readonly answersItself?: true;
   /** Content type of the answer if it is not JSON: `text/event-stream`. */
   readonly answerType?: string;
@@ -78,7 +78,7 @@ type Access =
 
 /**
  * One route for operators, of `/admin` or of `/api/panel`, with the schemas that describe it in the OpenAPI document. A
- * route that is no read declares the action that the audit log records of it: `key.create`.
+ * route that changes something declares the action that the audit log records of it: `key.create`.
  */
 export type Route<Query extends TSchema = TSchema, Body extends TSchema = TSchema> = RouteParts<Query, Body> &
   Access &

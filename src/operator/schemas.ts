@@ -38,7 +38,7 @@ export const Line = Type.String({ minLength: 1, maxLength: 200, pattern: plainTe
 /** Name of a format of this gateway; the API's document lists them (`withNames`). */
 export const FormatName = Type.String({ minLength: 1, maxLength: 200, pattern: plainText, names: 'formats' });
 
-/** Optional note of an operator; null takes it away. */
+/** Optional note of an operator; null removes it. */
 export const Note = Type.Optional(
   Nullable(Type.String({ maxLength: 2000, pattern: String.raw`^[^\x00]*$` })),
 );
@@ -68,7 +68,7 @@ const CostSum = Type.Object({
   shown_usd: Type.Number(),
   unpriced_requests: Type.Integer({
     minimum: 0,
-    description: 'Requests with tokens and an unknown cost, which the sums lack.',
+    description: 'Requests with tokens but an unknown cost, which the sums do not include.',
   }),
 });
 

@@ -38,7 +38,7 @@ export function overviewRoutes(gateway: Gateway): readonly Route[] {
     route({
       method: 'GET',
       path: '/api/panel/models',
-      summary: 'The model catalog with what only operators need to know.',
+      summary: 'The model catalog with details for operators.',
       answers: { 200: ListOf(ModelReport, {}) },
       handle: () => ({ object: 'list', data: modelReports(gateway) }),
     }),
@@ -48,7 +48,7 @@ export function overviewRoutes(gateway: Gateway): readonly Route[] {
 /** A page of a plugin as sent by the console API. */
 export const PageReport = Type.Object({
   title: Type.String(),
-  url: Type.String({ description: 'Where it is served, below the path of the gateway.' }),
+  url: Type.String({ description: 'Path of the page, below the path of the gateway.' }),
   stage: Type.String(),
 });
 
@@ -60,8 +60,7 @@ export const StatusReport = Type.Object({
   requests_in_flight: Count,
   requests_in_flight_instances: Type.Integer({
     minimum: 1,
-    description:
-      'How many instances these are the requests of: fewer than there are, where some did not answer.',
+    description: 'How many instances these are the requests of: fewer than exist if some did not answer.',
   }),
   slots: Type.Object({ total: Count, schedulable: Count }),
   store: Type.Object({
@@ -72,8 +71,8 @@ export const StatusReport = Type.Object({
   }),
   live: Type.Object({ kind: Type.String(), ok: Type.Boolean(), instances: Count }),
   config_file: Type.String(),
-  base_url: Type.String({ description: 'As the caller has reached it.' }),
-  notices: Type.Array(Type.String(), { description: 'What operators should know, from the stages.' }),
+  base_url: Type.String({ description: 'Address by which the caller reached it.' }),
+  notices: Type.Array(Type.String(), { description: 'Notes of the stages for operators.' }),
 });
 
 async function statusReport(gateway: Gateway, baseUrl: string): Promise<Static<typeof StatusReport>> {

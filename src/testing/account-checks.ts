@@ -18,7 +18,7 @@ import { filledOptions } from './filled-options.js';
 export interface AccountSubject {
   readonly kind: AccountLike;
   /**
-   * The keys beside `kind` of a sound account. A function starts a service that they name, for accounts that
+   * The keys beside `kind` of a valid account. A function starts a service that they name, for accounts that
    * refresh.
    */
   readonly options?: object | (() => object | Promise<object>);
@@ -68,7 +68,7 @@ function memoryTokens(): TokenStore {
       kept = tokens;
     },
     use(refreshToken) {
-      if (used.has(refreshToken)) throw new Error('The refresh token is in use already.');
+      if (used.has(refreshToken)) throw new Error('The refresh token is already in use.');
       used.add(refreshToken);
     },
     reuse: (refreshToken) => void used.delete(refreshToken),
@@ -130,7 +130,7 @@ const rules: Readonly<Record<string, Rule>> = {
     expect(new Set(isNew).size === 1, `refresh was ${isNew.join(', ')}`);
     expect(connections() - before <= 1, 'each of them has asked for a new proof');
   },
-  async 'finds no errors in sound options'({ kind, options }) {
+  async 'finds no errors in valid options'({ kind, options }) {
     const [error] = kind.check(filledOptions(kind, options));
     expect(error === undefined, `${error?.path.join('.')} ${error?.message}`);
   },

@@ -22,13 +22,13 @@ export interface FormatCheck {
   /** Parts of the context that the format needs: parameters of its path, options, whose defaults are filled in. */
   readonly context?: Partial<FormatContext>;
   /**
-   * Folds a whole stream into the whole answer. Throws where the stream breaks the format's grammar or does
+   * Folds a whole stream into the whole answer. Throws if the stream breaks the format's grammar or does
    * not end with its success marker.
    */
   readonly fold: (stream: string) => unknown;
   /** The part of a whole answer that its stream has too; default all of it. */
   readonly comparable?: (whole: unknown) => unknown;
-  /** Message of the error event that ends a broken stream. Throws where there is none. */
+  /** Message of the error event that ends a broken stream. Throws if there is none. */
   readonly errorIn: (stream: string) => string;
 }
 
@@ -67,7 +67,7 @@ async function checkDecoded(format: Format, body: unknown, context: FormatContex
   const { request, stream, dropped, intercept } = await format.decode(body, context);
   const isRequest = typeof request.model === 'string' && Array.isArray(request.messages);
   rule(isRequest, 'decode gives a Messages request, with a model and messages');
-  rule(typeof stream === 'boolean', 'decode says if the caller asked for a stream');
+  rule(typeof stream === 'boolean', 'decode says whether the caller asked for a stream');
   rule(
     Array.isArray(dropped) && ['undefined', 'function'].includes(typeof intercept),
     'decode gives a list of dropped, and a function or nothing as intercept',

@@ -121,7 +121,7 @@ function fakePolicies(): Host['policies'] {
   return {
     get(name) {
       const make = policies.get(name);
-      if (!make) throw new TypeError(`There is no policy "${name}".`);
+      if (!make) throw new TypeError(`Unknown policy "${name}".`);
       return make();
     },
     register: (name, make) => void policies.set(name, make),

@@ -5,7 +5,7 @@ interface Kind {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Copy of options with their defaults. Throws where the schema refuses them. */
+/** Copy of options with their defaults. Throws if the schema refuses them. */
 export function filledOptions({ options: schema }: Kind, options: object): object {
   const copy = structuredClone(options);
   const [error] = compileCheck(schema, { useDefaults: true })(copy);

@@ -24,7 +24,7 @@ export interface StageSubject {
   readonly host?: () => Host;
   /** The request that it lets pass; default a POST of a short Messages request. */
   readonly request?: StageRequest;
-  /** State of its own in place of the default, by the reply of the model. */
+  /** State of its own instead of the default, by the reply of the model. */
   readonly state?: (reply: ModelReply) => Partial<GatewayState>;
 }
 

@@ -68,7 +68,7 @@ describe('gw2api doctor', function () {
     expect(findings.map(({ name }) => name)).to.deep.equal(names);
     expect(await readdir(cwd)).to.deep.equal(['config']);
     const screen = await workshop.spawn({ args: ['doctor'], cwd, env });
-    expect(screen.stdout).to.include('Nothing keeps it from serving.');
+    expect(screen.stdout).to.include('Nothing prevents it from serving.');
   });
 
   it('says what is wrong with the config', async () => {

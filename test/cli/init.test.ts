@@ -169,7 +169,7 @@ describe('gw2api init', function () {
     let shown = '';
     const answers = [
       ['Provider, by number or name', 'nonsense'],
-      ['That is not one of them.', '\u0015groq'],
+      ['That is not in the list.', '\u0015groq'],
       ['Port', '9001'],
       ['GROQ_API_KEY', secret],
     ];

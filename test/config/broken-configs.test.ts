@@ -16,12 +16,12 @@ interface Broken {
 
 const messagesSlot = 'upstream: messages, baseUrl: https://upstream.example';
 
-const unsendable = 'has a line end or another character within it that no HTTP header can hold';
+const unsendable = 'contains a line break or another character that no HTTP header can hold';
 const noHeader =
-  'is not a header that can be added: a name of letters, digits and dashes, none that is about the connection, and a text of one line';
+  'is not a header that can be added: it needs a name of letters, digits and dashes that does not concern the connection, and a single-line value';
 
-const secretHeader = 'is a header whose value is a secret; name the caller by "caller" in place of it';
-const lastTakesAll = 'the last alternative takes all requests that the others leave';
+const secretHeader = 'is a header whose value is a secret; identify the caller by "caller" instead';
+const lastTakesAll = 'the last alternative takes all requests that the others do not';
 
 /** Configs that cannot work. */
 const broken: readonly Broken[] = [
@@ -38,8 +38,8 @@ const broken: readonly Broken[] = [
     text: 'pipeline: [{ use: auth }]\ntelemetry: { otlp: "collector:4318", headers: { "a b": x, te: y }, timeout: 0s }\n',
     says: [
       'gateway.yaml:2:14 telemetry.otlp: must be an address such as http://127.0.0.1:4318',
-      'gateway.yaml:2:49 telemetry.headers.a b: must be a header with a value of one line',
-      'gateway.yaml:2:59 telemetry.headers.te: must be a header with a value of one line',
+      'gateway.yaml:2:49 telemetry.headers.a b: must be a header with a single-line value',
+      'gateway.yaml:2:59 telemetry.headers.te: must be a header with a single-line value',
       'gateway.yaml:2:68 telemetry.timeout: must be longer than 0s',
     ],
   },
@@ -87,7 +87,7 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:3:14 slots[0].upstream "openai" is a preset of the upstream "chat"; write `upstream: chat` and `with: { preset: openai }`',
       'gateway.yaml:4:14 slots[1].upstream "azure" is a preset of the upstream "chat"; write `upstream: chat` and `with: { preset: azure-openai }`',
-      'gateway.yaml:5:14 slots[2].upstream "anthropic" is a vendor, whose protocol is the upstream; write `upstream: messages`',
+      'gateway.yaml:5:14 slots[2].upstream "anthropic" is a vendor; the upstream is its protocol: write `upstream: messages`',
       'gateway.yaml:6:14 slots[3].upstream "nowhere" is neither a built-in nor an installed npm package; install it, or write "./nowhere.js" for a file',
     ],
   },
@@ -95,7 +95,7 @@ const broken: readonly Broken[] = [
     wrong: 'a slot whose id no header can hold',
     text: 'pipeline: [{ use: auth }]\nslots: [{ id: "équipe", upstream: simulator }]\n',
     says: [
-      'gateway.yaml:2:11 slots[0].id: must be plain letters, digits and signs: answers name it in a header',
+      'gateway.yaml:2:11 slots[0].id: must be ASCII letters, digits and punctuation: answers name it in a header',
     ],
   },
   {
@@ -108,12 +108,12 @@ const broken: readonly Broken[] = [
   {
     wrong: 'a key that is written twice',
     text: 'pipeline: [{ use: auth }]\nlive: memory\nlive: memory\n',
-    says: ['gateway.yaml:3:1 live: is written twice, first at line 2; keep one of them'],
+    says: ['gateway.yaml:3:1 live: appears twice, first at line 2; keep one of them'],
   },
   {
     wrong: 'an anchor that is nowhere',
     text: 'pipeline: [{ use: auth }]\nofficialClient: *vendor\n',
-    says: ['gateway.yaml:2:1 officialClient: names an anchor that is not set above it'],
+    says: ['gateway.yaml:2:1 officialClient: names an anchor that is not defined above it'],
   },
   {
     wrong: 'networks of proxies that are none',
@@ -163,7 +163,7 @@ const broken: readonly Broken[] = [
     text: 'listen: { port: 80 }\npipeline: [{ use: auth }]\n',
     env: { PORT: 'http' },
     says: [
-      'gateway.yaml:1:11 listen.port: the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "http"',
+      'gateway.yaml:1:11 listen.port: the environment variable PORT, which overrides it, must be a port from 0 to 65535, not "http"',
     ],
   },
   {
@@ -184,15 +184,15 @@ const broken: readonly Broken[] = [
     wrong: 'two slots of one name',
     text: `pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: simulator }\n  - { id: a, upstream: simulator }\n`,
     says: [
-      'gateway.yaml:4:7 slots[1].id: "a" is the id of slots[0] at line 3 already; give each slot its own',
+      'gateway.yaml:4:7 slots[1].id: "a" is already the id of slots[0] at line 3; give each slot its own',
     ],
   },
   {
     wrong: 'an upstream without a place and an account',
     text: 'pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: messages }\n  - { id: b, upstream: mesages }\n  - { id: c, upstream: cloud }\n',
     says: [
-      'gateway.yaml:3:5 slots[0].baseUrl: is required: where the upstream is, `https://upstream.example`',
-      'gateway.yaml:3:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
+      'gateway.yaml:3:5 slots[0].baseUrl: is required: the address of the upstream, `https://upstream.example`',
+      'gateway.yaml:3:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` if none is needed',
       'gateway.yaml:4:14 slots[1].upstream "mesages" is neither a built-in nor an installed npm package; did you mean "messages"?',
       'gateway.yaml:5:14 slots[2].upstream "cloud" is neither a built-in nor an installed npm package; install it, or write "./cloud.js" for a file',
     ],
@@ -266,10 +266,10 @@ const broken: readonly Broken[] = [
       'gateway.yaml:2:5 pipeline[0].use: is required',
       'gateway.yaml:2:5 pipeline[0].oneof: is not a known key; did you mean "oneOf"?',
       'gateway.yaml:3:5 pipeline[1].oneOf: must have at least 1 item(s)',
-      'gateway.yaml:4:5 pipeline[2].when: has no meaning beside "oneOf"; write it in each alternative that it is for',
+      'gateway.yaml:4:5 pipeline[2].when: has no meaning beside "oneOf"; write it in each alternative it applies to',
       'gateway.yaml:6:9 pipeline[2].oneOf[0]: must be an object, not a string; write `- use: auth`',
       `gateway.yaml:8:9 pipeline[2].oneOf[1].enabled: must not be false; ${lastTakesAll}`,
-      'gateway.yaml:10:9 pipeline[3].oneOf[0]: has no "when", so that the alternatives below it never run; give it one, or make it the last',
+      'gateway.yaml:10:9 pipeline[3].oneOf[0]: has no "when", so the alternatives below it never run; give it one, or make it the last',
       'gateway.yaml:11:30 pipeline[3].oneOf[1].when.fromat: is not a known key; did you mean "format"?',
       `gateway.yaml:13:22 pipeline[3].oneOf[3].when: must not be here; ${lastTakesAll}`,
     ],
@@ -286,8 +286,8 @@ const broken: readonly Broken[] = [
       '  - { use: auth, name: "a gate" }',
     ].join('\n'),
     says: [
-      'gateway.yaml:5:24 pipeline[3].name: is the name of pipeline[2] at line 4 too; give one of them another name',
-      'gateway.yaml:6:26 pipeline[4].oneOf[0].name: is the name of pipeline[0] at line 2 too; give one of them another name',
+      'gateway.yaml:5:24 pipeline[3].name: is also the name of pipeline[2] at line 4; give one of them another name',
+      'gateway.yaml:6:26 pipeline[4].oneOf[0].name: is also the name of pipeline[0] at line 2; give one of them another name',
       'gateway.yaml:7:18 pipeline[5].name: must match ^[\\w.:-]{1,64}$, not "a gate"',
     ],
   },
@@ -315,8 +315,8 @@ const broken: readonly Broken[] = [
       'gateway.yaml:5:5 slots[0].baseUrl: must be a URL that begins with http:// or https://',
       'gateway.yaml:6:5 slots[0].proxy: must be a URL that begins with http:// or https://',
       `gateway.yaml:8:16 slots[0].headers.x extra: ${noHeader}`,
-      'gateway.yaml:11:5 slots[1].baseUrl: ends in /v1, which every call adds; leave it out',
-      'gateway.yaml:15:5 slots[2].baseUrl: ends in /v1/messages, which every call adds; leave it out',
+      'gateway.yaml:11:5 slots[1].baseUrl: ends in /v1, which every call adds; remove it',
+      'gateway.yaml:15:5 slots[2].baseUrl: ends in /v1/messages, which every call adds; remove it',
     ],
   },
   {
@@ -330,7 +330,7 @@ const broken: readonly Broken[] = [
       '  - { id: d, upstream: simulator, models: { sonnet-5: "" } }',
     ].join('\n'),
     says: [
-      'gateway.yaml:3:45 slots[0].models.sonnet-5: must be the name of the model at the upstream, or true; leave out what the slot does not serve',
+      'gateway.yaml:3:45 slots[0].models.sonnet-5: must be the name of the model at the upstream, or true; omit models that the slot does not serve',
       'gateway.yaml:4:45 slots[1].models.sonnet-5: must be a string or true or false, not a number; write it in quotes',
       'gateway.yaml:5:35 slots[2].models: must have at least 1 key(s)',
       'gateway.yaml:6:45 slots[3].models.sonnet-5: must not be empty',
@@ -358,10 +358,10 @@ const broken: readonly Broken[] = [
       'gateway.yaml:6:5 slots[0].account.key: is required',
       'gateway.yaml:6:31 slots[0].account.apiKey: the environment variable TEAM_A_KEY is not set; set it, or write ${TEAM_A_KEY:-default}',
       'gateway.yaml:6:31 slots[0].account.apiKey: is not a known key; known here: key, header',
-      'gateway.yaml:7:5 slots[1].baseUrl: is required: where the upstream is, `https://upstream.example`',
-      'gateway.yaml:7:5 slots[1].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
+      'gateway.yaml:7:5 slots[1].baseUrl: is required: the address of the upstream, `https://upstream.example`',
+      'gateway.yaml:7:5 slots[1].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` if none is needed',
       'gateway.yaml:9:5 slots[1].weigth: is not a known key; did you mean "weight"?',
-      'gateway.yaml:10:5 slots[2].baseUrl: is required: where the upstream is, `https://upstream.example`',
+      'gateway.yaml:10:5 slots[2].baseUrl: is required: the address of the upstream, `https://upstream.example`',
       'gateway.yaml:12:31 slots[2].account.key: the environment variable TEAM_C_KEY is not set; set it, or write ${TEAM_C_KEY:-default}',
     ],
   },
@@ -387,7 +387,7 @@ const broken: readonly Broken[] = [
     wrong: 'a proxy whose password cannot be decoded',
     text: `pipeline: [{ use: auth }]\nslots: [{ id: a, ${messagesSlot}, account: { kind: none }, proxy: "http://us%er:p@proxy:1" }]`,
     says: [
-      'gateway.yaml:2:98 slots[0].proxy: has a % in its user or password that stands for nothing; write %25 for a plain %',
+      'gateway.yaml:2:98 slots[0].proxy: has a % in its user or password that encodes nothing; write %25 for a literal %',
     ],
   },
   {
@@ -455,7 +455,7 @@ const broken: readonly Broken[] = [
     text: 'pipeline: [{ use: auth }]\nofficialClient: { userAgent: "(" }\nmodels: ./nowhere.yaml\n',
     says: [
       'gateway.yaml:2:19 officialClient.userAgent: must be a regular expression: Invalid regular expression: /(/: Unterminated group',
-      'gateway.yaml:3:1 models: names nowhere.yaml, which cannot be read; leave it out for the catalog that gw2api brings',
+      'gateway.yaml:3:1 models: names nowhere.yaml, which cannot be read; omit it to use the catalog shipped with gw2api',
     ],
   },
 ];

@@ -60,7 +60,7 @@ describe('loadConfig', () => {
         maxAgeMs: 3_600_000,
       },
     });
-    expect(config.slots.map(({ positionOf: _at, isSound: _, ...slot }) => slot)).to.deep.equal([
+    expect(config.slots.map(({ positionOf: _at, isValid: _, ...slot }) => slot)).to.deep.equal([
       {
         id: 'a',
         upstream: 'simulator',
@@ -333,7 +333,7 @@ describe('files', () => {
     );
 
   it('says which config there is not', async () => {
-    expect(await refusal(gateway())).to.equal('gateway.yaml:1:1 there is no such file');
+    expect(await refusal(gateway())).to.equal('gateway.yaml:1:1 the file does not exist');
   });
 
   it('reads a catalog beside the config, with defaults', async () => {

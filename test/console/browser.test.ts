@@ -245,7 +245,7 @@ describe('the console in a browser', function () {
       .getByRole('article', { name: 'Slot team-a' })
       .getByRole('button', { name: 'Diagnose' })
       .click();
-    await dialog().getByText('All is well: the upstream answers and takes the credential.').waitFor();
+    await dialog().getByText('All is well: the upstream answers and accepts the credential.').waitFor();
     await shoot(page, 'diagnosis');
     await page.mouse.click(5, 5); // beside it
     await dialog().waitFor({ state: 'detached' });

@@ -92,7 +92,7 @@ describe('the layout of the console with long names and large numbers', function
 
   for (const width of widths)
     for (const [name, path] of Object.entries(pages))
-      it(`is sound on the page "${name}" at ${width} px`, async () => {
+      it(`is well laid out on the page "${name}" at ${width} px`, async () => {
         await page.setViewportSize({ width, height: 900 });
         await page.goto(path.endsWith('/') ? `${path}${rows[0]!.atMs}.${rows[0]!.id}` : path);
         await page.getByRole('heading', { level: 1 }).waitFor();

@@ -148,7 +148,7 @@ describe('admin tokens and the audit log in a browser', function () {
     await page.getByRole('link', { name: 'CSV' }).click();
     expect((await download).suggestedFilename()).to.equal('audit.csv');
     await page.getByRole('searchbox', { name: 'Who' }).fill('nobody');
-    await page.getByText('No entry is like that').waitFor();
+    await page.getByText('No entry matches').waitFor();
     expect(page.url()).to.include('actor=nobody').and.include('action=slot');
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('key.create').first().waitFor();

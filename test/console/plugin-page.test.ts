@@ -61,7 +61,7 @@ describe("a plugin's page in the console", function () {
     const window = await openWindow(browser, pair.url);
     const { page } = window;
     await signIn(page, '/panel/pages/nothing');
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
     await window.close();
   });
 });

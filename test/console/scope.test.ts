@@ -130,7 +130,7 @@ describe('ranges, filters and exports of the console', function () {
     await page.getByLabel('Session', { exact: true }).fill('session-3');
     await page.getByText('8 requests shown').waitFor();
     await page.getByLabel('Outcome', { exact: true }).selectOption('true');
-    await page.getByRole('heading', { name: 'No request is like that' }).waitFor();
+    await page.getByRole('heading', { name: 'No request matches' }).waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
   });
 

@@ -177,7 +177,7 @@ describe('config/observability', () => {
       if (!process.env['GW_TEST_PROMTOOL']) this.skip();
     });
 
-    it('has sound alert rules', () => {
+    it('has valid alert rules', () => {
       const { code, text } = promtool(['check', 'rules', `${folder}/alerts.yml`]);
       expect(code, text).to.equal(0);
     });
@@ -187,7 +187,7 @@ describe('config/observability', () => {
       expect(code, text).to.equal(0);
     });
 
-    it('has a sound config of Prometheus', () => {
+    it('has a valid config of Prometheus', () => {
       const { code, text } = promtool(['check', 'config', '--syntax-only', `${folder}/prometheus.yml`]);
       expect(code, text).to.equal(0);
     });

@@ -64,7 +64,7 @@ describe('the value of an event', () => {
   });
 
   it('is taken with types of events, blocks and deltas that nobody knows, and fields that may be left out', () => {
-    const sound = [
+    const valid = [
       { type: 'news', delta: 7 },
       { type: 'content_block_start', index: 0, content_block: { type: 'compaction' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'compaction_delta', content: null } },
@@ -72,7 +72,7 @@ describe('the value of an event', () => {
       { type: 'message_start', message },
       { type: 'message_delta', delta: {}, usage: null },
     ];
-    for (const json of sound) expect(parse(json.type, json)).to.deep.equal(json);
+    for (const json of valid) expect(parse(json.type, json)).to.deep.equal(json);
   });
 
   it('has the type that the event was called by where it says none itself', () => {

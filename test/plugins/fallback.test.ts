@@ -106,7 +106,7 @@ describe('fallback', () => {
     const refused: unknown = await run({}, { to: { 'sonnet-5': ['haiku-5', 'sonnet-5'] } }).catch(
       (error: unknown) => error,
     );
-    expect(refused).to.have.property('message', 'to.sonnet-5: names a model twice; each is asked once.');
+    expect(refused).to.have.property('message', 'to.sonnet-5: names a model twice; each is tried only once.');
   });
 });
 

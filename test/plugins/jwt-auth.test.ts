@@ -203,7 +203,7 @@ describe('jwt-auth', () => {
         status = 500;
         expect(await statusAt(601)).to.equal(204);
         expect(later.logged.map(({ level, message }) => [level, message])).to.deep.equal([
-          ['warn', 'The keys of the token issuer cannot be read; the last ones serve.'],
+          ['warn', 'The keys of the token issuer cannot be read; the last ones stay in use.'],
         ]);
         expect(await statusAt(7199)).to.equal(204);
         expect(await statusAt(7201), 'after maxStale').to.equal(503);

@@ -25,7 +25,7 @@ async function broken(
 }
 
 describe('accountChecks', () => {
-  it('are kept by a sound account', async () => {
+  it('are kept by a valid account', async () => {
     let at = 0;
     const account = (): Account => ({
       authorize: () => ({ 'x-key': `k-${at}` }),
@@ -79,10 +79,10 @@ describe('accountChecks', () => {
     ]);
   });
 
-  it('find errors of sound options, and such as quote a secret', async () => {
+  it('find errors in valid options, and errors that quote a secret', async () => {
     const account = () => ({ authorize: () => ({}) });
     const always = () => [{ path: ['key'], message: 'is not good' }];
-    expect(await broken(account, always)).to.deep.equal(['finds no errors in sound options']);
+    expect(await broken(account, always)).to.deep.equal(['finds no errors in valid options']);
     const quoting = (key: string) => (key.includes('\n') ? [{ path: ['key'], message: `is "${key}"` }] : []);
     expect(await broken(account, quoting)).to.deep.equal(['does not quote its secrets in errors']);
   });

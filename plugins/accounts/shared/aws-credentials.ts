@@ -86,7 +86,7 @@ export class AwsCredentials {
       return await this.#renew();
     } catch (error) {
       if (this.#host.now() >= (keys.expiration?.getTime() ?? Infinity)) throw error;
-      this.#host.log.warn({ err: error }, 'The keys of AWS could not be renewed before they expire.');
+      this.#host.log.warn({ err: error }, 'The AWS credentials could not be renewed before they expire.');
       return keys;
     }
   }
@@ -105,12 +105,12 @@ export class AwsCredentials {
     try {
       const asked = this.#provider?.({ forceRefresh: true }) ?? Promise.resolve(undefined);
       const keys = await untilAborted(asked, timeoutSignal(this.#host.clock, timeoutMs));
-      if (!keys || !isUsable(keys)) throw new Error('It gave no keys that a header can hold.');
+      if (!keys || !isUsable(keys)) throw new Error('It returned keys that no HTTP header can hold.');
       this.#keys = keys;
       return keys;
     } catch (cause) {
       this.#failedAtMs = this.#host.now();
-      const message = `Slot "${this.#host.slot.id}" has no keys of AWS: its profile or chain gave none (${nameOf(cause)}).`;
+      const message = `Slot "${this.#host.slot.id}" has no AWS credentials: its profile or chain gave none (${nameOf(cause)}).`;
       const failure = { kind: 'unreachable', reused: false } as const;
       const callersMessage = "The gateway's account at its provider is not ready.";
       throw new GatewayError('upstream_unreachable', message, { callersMessage, failure, cause });
@@ -126,9 +126,12 @@ export async function loadAwsProvider(profile: string | undefined): Promise<AwsP
   const { defaultProvider } = await import(awsPackage).then(
     (module) => module as { defaultProvider: (options: object) => AwsProvider }, // its documented export
     (cause: unknown) => {
-      throw new Error(`A profile or the chain of AWS needs a package: run \`npm install ${awsPackage}\`.`, {
-        cause,
-      });
+      throw new Error(
+        `An AWS profile or credential chain needs a package: run \`npm install ${awsPackage}\`.`,
+        {
+          cause,
+        },
+      );
     },
   );
   return defaultProvider(profile === undefined ? {} : { profile });

@@ -8,7 +8,7 @@ export function secretErrors(key: string, text: string): readonly SchemaError[] 
   const secret = text.trim();
   if (secret === '') return [{ path: [key], message: 'must not be blank' }];
   if (isHeaderValue(secret)) return [];
-  const message = 'has a line end or another character within it that no HTTP header can hold';
+  const message = 'contains a line break or another character that no HTTP header can hold';
   return [{ path: [key], message }];
 }
 

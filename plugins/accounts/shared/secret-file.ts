@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { AccountHost } from '@gw2api/gateway/plugin/upstream';
 import { withoutToken } from './token-endpoint.js';
 
-/** Text of a file that an option names, read anew each time: such files are rotated. Throws if it cannot be read. */
+/** Text of a file that an option names, read again each time: such files are rotated. Throws if it cannot be read. */
 export async function secretFile(option: string, file: string, host: AccountHost): Promise<string> {
   try {
     return (await readFile(host.resolvePath(file), 'utf8')).trim();

@@ -9,7 +9,7 @@ import {
   type TokenStore,
 } from '@gw2api/gateway/plugin/upstream';
 
-/** Grants new tokens in place of the old ones, if there are any. */
+/** Grants new tokens instead of the old ones, if there are any. */
 type Grant = (old: OAuthTokens | undefined, store: TokenStore) => Promise<Omit<OAuthTokens, 'origin'>>;
 
 interface TokenTerms {
@@ -69,7 +69,7 @@ export class TokenAccount implements Account {
     return true;
   }
 
-  /** Gets a token where there is none that is valid for longer. */
+  /** Gets a token unless there is one that stays valid for longer. */
   async probe(): Promise<void> {
     await this.authorize({ signal: timeoutSignal(this.#host.clock, probeTimeoutMs) });
   }

@@ -36,7 +36,7 @@ export const message = Type.Object({
   content: nullable(Type.String(), Type.Array(part)),
   name: nullable(Type.String()),
   refusal: nullable(Type.String()),
-  /** An answer in sound, which cannot be replayed. */
+  /** An audio answer, which cannot be replayed. */
   audio: Type.Optional(Type.Unknown()),
   /** Thinking as our own answers carry it, and as other servers do. */
   reasoning_details: nullable(Type.Array(Type.Object({ type: Type.String() }))),
@@ -147,7 +147,7 @@ export const chatBody = Type.Object({
   /** Session name for the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   reasoning_effort: nullable(Type.String()),
-  /** Marker of all of the conversation, as OpenRouter has it. */
+  /** Marker of all of the conversation, as in OpenRouter. */
   cache_control: markerFields.cache_control,
   /** Other dialects' ways to ask for thinking. */
   reasoning: Type.Optional(Type.Unknown()),

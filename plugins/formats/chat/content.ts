@@ -50,7 +50,7 @@ function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): rea
     read: (parts: readonly ChatPart[], at: string) => readList(parts, at, dropped),
   };
   const blocks = readForeignPart(part, place);
-  if (!blocks) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
+  if (!blocks) throw invalidField(path, `has the type "${part.type}", which the gateway does not support`);
   const isThinking = part.type === 'thinking' || part.type === 'redacted_thinking';
   return isThinking ? blocks : blocks.map((block) => ({ ...block, ...markerOf(part) }));
 }

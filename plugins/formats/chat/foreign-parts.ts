@@ -150,7 +150,7 @@ function thoughtIn({ thinking }: Thoughts): string {
   return texts.map((each) => (isRecord(each) && isText(each['text']) ? each['text'] : '')).join('');
 }
 
-/** Mistral's form of thinking, but for its text: the place that it goes back to. */
+/** Mistral's form of thinking, except for its text: the place that it goes back to. */
 function mistralForm({ signature, closed }: Thoughts): object {
   return {
     type: 'thinking',

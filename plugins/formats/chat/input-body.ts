@@ -69,7 +69,7 @@ function toResponses(body: Fields): InputBody {
   return { body: made, origins };
 }
 
-/** A tool as Responses has it, of one in the shape of Chat or Messages. */
+/** A Responses tool, made from one in the shape of Chat or Messages. */
 function flatTool(tool: unknown): unknown {
   if (!isRecord(tool)) return tool;
   const { function: called, custom, input_schema: schema } = tool;
@@ -90,7 +90,7 @@ function grammarOf(format: unknown): Fields {
   return { format: { type: 'grammar', ...format['grammar'] } };
 }
 
-/** A choice as Responses has it, of one in the shape of Chat or Messages. */
+/** A Responses tool choice, made from one in the shape of Chat or Messages. */
 function flatChoice(choice: unknown): unknown {
   if (!isRecord(choice)) return choice;
   const { type, function: called, custom } = choice;

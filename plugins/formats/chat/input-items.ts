@@ -88,7 +88,7 @@ function plainContent(content: unknown): unknown {
   return Array.isArray(content) ? content.map(plainPart) : content;
 }
 
-/** Part as Responses has it, of one in the shape of Chat or Messages. */
+/** A Responses part, made from one in the shape of Chat or Messages. */
 function plainPart(part: unknown): unknown {
   if (!isRecord(part)) return part;
   const { type } = part;

@@ -106,7 +106,7 @@ class ChatMessage {
     this.finishReason = finish ?? this.finishReason;
   }
 
-  /** `choices[].message`; its content is null where there is nothing but calls or a refusal. */
+  /** `choices[].message`; its content is null if there is nothing but calls or a refusal. */
   body(): object {
     const hasCall = this.#calls.length > 0 || this.#functionCall !== undefined;
     const isEmpty = this.#content === '' && (hasCall || this.#refusal !== '');

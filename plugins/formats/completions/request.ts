@@ -81,7 +81,10 @@ export const maxChoices = 128;
 function interceptOf(prompts: number, n: number): Intercept | undefined {
   const choices = prompts * n;
   if (choices > maxChoices)
-    throw invalidField('n', `asks for ${choices} answers with these prompts; the most is ${maxChoices}`);
+    throw invalidField(
+      'n',
+      `asks for ${choices} answers with these prompts; at most ${maxChoices} are allowed`,
+    );
   if (choices === 1) return undefined;
   const variants = Array.from({ length: choices }, (_, choice) => Math.floor(choice / n));
   return fanOut(variants.map((prompt) => (request) => onlyPrompt(request, prompt, prompts)));

@@ -10,7 +10,7 @@ import { messagesError } from './error.js';
 import { isRecord } from '../shared/body.js';
 import { relay, type StreamWriter } from '../shared/answer/relay.js';
 
-/** The events of the first answer as they came, but for the model's name in `message_start`. */
+/** The events of the first answer as they came, except for the model's name in `message_start`. */
 export function messagesStream(events: ModelEvents, model: string): AsyncIterable<Buffer> {
   return relay(events, new MessagesStream(model));
 }

@@ -102,7 +102,7 @@ export class ResponseAnswer implements AnswerWriter {
     };
   }
 
-  /** Emits once more that the answer is in progress, if it has begun. */
+  /** Emits again that the answer is in progress, if it has begun. */
   goOn(): void {
     if (this.#isStarted) this.#sink.emit('response.in_progress', { response: this.#object('in_progress') });
   }

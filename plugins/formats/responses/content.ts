@@ -45,7 +45,7 @@ export function readTexts(content: Content, path: string, dropped: UnsupportedFi
 /** Block of one part at `path`. */
 export function readPart(part: Part, path: string, dropped: UnsupportedFields): ContentBlock {
   const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
-  if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway cannot pass on`);
+  if (!read) throw invalidField(path, `has the type "${part.type}", which the gateway does not support`);
   members[part.type]?.(part, path, dropped);
   return { ...read(part, path, dropped), ...markerOf(part) };
 }

@@ -144,7 +144,7 @@ function searchAction(json: string, sources?: readonly object[]): object {
   return { type: 'search', query, queries: query === '' ? [] : [query], ...(sources ? { sources } : {}) };
 }
 
-/** The pages that a search has found; undefined where it failed or has no result. */
+/** The pages that a search has found; undefined if it failed or has no result. */
 function searchSources(result: BlockOf<'web_search_tool_result'> | undefined): readonly object[] | undefined {
   if (!Array.isArray(result?.content)) return undefined;
   const found: readonly unknown[] = result.content;

@@ -56,7 +56,7 @@ export const routes: readonly FormatRoute[] = [
     path: '{/v1}/responses/compact',
     operation: 'generate',
     openapi: {
-      summary: 'A conversation in fewer tokens: the messages of the user, and an opaque summary of the rest.',
+      summary: "Compacts a conversation: the user's messages, and an opaque summary of the rest.",
       answers: { 200: Compaction },
       answerTypes: ['application/json'],
     },
@@ -91,11 +91,11 @@ export const routes: readonly FormatRoute[] = [
     operation: 'route',
     handle: listInputItems,
     openapi: {
-      summary: 'The input items that have led to a stored response, page by page.',
+      summary: 'The input items behind a stored response, page by page.',
       query: Type.Object({
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
         order: Type.Optional(Type.Enum(['asc', 'desc'])),
-        after: Type.Optional(Type.String({ description: 'The id of the last item of the page before.' })),
+        after: Type.Optional(Type.String({ description: 'The id of the last item of the previous page.' })),
       }),
       answers: { 200: InputItems },
     },

@@ -44,7 +44,7 @@ export function buildRequest(params: RequestParams, dropped: UnsupportedFields):
   const messages = withUniqueCalls(transcript.messages);
   for (const path of [...transcript.replacedResults, ...transcript.orphanResults]) dropped.add(path);
   if (messages.length === 0 && transcript.system.length === 0)
-    throw invalidField(conversationPath, 'must hold a user or assistant message that is not empty');
+    throw invalidField(conversationPath, 'must contain a non-empty user or assistant message');
   const { tools: offered = [], choice, allowed, parallel } = params.tools ?? {};
   const called = transcript.calledTools;
   const tools = resolveTools({ tools: offered, choice, allowed, parallel, called }, dropped);

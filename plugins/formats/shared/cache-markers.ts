@@ -25,7 +25,7 @@ export const marked = Type.Object(markerFields);
 /** Part, tool or message of a caller that may have a marker. */
 export type Marked = Static<typeof marked>;
 
-/** `cache_control` of a part, to be spread into its block; empty where the part has no marker. */
+/** `cache_control` of a part, to be spread into its block; empty if the part has no marker. */
 export function markerOf(part: Marked): { readonly cache_control?: CacheControl } {
   const { cache_control: marker, prompt_cache_breakpoint: breakpoint } = part;
   if (!marker) return breakpoint ? { cache_control: { type: 'ephemeral' } } : {};

@@ -1,7 +1,7 @@
 import type { OutputConfig } from '@gw2api/gateway/plugin';
 import { present } from './body.js';
 
-/** The form that the caller wants the answer in; a schema is absent where any JSON object will do. */
+/** The form that the caller wants the answer in; a schema is absent if any JSON object will do. */
 export interface OutputParams {
   readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
   readonly name?: string | null | undefined;

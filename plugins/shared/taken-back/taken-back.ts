@@ -18,7 +18,7 @@ export class RefusedParts {
     this.#memory = new RefusalMemory(rememberMs, now);
     const counter = metrics.counter(
       'gw2api_taken_back_total',
-      'Upstream calls made again without a part of the request that the gateway had added or translated.',
+      'Upstream calls retried without a part of the request that the gateway had added or translated.',
       ['part', 'slot'],
     );
     this.#count = (labels) => counter.add(labels);
@@ -81,7 +81,7 @@ export class TakenBack {
   }
 }
 
-/** True for the statuses of a request that is wrong, also of an error event in place of content. */
+/** True for the statuses of a request that is wrong, also of an error event instead of content. */
 function isRefusal({ failure }: GatewayError): boolean {
   return failure?.kind === 'status' && (failure.status === 400 || failure.status === 422);
 }
@@ -107,7 +107,7 @@ class RefusalMemory {
     return entries.length > 0 ? new Set(entries.map(({ entry }) => entry)) : undefined;
   }
 
-  /** Keeps an entry, in place of the one of its name. */
+  /** Keeps an entry, instead of the one of its name. */
   keep(slot: string, model: string, entry: string): void {
     if (this.#keepMs === 0 || model.length > maxNameLength) return;
     const key = keyOf(slot, model);
@@ -139,7 +139,7 @@ function nameOf(entry: string): string {
   return end < 0 ? entry : entry.slice(0, end);
 }
 
-/** Entries with another one, in place of that of its name. */
+/** Entries with another one, instead of that of its name. */
 function withEntry(entries: ReadonlySet<string> | undefined, entry: string): ReadonlySet<string> {
   const others = [...(entries ?? [])].filter((other) => nameOf(other) !== nameOf(entry));
   return new Set([...others, entry]);

@@ -1,4 +1,4 @@
-/** Error as an event of the Messages API has it. */
+/** Error as in an event of the Messages API. */
 export interface EventError {
   readonly type: string;
   /** Name of the exception as the service sent it. */
@@ -13,7 +13,7 @@ export function errorOfException(code: string, fields: Readonly<Record<string, u
   return {
     type: typeOfException(code) ?? 'api_error',
     code: code === '' ? 'unknown' : code,
-    message: typeof words === 'string' ? words : 'The upstream ended its answer without a reason.',
+    message: typeof words === 'string' ? words : 'The upstream ended its answer without giving a reason.',
   };
 }
 

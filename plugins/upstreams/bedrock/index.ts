@@ -45,13 +45,13 @@ const options = Type.Object(
         pattern: '^[a-z0-9-]{1,40}$',
         title: 'Region',
         description:
-          'Names the base URL https://bedrock-runtime.REGION.amazonaws.com; one under baseUrl wins.',
+          'Determines the base URL https://bedrock-runtime.REGION.amazonaws.com; baseUrl overrides it.',
       }),
     ),
     betas: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       default: [],
       description:
-        'Beta flags that are passed on beside those that Bedrock is known to take (it refuses a request with any other). Those left out are named in x-gw-dropped.',
+        'Beta flags to pass on beside those that Bedrock is known to accept (it refuses a request with any other). The others are left out and named in x-gw-dropped.',
     }),
     serverTools: serverToolsOption({ default: [] }),
     ...schemaOptions(false),

@@ -16,7 +16,7 @@ export const chatOptions = Type.Object({
   maxTokens: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'Largest limit on output tokens that the server takes; larger ones are lowered.',
+      description: 'Largest limit on output tokens that the server accepts; larger ones are lowered.',
     }),
   ),
   keepAttribution,

@@ -124,7 +124,7 @@ export const presets = {
     streamUsage: false,
   },
   /**
-   * https://ai.google.dev/gemini-api/docs/openai: one system message, images as data, efforts in place of budgets. Gemini 3
+   * https://ai.google.dev/gemini-api/docs/openai: one system message, images as data, efforts instead of budgets. Gemini 3
    * refuses a history whose calls lack their signatures: https://ai.google.dev/gemini-api/docs/thought-signatures.
    */
   google: {

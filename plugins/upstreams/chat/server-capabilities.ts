@@ -4,21 +4,21 @@ import { Type } from '@gw2api/gateway/plugin';
 /** Server's dialect of Chat Completions: the fields that it takes, and the form that it takes them in. */
 export const capabilityFields = {
   systemRole: Type.Enum(['system', 'developer', 'user'], {
-    description: "Role of the system text; user: it is the beginning of the first user's message.",
+    description: 'Role of the system text; user: it is put at the start of the first user message.',
   }),
   systemAnywhere: Type.Boolean({
     description:
       'System messages may stand between other messages; otherwise late ones are added to the user message before, marked with [System].',
   }),
   textParts: Type.Boolean({
-    description: 'Several texts of a user go as a list of parts; otherwise as one string.',
+    description: 'Sends several texts of a user as a list of parts; otherwise as one string.',
   }),
   images: Type.Enum(['url', 'data', 'none'], {
     description: 'Images by URL and as data, as data alone, or not at all.',
   }),
   files: Type.Boolean({ description: 'Takes documents (PDF) as file parts.' }),
   promptCacheKey: Type.Boolean({
-    description: 'Is sent prompt_cache_key where the caller gives none: one for each session.',
+    description: 'Gets a prompt_cache_key for each session if the caller gives none.',
   }),
   cacheControl: Type.Boolean({
     description: 'Takes cache markers (cache_control) on texts, tools, and for the whole request.',
@@ -32,12 +32,12 @@ export const capabilityFields = {
     description: 'Takes user: the name that the caller gives its user, hashed if longer than 64 characters.',
   }),
   names: Type.Boolean({
-    description: 'Takes name on messages: who of several users, or agents, has spoken.',
+    description: 'Takes name on messages: which of several users, or agents, has spoken.',
   }),
   strictTools: Type.Boolean({ description: 'Takes strict on functions.' }),
   grammar: Type.Boolean({
     description:
-      'Makes a grammar of schemas: patterns, negations and bounds of 2,000 repetitions are left out.',
+      'Compiles schemas into a grammar: patterns, negations and bounds of 2,000 repetitions are left out.',
   }),
   toolChoice: Type.Enum(['allowed', 'named', 'words', 'none'], {
     description:
@@ -60,7 +60,7 @@ export const capabilityFields = {
       'Control of thinking: reasoning_effort, an object reasoning, thinking with reasoning_effort, or none.',
   }),
   efforts: Type.Array(Type.String(), {
-    description: 'Efforts that the server takes; another one becomes the nearest below it.',
+    description: 'Efforts that the server accepts; any other becomes the nearest lower one.',
   }),
   reasoningField: Type.Enum(
     ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_parts', 'none'],
@@ -70,18 +70,18 @@ export const capabilityFields = {
     },
   ),
   thinkTags: Type.Boolean({
-    description: 'Leaves thinking at the start of the content, in <think> tags; it is taken out of that.',
+    description: 'Leaves thinking at the start of the content, in <think> tags, from which it is extracted.',
   }),
   thoughtSignatures: Type.Boolean({
     description:
-      'Demands the thought signatures of Gemini on tool calls (extra_content), a stand-in where none is known.',
+      "Requires Gemini's thought signatures on tool calls (extra_content); a placeholder is sent where none is known.",
   }),
   structuredOutput: Type.Enum(['json_schema', 'json_object', 'none'], {
     description: 'Structured output: by schema, any JSON object, or not at all.',
   }),
   prefill: Type.Enum(['plain', 'prefix', 'continue', 'none'], {
     description:
-      'A last assistant message is continued: as it is, with prefix: true, with continue_final_message: true beside the messages, or not at all.',
+      'How a final assistant message is continued: as it is, with prefix: true, with continue_final_message: true beside the messages, or not at all.',
   }),
   finishReason: Type.Enum(['required', 'optional'], {
     description:

@@ -176,7 +176,7 @@ function lacksEndpoint(answer: HttpAnswer, text: string): boolean {
 
 function tokensIn(text: string): number | undefined {
   const tokens = jsonFields(text)['input_tokens'];
-  // No request has zero tokens: that is no count.
+  // No request has zero tokens: that is not a count.
   return typeof tokens === 'number' && tokens > 0 ? tokens : undefined;
 }
 

@@ -55,7 +55,7 @@ async function readPage(
   throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind: 'messages' });
 }
 
-/** The model that an entry describes; none where it has no name. */
+/** The model that an entry describes; none if it has no name. */
 function modelIn(entry: unknown): readonly ListedModel[] {
   const { id, max_tokens, max_input_tokens, capabilities } = fieldsOf(entry);
   if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return [];

@@ -9,23 +9,23 @@ export const responsesOptions = Type.Object(
     encryptedReasoning: Type.Boolean({
       default: true,
       description:
-        'Asks for encrypted reasoning, which goes back in later turns; models without reasoning may refuse that.',
+        'Asks for encrypted reasoning, which is sent back in later turns; models without reasoning may refuse this.',
     }),
     efforts: Type.Array(Type.String(), {
       default: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-      description: 'Efforts that the models take; another one becomes the nearest below it.',
+      description: 'Efforts that the models accept; any other becomes the nearest lower one.',
     }),
     strictTools: Type.Boolean({ default: true, description: 'strict on functions and schemas.' }),
     promptCacheKey: Type.Boolean({
       default: true,
-      description: 'Is sent prompt_cache_key where the caller gives none: one for each session.',
+      description: 'Gets a prompt_cache_key for each session if the caller gives none.',
     }),
     files: Type.Boolean({ default: true, description: 'Documents (PDF) as input_file parts.' }),
     vendor: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          "Name that slots of one organisation share: encrypted reasoning goes back to any of them. Default: the slot's id.",
+          "Name shared by the slots of one organisation: encrypted reasoning may be sent back to any of them. Default: the slot's id.",
       }),
     ),
     keepAttribution,

@@ -15,7 +15,7 @@ export interface SentCall {
   readonly leftOut: readonly Tool[];
   /** Bytes of its prompt, from which its input tokens are estimated. */
   readonly bytes: number;
-  /** True where system text becomes part of what the user says; its size depends on that. */
+  /** True if system text becomes part of what the user says; its size depends on that. */
   readonly isSystemInUser: boolean;
 }
 
@@ -70,7 +70,7 @@ type Additions = { readonly [Name in 'addedSystem' | 'addedTools']: NonNullable<
   'isTranslated' | 'without'
 >;
 
-/** All that the size of additions depends on; undefined where JSON does not show it. */
+/** All that the size of additions depends on; undefined if JSON does not show it. */
 function keyOf(
   sent: MessagesRequest,
   { addedSystem, addedTools, isTranslated, without }: Additions,

@@ -1,7 +1,7 @@
 /** Reader of the calls that an entry of a conversation makes, and of the call that it answers. */
 export interface CallReader<Entry> {
   readonly callsOf: (entry: Entry) => readonly string[];
-  /** Undefined for an entry that is no result. */
+  /** Undefined for an entry that is not a result. */
   readonly answeredBy: (entry: Entry) => string | undefined;
 }
 

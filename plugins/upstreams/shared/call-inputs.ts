@@ -9,7 +9,7 @@ export interface CallInputs<Request> {
 
 /**
  * Makes objects of inputs that are texts, as an answer that was cut within a call has them: every upstream
- * refuses those. A text that is no JSON becomes its finished members; other values stay, for the upstream to refuse. The request itself if there is none.
+ * refuses those. A text that is not JSON becomes its finished members; other values stay, for the upstream to refuse. The request itself if there is none.
  */
 export function withObjectInputs<Request extends Pick<MessagesRequest, 'messages'>>(
   request: Request,

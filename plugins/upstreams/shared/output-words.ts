@@ -2,7 +2,7 @@ import type { MessagesRequest, OutputConfig, TextBlock } from '@gw2api/gateway/p
 
 export type OutputFormat = NonNullable<OutputConfig['format']>;
 
-/** Schema of a format with its description; undefined where any object will do. */
+/** Schema of a format with its description; undefined if any object will do. */
 export function schemaOf(format: OutputFormat): Readonly<Record<string, unknown>> | undefined {
   const { schema, description } = format;
   if (typeof schema !== 'object' || schema === null) return undefined;

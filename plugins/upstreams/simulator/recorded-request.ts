@@ -11,7 +11,7 @@ export type Ending = 'finished' | 'aborted' | 'destroyed';
 /** Made once: each error takes a stack trace. */
 const exchangeEnded = new Error('The exchange has ended.');
 
-/** One request as the simulator received it, and how far its answer has come. */
+/** One request as the simulator received it, and how far its answer has got. */
 export class RecordedRequest implements FaultTarget {
   readonly method: string;
   readonly path: string;
@@ -27,7 +27,7 @@ export class RecordedRequest implements FaultTarget {
   readonly blocked: Promise<void>;
   /** The body as it came; empty until it has been read. */
   text = '';
-  /** The parsed body; undefined where there is none or it is not JSON. */
+  /** The parsed body; undefined if there is none or it is not JSON. */
   body: unknown;
   /** Number of events of the answer written so far. */
   eventsWritten = 0;
@@ -78,7 +78,7 @@ export class RecordedRequest implements FaultTarget {
     return this.#response.headersSent ? this.#response.statusCode : undefined;
   }
 
-  /** The value of `x-api-key`, else the bearer token or the access key of an AWS signature; empty where there is none. */
+  /** The value of `x-api-key`, else the bearer token or the access key of an AWS signature; empty if there is none. */
   get credential(): string {
     const sent = /^(?:Bearer\s+(.*)|AWS4-HMAC-SHA256 Credential=([^/,\s]+).*)$/i;
     const [, bearer, accessKey] = sent.exec(this.headers['authorization'] ?? '') ?? [];

@@ -34,7 +34,7 @@ export interface SimulatorOptions {
   readonly maxBodyBytes?: number;
 }
 
-/** Starts a Messages upstream that makes its answers up. Throws where it cannot listen. */
+/** Starts a Messages upstream that makes its answers up. Throws if it cannot listen. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const server = createServer({ keepAliveTimeout: 60_000 });
   const simulator = new Simulator(server, options);

@@ -40,7 +40,7 @@ const options = Type.Object(
       pattern: '^[a-z0-9-]{1,40}$',
       default: 'global',
       description:
-        'A region such as us-east5, or global, us or eu. It names the host, unless the slot has a baseUrl (which ends in /v1).',
+        'A region such as us-east5, or global, us or eu. It determines the host, unless the slot has a baseUrl (which ends in /v1).',
     }),
     serverTools: serverToolsOption({ default: ['web_search'] }),
     // An organisation has to allow them first.

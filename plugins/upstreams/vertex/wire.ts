@@ -26,7 +26,7 @@ export function predictBody(request: MessagesRequest, headers: Headers): object 
   return withVersion(body, headers);
 }
 
-/** Body with the version of the API, which is no header here. */
+/** Body with the version of the API, which is not a header here. */
 export function withVersion(body: object, headers: Headers): object {
   return 'anthropic_version' in body ? body : withFields(body, { anthropic_version: versionOf(headers) });
 }

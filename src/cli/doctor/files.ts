@@ -12,7 +12,7 @@ export async function dotEnv({ cwd }: Pick<Patient, 'cwd'>): Promise<Finding> {
   const mode = (found.mode & 0o777).toString(8);
   const isOpen = (found.mode & 0o077) !== 0 && process.platform !== 'win32';
   return finding('.env', `mode ${mode}`, {
-    warning: isOpen ? `others of this machine may read it (mode ${mode}): chmod 600 .env` : undefined,
+    warning: isOpen ? `other users of this machine can read it (mode ${mode}): chmod 600 .env` : undefined,
   });
 }
 
@@ -26,7 +26,7 @@ export async function secrets({ env, cwd }: Pick<Patient, 'env' | 'cwd'>): Promi
     return finding('secrets', 'GW2API_API_KEY and GW_SECRET_KEY are set', { warning: weak });
   const names = missing.join(' and ');
   const isKept = await isWritable(path.join(cwd, '.env'));
-  return finding('secrets', `${names} will be made at the start and written to .env`, {
+  return finding('secrets', `${names} will be created at the first start and written to .env`, {
     problem: isKept
       ? undefined
       : `${names} ${missing.length === 1 ? 'is' : 'are'} not set, and .env cannot be written: set ${missing.length === 1 ? 'it' : 'them'}`,
@@ -50,8 +50,8 @@ export async function disk({ config: { store, ledger } }: Patient): Promise<Find
   const free = bavail * bsize;
   const text = `${sizeText(free)} free in ${first}`;
   return finding('disk', text, {
-    problem: free < minBytes ? `${text}: the store cannot be written; make room` : undefined,
-    warning: free < fewBytes ? `${text}: make room, or lower ledger.keepDays` : undefined,
+    problem: free < minBytes ? `${text}: the store cannot be written; free some space` : undefined,
+    warning: free < fewBytes ? `${text}: free some space, or lower ledger.keepDays` : undefined,
   });
 }
 

@@ -39,7 +39,7 @@ export function workersOf({ listen: { workers } }: Config): number {
 export async function descriptors({ config }: Patient): Promise<Finding> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => ''); // another system
   const [, , hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits) ?? [];
-  if (hard === undefined) return { name: 'open files', state: 'skipped', text: 'this system does not say' };
+  if (hard === undefined) return { name: 'open files', state: 'skipped', text: 'unknown on this system' };
   const { maxConnections } = config.listen;
   const needed = 2 * maxConnections;
   const warning = `${hard} are allowed, and ${maxConnections} connections (listen.maxConnections) may need ${needed}: raise LimitNOFILE or ulimit -n`;

@@ -49,9 +49,9 @@ const healthMs = 5000;
 export async function store(patient: Patient, clocks: Clocks): Promise<readonly Finding[]> {
   const { store: settings } = patient.config;
   if (settings.kind === 'memory')
-    return [finding('store', '', { warning: 'memory: keys and the ledger go with the process' })];
+    return [finding('store', '', { warning: 'memory: keys and the ledger are lost when the process ends' })];
   if (settings.kind === 'sqlite' && !existsSync(settings.file))
-    return [finding('store', `${settings.file} will be made at the start`)];
+    return [finding('store', `${settings.file} will be created at the start`)];
   const opened = await openForMaintenance(settings, { log: createLogger('silent'), isReadOnly: true });
   try {
     const where = settings.kind === 'sqlite' ? settings.file : 'PostgreSQL';
@@ -66,7 +66,7 @@ export async function store(patient: Patient, clocks: Clocks): Promise<readonly 
   }
 }
 
-/** Finding about what keeps a start from using the database; none where nothing does. */
+/** Finding about what keeps a start from using the database; none if nothing does. */
 async function database(
   server: ServerState,
   opened: MaintainedStore,
@@ -96,7 +96,7 @@ function connections(
 async function tables(opened: MaintainedStore, where: string): Promise<Finding> {
   const { state, last = '', version = 'that one' } = await opened.schema();
   const texts = {
-    empty: `${where} has no tables yet; the start makes them`,
+    empty: `${where} has no tables yet; the start creates them`,
     older: `${where} has tables of an older version (${last}); the start migrates them: make a backup before`,
     current: `${where}, tables ${last}`,
     newer: `${where} was written by a newer version (it has ${last}): use ${version}, or restore a backup`,
@@ -135,7 +135,7 @@ export async function live({ config: { live: settings } }: Patient, clocks: Cloc
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return finding('live', '', {
-      warning: `${where} cannot be used (${why}): instances would serve each on its own`,
+      warning: `${where} cannot be used (${why}): each instance would serve on its own`,
     });
   }
 }

@@ -27,13 +27,11 @@ export interface PresentConfig {
 export async function presentConfig(folder: string): Promise<PresentConfig> {
   const file = path.join(folder, configFile);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      `${configFile} cannot be read (${error.code}); leave --add out to make a new config.`,
-    );
+    throw new UsageError(`${configFile} cannot be read (${error.code}); omit --add to create a new config.`);
   });
   const document = parsed(text, configFile);
   const slots = document.get('slots');
-  if (!isSeq(slots)) throw new UsageError(`${configFile} has no list of slots; mend it, see gw2api check.`);
+  if (!isSeq(slots)) throw new UsageError(`${configFile} has no list of slots; fix it, see gw2api check.`);
   const maps = slots.items.filter(isMap);
   return {
     document,
@@ -49,7 +47,7 @@ export function withSlot({ document, text, slots }: PresentConfig, slot: FilledS
   return withEntry({ document, text, list: slots }, slot.text);
 }
 
-/** The catalog of a config with the models of a slot, by its path below the folder; undefined where it needs none. */
+/** The catalog of a config with the models of a slot, by its path below the folder; undefined if it needs none. */
 export async function withModels(
   folder: string,
   { document }: PresentConfig,
@@ -76,11 +74,11 @@ export async function withTest(folder: string, slot: FilledSlot): Promise<(model
   return (model) => appended(text, testsFile, 'tests', slotTest(slot.id, model), '\n');
 }
 
-/** A file with a further entry in one of its lists. Throws a UsageError where there is no such list. */
+/** A file with a further entry in one of its lists. Throws a UsageError if there is no such list. */
 function appended(text: string, file: string, key: string, entry: string, separator = ''): string {
   const document = parsed(text, file);
   const list = document.get(key);
-  if (!isSeq(list)) throw new UsageError(`${file} has no list of ${key}; mend it, see gw2api check.`);
+  if (!isSeq(list)) throw new UsageError(`${file} has no list of ${key}; fix it, see gw2api check.`);
   return withEntry({ document, text, list }, entry, separator);
 }
 

@@ -21,7 +21,7 @@ export async function addToDotEnv(file: string, variables: Variables): Promise<r
   return all.filter(isThere).map(([name]) => name);
 }
 
-/** Variables of a `.env`; none where there is no such file. */
+/** Variables of a `.env`; none if the file does not exist. */
 export async function readDotEnv(file: string): Promise<Readonly<Record<string, string | undefined>>> {
   return variablesOf(await readFile(file, 'utf8').catch(emptyIfAbsent));
 }

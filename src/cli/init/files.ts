@@ -18,7 +18,7 @@ export async function newConfig(slot: FilledSlot, port: number): Promise<string>
 }
 
 const slotsComment =
-  '# One upstream account a slot. Further ones share the work, and stand in for each other.';
+  '# One upstream account per slot. Several slots share the load and replace each other on failure.';
 
 function shipped(name: string): Promise<string> {
   return readFile(new URL(`../../../config/${name}`, import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import { idOf, variablesOf, type Provider } from './providers.js';
 
 /** Answers of the owner of a slot. */
 export interface SlotAnswers {
-  /** Values of blanks by their names, and `baseUrl` in place of the provider's own. */
+  /** Values of blanks by their names, and `baseUrl` instead of the provider's own. */
   readonly set: Readonly<Record<string, string>>;
   /** Names of the models that it serves; empty: as the provider's slot says. */
   readonly models: readonly string[];

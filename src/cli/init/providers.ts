@@ -14,7 +14,7 @@ export interface Provider {
   readonly catalog?: readonly string[];
   /** All models that it serves, where no list of its own has them. */
   readonly names?: readonly string[];
-  /** True where only its owner knows the names: `DEPLOYMENT` stands for them. */
+  /** True if only its owner knows the names: `DEPLOYMENT` stands for them. */
   readonly asksModels?: boolean;
   readonly blanks?: readonly Blank[];
 }

@@ -58,7 +58,7 @@ export class Questions {
 const maxItems = 12;
 
 function isOne(chosen: unknown): string | undefined {
-  return chosen === undefined ? 'That is not one of them.' : undefined;
+  return chosen === undefined ? 'That is not in the list.' : undefined;
 }
 
 /** Programs that type for a person end a line with a line feed. */

@@ -42,12 +42,12 @@ export function report(choice: Choice, { files, staying, model, call }: Written)
 
 function sharing(ids: readonly string[]): string {
   const names = ids.map((id) => `"${id}"`).join(', ');
-  return `Note: ${names} take${ids.length === 1 ? 's' : ''} any model, and so a share of what this slot serves; name the models under \`models\`, or remove the slot.`;
+  return `Note: ${names} accept${ids.length === 1 ? 's' : ''} any model, and so some of the requests for this slot; name the models under \`models\`, or remove the slot.`;
 }
 
 function callText({ state, text }: FirstCall): string {
   if (state === 'answered') return `The first call works: ${text}.`;
-  return state === 'failed' ? `The first call FAILED: ${text}` : `There was no first call: ${text}.`;
+  return state === 'failed' ? `The first call FAILED: ${text}` : `The first call was not made: ${text}.`;
 }
 
 function steps(
@@ -62,7 +62,7 @@ function steps(
   const isReachable = provider !== simulator && call?.state !== 'answered';
   return [
     ...(shownFolder === '' ? [] : [`cd ${shownFolder}`]),
-    ...slot.missing.map((text) => `put your own in place of ${text} in config/*.yaml`),
+    ...slot.missing.map((text) => `replace ${text} in config/*.yaml with your own`),
     ...missing.map((name) => `put the key into .env: ${name}=…`),
     `${command} test             run the tests of the config; nothing leaves the machine`,
     ...(isReachable

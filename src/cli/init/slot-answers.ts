@@ -53,7 +53,7 @@ function assignmentIn(entry: string, { blanks = [], ...provider }: Provider): re
       `--set takes NAME=VALUE; ${idOf(provider)} has ${names.join(', ') || 'nothing to set'}, not "${name || entry}".`,
     );
   if (isValue(value)) return [name, value];
-  throw new UsageError(`--set ${name}: must be a text of one line without blanks.`);
+  throw new UsageError(`--set ${name}: must be one line without spaces.`);
 }
 
 function baseUrlIn(text: string): string {
@@ -91,7 +91,7 @@ async function modelsOf(
   const isList = (text: string) => namesIn(text).every(isValue);
   const answer =
     asksModels && given === undefined
-      ? await questions?.ask('Names of your deployments, with commas (empty: later)', isList)
+      ? await questions?.ask('Names of your deployments, separated by commas (empty: later)', isList)
       : undefined;
   const names = given?.flatMap(namesIn) ?? namesIn(answer ?? '');
   const wrong = names.find((name) => !isValue(name));

@@ -62,7 +62,9 @@ export interface NewKey {
  */
 export function welcome(url: string, { masterKey, file }: NewKey, model: string | undefined): string {
   const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');
-  const kept = file ? `written to ${file}` : 'NOT kept, for .env cannot be written here: set GW2API_API_KEY';
+  const kept = file
+    ? `written to ${file}`
+    : 'NOT saved, because .env cannot be written here: set GW2API_API_KEY';
   const curls = requests(model ?? 'MODEL').map(
     ([path, body]) =>
       `curl ${base}${path} -H 'authorization: Bearer ${masterKey}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,

@@ -14,7 +14,7 @@ interface SignalHandlers {
 
 /**
  * Has SIGTERM and SIGINT end a start that waits for its store: as process 1 of a container it would get neither without
- * a handler. Returns a function that takes the handlers away.
+ * a handler. Returns a function that removes the handlers.
  */
 export function endOnSignal(log: Logger): () => void {
   const end = (signal: NodeJS.Signals): void => {

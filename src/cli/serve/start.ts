@@ -40,7 +40,7 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   if (start.env['GW_SECRET_KEY_OLD'])
     log.info(
       {},
-      'GW_SECRET_KEY_OLD still opens what it has encrypted; gw2api rotate-secret encrypts it anew.',
+      'GW_SECRET_KEY_OLD is set and still decrypts old values; gw2api rotate-secret re-encrypts them.',
     );
   for (const warning of weakSecrets(start.env)) log.warn({}, warning);
   if (!start.isNewKey) return;
@@ -48,7 +48,7 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   process.stdout.write(welcome(url, { masterKey, file: kept }, exampleModel(config)));
 }
 
-/** Name of a model that a slot serves, as far as the config says it; undefined where only the upstreams know. */
+/** Name of a model that a slot serves, as far as the config says it; undefined if only the upstreams know. */
 function exampleModel({ slots, models }: Pick<Config, 'slots' | 'models'>): string | undefined {
   const served = slots.flatMap((slot) => (slot.discovers ? [] : slot.models));
   const isServed = globMatcher(served);

@@ -26,13 +26,14 @@ async function kill(main: MainThread): Promise<void> {
 }
 
 const withStack =
-  'The event loop is stuck: no request is served. Mend the code at the top of the stack; the process is killed.';
-const withoutStack = 'The event loop is stuck in a native call: no request is served. The process is killed.';
+  'The event loop is stuck, and no requests are served. The process is killed; fix the code at the top of the stack.';
+const withoutStack =
+  'The event loop is stuck in a native call, and no requests are served. The process is killed.';
 
 /** Time for the main thread to reach JavaScript and show its stack. */
 const stackTimeoutMs = 5000;
 
-/** Exit code of a process that SIGKILL has ended, as shells have it. */
+/** Exit code of a process killed by SIGKILL, as in shells. */
 const killedCode = 137;
 
 /**
@@ -54,7 +55,7 @@ async function pretty(line: string): Promise<string> {
   return prettyLine(line, false);
 }
 
-/** Number of bytes that were written; 0 where the pipe is full or closed. */
+/** Number of bytes that were written; 0 if the pipe is full or closed. */
 function written(bytes: Buffer): number {
   try {
     return writeSync(1, bytes);
@@ -68,7 +69,7 @@ const pauseMs = 50;
 
 /** Inspector session to the main thread, which answers also within a loop that never ends. */
 interface MainThread {
-  /** Stack as an error has it, once the main thread comes to JavaScript; undefined after `maxMs`. */
+  /** Stack in the form of an error's, once the main thread runs JavaScript again; undefined after `maxMs`. */
   stack(maxMs: number): Promise<string | undefined>;
   /** Ends the process from the main thread. */
   exit(code: number): void;

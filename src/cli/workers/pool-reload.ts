@@ -24,7 +24,7 @@ export class PoolReload {
   #text: string;
   #canary: PoolCanary | undefined;
   #lastCanaryId = 0;
-  /** Last canary that workers have given up. */
+  /** Last canary that workers have rolled back. */
   #givenUpId = 0;
   readonly #turns = new SerialQueue();
 
@@ -54,7 +54,7 @@ export class PoolReload {
     });
   }
 
-  /** Takes the canary's config in all workers. Rejects with `conflict` where there is none. */
+  /** Takes the canary's config in all workers. Rejects with `conflict` if there is none. */
   commitCanary(): Promise<Reloaded> {
     return this.#turns.run(async () => {
       const { text } = this.#requiredCanary(); // which goes on where the first worker cannot take its config
@@ -62,7 +62,7 @@ export class PoolReload {
     });
   }
 
-  /** Ends the canary in all workers. Rejects with `conflict` where there is none. */
+  /** Ends the canary in all workers. Rejects with `conflict` if there is none. */
   cancelCanary(): Promise<void> {
     return this.#turns.run(async () => {
       this.#requiredCanary();
@@ -72,7 +72,7 @@ export class PoolReload {
     });
   }
 
-  /** Forgets a canary that a worker has given up, as the others do: no new worker may join it. */
+  /** Forgets a canary that a worker has rolled back, as the others do: no new worker may join it. */
   canaryGivenUp(id: number): void {
     this.#givenUpId = Math.max(this.#givenUpId, id);
   }
@@ -141,7 +141,7 @@ export class PoolReload {
   #requiredCanary(): PoolCanary {
     const canary = this.#runningCanary;
     if (!canary)
-      throw new GatewayError('conflict', 'There is no canary now; POST /admin/reload?canary=5 starts one.');
+      throw new GatewayError('conflict', 'No canary is running; POST /admin/reload?canary=5 starts one.');
     return canary;
   }
 

@@ -9,7 +9,7 @@ interface SilentWorkersOptions {
 }
 
 /**
- * Kills workers whose loop gives no sign while a reload or the shutdown waits for them. Counts ticks of this process as
+ * Kills workers whose loop does not respond while a reload or the shutdown waits for them. Counts ticks of this process as
  * time, so that one that was stopped with its workers kills none.
  */
 export class SilentWorkers {
@@ -43,7 +43,7 @@ export class SilentWorkers {
 
   #end(worker: WorkerHandle, silentMs: number): void {
     const fields = { worker: Number(worker.name), pid: worker.pid, silentMs };
-    this.#options.log.error(fields, 'A worker gives no sign while it is waited for; it is killed.');
+    this.#options.log.error(fields, 'A worker does not respond; it is killed.');
     worker.kill();
   }
 }

@@ -92,7 +92,7 @@ export class WorkerHandle {
     return this.#measured;
   }
 
-  /** Adds to the time for which its loop has given no sign, and returns it in ms; 0 before it listens. */
+  /** Adds to the time for which its loop has not responded, and returns it in ms; 0 before it listens. */
   tick(ms: number): number {
     if (this.#isListening) this.#silentMs += ms;
     return this.#silentMs;

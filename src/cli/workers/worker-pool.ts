@@ -131,7 +131,7 @@ export class WorkerPool {
     this.#lost.add(name);
     this.#options.log.error(
       { worker: Number(name), pid },
-      'A worker is shutting down after an uncaught exception; a replacement starts.',
+      'A worker is shutting down after an uncaught exception; a replacement is starting.',
     );
   }
 
@@ -179,7 +179,7 @@ export class WorkerPool {
     this.#lost.add(name);
     log.error(
       { worker: Number(name), pid, code, signal, ...problem },
-      'A worker has died; a replacement starts.',
+      'A worker died; a replacement is starting.',
     );
     if (hasServed || ++this.#failures < maxFailures || this.#serving.size > 0) return undefined;
     const message = `Workers have died ${maxFailures} times in a row before they could serve; giving up.`;

@@ -47,7 +47,7 @@ class Worker {
   #log: Logger = createLogger('silent');
   #prepared: Prepared | undefined;
   #text = '';
-  /** True where the other workers have a canary that this one could not join. */
+  /** True if the other workers have a canary that this one could not join. */
   #lacksCanary = false;
 
   constructor(channel: RpcChannel) {
@@ -122,7 +122,7 @@ class Worker {
       await this.#hold(gateway, canary);
     } catch (error) {
       this.#lacksCanary = true;
-      this.#log.error({ err: error }, 'The canary of the other workers could not be joined.');
+      this.#log.error({ err: error }, 'This worker could not join the canary of the others.');
     }
   }
 
@@ -202,7 +202,7 @@ const signMs = 500;
 /** Interval of the totals that a worker sends. */
 const totalsMs = 1000;
 
-/** Throws where a reload was not taken. */
+/** Throws if a reload was not taken. */
 function takenOf(reload: SystemReload): Taken {
   if ('taken' in reload) return reload.taken;
   throw new GatewayError(reload.code, 'The new config was refused.');

@@ -6,12 +6,13 @@ const Kind = Type.Enum(['added', 'removed', 'changed']);
 /** One setting that two configs have different values of. */
 export const SettingChange = Type.Object({
   path: Type.String({
-    description: 'Within its entry: `with.cap`, `when.model`; `listen.port` of the config.',
+    description:
+      'Path within its entry, such as `with.cap` or `when.model`; for settings within the config, such as `listen.port`.',
   }),
   change: Kind,
   before: Type.Optional(Type.Unknown()),
   after: Type.Optional(Type.Unknown()),
-  secret: Type.Optional(Type.Literal(true, { description: 'Its values are left out.' })),
+  secret: Type.Optional(Type.Literal(true, { description: 'Its values are omitted.' })),
   restart: Type.Optional(Type.Literal(true, { description: 'It takes effect at the next start.' })),
 });
 export type SettingChange = Static<typeof SettingChange>;
@@ -25,7 +26,9 @@ export const EntryChange = Type.Object({
   name: Type.String({ description: 'Its id; of a stage its name, `rate-limit#2` for a second one.' }),
   change: Kind,
   moved: Type.Optional(Type.Object({ was: Neighbour, now: Neighbour })),
-  settings: Type.Array(SettingChange, { description: 'Of an added entry those that are not its defaults.' }),
+  settings: Type.Array(SettingChange, {
+    description: 'For an added entry, those that differ from the defaults.',
+  }),
 });
 export type EntryChange = Static<typeof EntryChange>;
 

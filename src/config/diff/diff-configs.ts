@@ -46,7 +46,7 @@ function modelEntries({ config }: LoadedConfig): readonly Entry[] {
   });
 }
 
-/** A model as the catalog file has it. */
+/** A model as in the catalog file. */
 function modelSettings(model: CatalogModel): object {
   const { id: _, created, ...settings } = model;
   const day = new Date(created * 1000).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** A duration in milliseconds as a config has it: `30s`, `500ms`; undefined for none. */
+/** A duration in milliseconds as in a config: `30s`, `500ms`; undefined for none. */
 export function durationText(ms: number): string;
 export function durationText(ms: number | undefined): string | undefined;
 export function durationText(ms: number | undefined): string | undefined {

@@ -6,7 +6,7 @@ export interface Entry {
   /** Unique in its list. */
   readonly name: string;
   readonly value: Value;
-  /** Value of an entry that says nothing of its own; default: no value. */
+  /** Value of an entry that sets none itself; default: no value. */
   readonly defaults?: () => Value;
 }
 

@@ -4,7 +4,7 @@ import type { Section } from '../sections/section.js';
 import type { SettingChange } from './config-diff.js';
 import { compareValues, objectValue, type Value } from './values.js';
 
-/** Changes of the settings that are no lists, with those that wait for the next start. */
+/** Changes of the settings that are not lists, with those that wait for the next start. */
 export function diffSettings(before: Config, after: Config): SettingChange[] {
   return compareValues(settingsValue(before), settingsValue(after)).map((change) =>
     takesRestart(change.path) ? { ...change, restart: true } : change,

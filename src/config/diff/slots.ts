@@ -20,7 +20,7 @@ export function slotEntries({ config, slots }: LoadedConfig): readonly Entry[] {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Entries of a list as written in the file; empty where the file has none. */
+/** Entries of a list as written in the file; empty if the file has none. */
 export function writtenList(written: unknown, key: 'slots' | 'formats'): readonly unknown[] {
   const list = (Object(written) as Fields)[key]; // any object has properties, perhaps undefined
   return Array.isArray(list) ? list : [];

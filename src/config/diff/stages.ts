@@ -65,7 +65,7 @@ function optionsOf({ stage, plugin }: NamedStage): Value {
   return optionsValue(plugin.options, stage.written, plugin.schema);
 }
 
-/** Options in place of those of a stage that is not in force: its defaults. */
+/** Options instead of those of a stage that is not in force: its defaults. */
 function noneInForce({ stage, plugin }: NamedStage): Value {
   if (!plugin) return optionsValue(stage.with, stage.written, {});
   return optionsValue(plugin.defaults, {}, plugin.schema);
@@ -111,7 +111,7 @@ function stageValue(
   });
 }
 
-/** Conditions as the file has them; undefined where there are none. */
+/** Conditions as the file has them; undefined if there are none. */
 function whenSettings({ not, ...when }: When = {}): object | undefined {
   const settings = { ...asPercentage(when), ...(not && { not: asPercentage(not) }) };
   return Object.keys(settings).length > 0 ? settings : undefined;

@@ -19,7 +19,7 @@ export function optionsValue(raw: object, written: unknown, schema: object): Val
   return { raw: inUnits(raw, schema), shown: redactAddresses(redactMarked(asWritten(raw, written), schema)) };
 }
 
-/** Value that is no secret, other than the user and the password of an address. */
+/** Value that is not secret, without the user and the password of an address. */
 export function plainValue(raw: unknown, written: unknown): Value {
   return { raw, shown: redactAddresses(asWritten(raw, written)) };
 }
@@ -84,7 +84,7 @@ function hasBlank(shown: unknown): boolean {
   return shown === blank;
 }
 
-/** Copy of a value with the texts of the file in place of those that variables have filled in. */
+/** Copy of a value with the texts of the file instead of those that variables have filled in. */
 function asWritten(value: unknown, written: unknown): unknown {
   if (typeof written === 'string') return written.includes('${') ? written : value;
   if (Array.isArray(value))

@@ -21,19 +21,19 @@ const Text = Type.String({ minLength: 1 });
 const webSockets = {
   origins: setting(
     Type.Array(Text, { default: [] }),
-    `Origins of web pages that may open one, besides the gateway's own: ["https://app.example.com"]; "*":
+    `Origins of web pages that may open WebSockets, besides the gateway's own: ["https://app.example.com"]; "*":
       all.`,
   ),
   maxPerKey: setting(
     Type.Integer({ minimum: 1, default: 16 }),
-    'Open ones of a key in each process; further ones: 429.',
+    'Max open WebSockets of a key in each process; further ones: 429.',
   ),
   pingInterval: duration(
     '30s',
-    'A caller from whose machine nothing has come since the last ping is taken to be gone.',
+    'Interval of pings; a caller whose machine has sent nothing since the last ping is considered gone.',
   ),
-  idleTimeout: duration('10m', 'Closed after so long without a message or an answer.'),
-  maxAge: duration('60m', 'Closed at this age, after the answer under way.'),
+  idleTimeout: duration('10m', 'A WebSocket is closed after this time without a message or an answer.'),
+  maxAge: duration('60m', 'A WebSocket is closed at this age, after the current answer.'),
 };
 
 const WebSockets = Closed(schemasOf(webSockets));
@@ -50,17 +50,17 @@ const WebSocketsOrOff = Type.Unsafe<false | Static<typeof WebSockets>>({
 const fields = {
   host: setting(
     Type.String({ minLength: 1, default: '0.0.0.0' }),
-    'Address that it listens at. HOST in the environment wins.',
+    'Address to listen on. HOST in the environment overrides it.',
     { settle: (host, { env }) => env.HOST || host },
   ),
   port: setting(
     Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
-    'PORT in the environment wins. 0 takes any free one.',
+    'PORT in the environment overrides it. 0 takes any free port.',
     { settle: (port, { env }) => (env.PORT ? Number(env.PORT) : port) },
   ),
   workers: setting(
     Type.Unsafe<number | 'auto'>({ type: ['integer', 'string'], minimum: 1, default: 1 }),
-    `How many processes serve that address, with the guarantees of one; "auto" takes one for each core.
+    `Number of processes that serve this address, with the guarantees of one; "auto": one per core.
       Needs a store that processes share: not store: memory.`,
   ),
   trustProxy: setting(
@@ -71,11 +71,11 @@ const fields = {
       minimum: 1,
       default: false,
     }),
-    `Believe x-forwarded-* headers: only behind a proxy that sets them itself. true or 1: one proxy, whose
+    `Trust x-forwarded-* headers: only behind a proxy that sets them itself. true or 1: one proxy, whose
       entry is the last of x-forwarded-for. A number N: N proxies one behind the other (CDN, nginx: 2), and
       the caller is the N-th entry from the right. A list of networks, such as [10.0.0.0/8, fd00::/8], has
-      those of your proxies: the caller is the first entry from the right that is in none of them, and
-      headers of a connection from elsewhere are not believed.`,
+      those of your proxies: the caller is the first entry from the right outside all of them, and
+      headers of a connection from elsewhere are not trusted.`,
     { settle: (trusted) => (trusted === true ? 1 : trusted) },
   ),
   aliases: setting(
@@ -84,9 +84,9 @@ const fields = {
       items: Type.String({ pattern: aliasPattern }),
       default: true,
     }),
-    `Paths that clients' configurations have in place of the gateway's own, looked at only where no route
-      has matched: true for all of the list, false for none, or those that you name. A path in the list is a
-      prefix that is taken off (/anthropic/v1/messages is /v1/messages), also one of your own; "/v1/v1" is a
+    `Paths that clients use instead of the gateway's own, tried only if no route has
+      matched: true for the whole list, false for none, or those that you name. A path in the list is
+      a prefix that is removed (/anthropic/v1/messages is /v1/messages), also one of your own; "/v1/v1" is a
       doubled /v1, "//" a doubled slash, /openai/deployments is /openai/deployments/NAME/chat/completions,
       whose NAME is the model. They lead to the routes of formats, of the models and of the health alone.
       All: [${knownAliases.map((alias) => `"${alias}"`).join(', ')}]`,
@@ -94,9 +94,9 @@ const fields = {
   ),
   drainDelay: duration(
     '0s',
-    `How long requests are still served after SIGTERM, while /health?ready=1 says 503 and each answer
-      closes its connection; then the port is closed. 0s: new requests are refused at once with 503. Behind
-      a load balancer: longer than it keeps connections without use, and than it takes to notice.`,
+    `How long requests are still served after SIGTERM, while /health?ready=1 returns 503 and each
+      answer closes its connection; then the port is closed. 0s: new requests are refused at once with 503. Behind
+      a load balancer: longer than it keeps idle connections, and longer than it takes to notice.`,
     { live: true },
   ),
   shutdownTimeout: duration(
@@ -104,28 +104,28 @@ const fields = {
     'How long streams may go on after that before they are ended with an error event.',
     { live: true },
   ),
-  headersTimeout: duration('30s', 'Time limit for the headers of a request; over it: 408.'),
+  headersTimeout: duration('30s', 'Time limit for the headers of a request; beyond it: 408.'),
   bodyIdleTimeout: duration(
     '30s',
-    `Longest silence within the body of a request. A body that takes longer than this as a whole must also
-      come at 1 kB/s or more on average; else: 408.`,
+    `Longest silence within the body of a request. A body that takes longer than this in total must also
+      arrive at 1 kB/s or more on average; else: 408.`,
   ),
   callerIdleTimeout: duration(
     '60s',
-    `Time in which a caller has to take 16 kB of an answer of which more waits; else its connection is
-      ended, and the slot is free again. 0s: no limit.`,
+    `Time in which a caller must read 16 kB of an answer while more of it is waiting; else its
+      connection is closed and the slot freed. 0s: no limit.`,
   ),
   keepAliveTimeout: duration(
     '75s',
-    `How long a connection is kept open without a request. Longer than the load balancer in front keeps it,
-      or a request meets a connection that is being closed: 11m behind Google Cloud's, which keeps it for 10
+    `How long an idle connection is kept open. Must be longer than the load balancer in front keeps it, or
+      a request may arrive on a connection that is being closed: 11m behind Google Cloud's, which keeps it for 10
       minutes.`,
   ),
   stuckTimeout: duration(
     '10s',
-    `Time without a turn of the event loop after which a process is stuck, as in an endless loop of a
-      plugin: the log then has its stack, a worker is ended, and a process that serves alone after 60 s. 0s:
-      off, else at least 1s.`,
+    `Time without a turn of the event loop after which a process counts as stuck, for example in an
+      endless loop of a plugin: its stack is logged, a worker is killed at once, and a single process after 60 s.
+      0s: off, else at least 1s.`,
   ),
   maxConnections: setting(
     Type.Integer({ minimum: 1, default: 8192 }),
@@ -133,7 +133,7 @@ const fields = {
   ),
   backlog: setting(
     Type.Integer({ minimum: 1, maximum: 65_535, default: 4096 }),
-    'Connections that the system holds until they are accepted; it may allow fewer (net.core.somaxconn).',
+    'Max connections that the system queues until they are accepted; it may allow fewer (net.core.somaxconn).',
   ),
   webSockets: setting(
     WebSocketsOrOff,
@@ -158,7 +158,7 @@ function listenErrors(listen: RawListen, { store }: SettingContext): readonly Sc
 function stuckTimeoutErrors({ stuckTimeout }: RawListen): readonly SchemaError[] {
   const ms = durationMs(stuckTimeout);
   if (ms === 0 || ms >= minStuckMs) return [];
-  const message = `must be 0s, for no watchdog, or at least 1s, not "${stuckTimeout}"`;
+  const message = `must be 0s (no watchdog) or at least 1s, not "${stuckTimeout}"`;
   return [{ path: ['listen', 'stuckTimeout'], message }];
 }
 
@@ -187,6 +187,6 @@ function workerErrors({ workers }: RawListen, store: string | undefined): readon
 /** Rules for PORT, which overrides `listen.port`. */
 export function portErrors({ PORT }: Environment): readonly SchemaError[] {
   if (!PORT || (/^\d+$/.test(PORT) && Number(PORT) <= 65_535)) return [];
-  const message = `the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "${PORT}"`;
+  const message = `the environment variable PORT, which overrides it, must be a port from 0 to 65535, not "${PORT}"`;
   return [{ path: ['listen', 'port'], message }];
 }

@@ -38,11 +38,11 @@ type RawServers = Static<typeof Servers>;
 
 const Live = Described(
   Type.Unsafe<string | RawServers>({ ...Servers, type: ['string', 'object'], default: 'memory' }),
-  `What instances share while they run: slot states, permits, limits, and that a key was revoked. memory for one
+  `State that instances share while they run: slot states, permits, limits, and revoked keys. memory for one
     instance; redis://USER:PASSWORD@HOST:6379/0?prefix=gw2api for several (rediss:// with TLS; Redis 6 or newer, or
-    Valkey). The same prefix is the same gateway: another one on that Redis needs another. While Redis is away each
-    instance goes on alone. With Sentinel or a cluster it is an object (below). Its url has what holds for each
-    server: user, password, TLS, prefix and, but for a cluster, the database; its host is only a name. sentinel has
+    Valkey). The prefix identifies the gateway: another gateway on the same Redis needs another prefix. While Redis is down
+    each instance works on its own. With Sentinel or a cluster it is an object (below). Its url has what applies to
+    every server: user, password, TLS, prefix and, but for a cluster, the database; its host is only a name. sentinel has
     user, password and tls of the sentinels (default: TLS where the url has it).`,
 );
 

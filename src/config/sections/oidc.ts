@@ -9,16 +9,16 @@ const Text = Type.String({ minLength: 1 });
 export const oidc = {
   enabled: setting(
     Type.Boolean({ default: true, examples: [false] }),
-    'Default true: on as soon as the rest is there.',
+    'Default true: on as soon as the rest is configured.',
   ),
   issuer: setting(
     Type.String({ minLength: 1, examples: ['https://login.example.com'] }),
-    `As the provider's metadata have it, at ISSUER/.well-known/openid-configuration. It is asked at the first
-      login.`,
+    `Issuer as in the provider's metadata, at ISSUER/.well-known/openid-configuration. The provider is first contacted at
+      the first login.`,
   ),
   clientId: setting(
     Type.String({ minLength: 1, examples: ['gw2api'] }),
-    'The client that is registered with the provider.',
+    'Id of the client registered with the provider.',
   ),
   clientSecret: setting(
     Type.String({ minLength: 1, secret: true, examples: ['${GW_OIDC_SECRET:-change-me}'] }),
@@ -30,12 +30,12 @@ export const oidc = {
   ),
   scopes: setting(
     Type.Array(Text, { minItems: 1, default: ['openid', 'email', 'profile'] }),
-    'What is asked of the provider; openid is needed.',
+    'Scopes to request from the provider; openid is required.',
   ),
   groupsClaim: setting(
     Type.String({ minLength: 1, default: 'groups' }),
-    `Claim with the groups of a person, of the ID token or else of userinfo: a list, a text, or an object whose
-      keys are the groups. A path such as realm_access.roles goes into objects.`,
+    `Claim with the groups of a person, from the ID token or else from userinfo: a list, a text, or an object
+      whose keys are the groups. A path such as realm_access.roles reaches into objects.`,
   ),
   nameClaim: setting(
     Type.String({ minLength: 1, default: 'email' }),
@@ -43,13 +43,13 @@ export const oidc = {
   ),
   emailVerified: setting(
     Type.Enum(['required', 'assume'], { default: 'required' }),
-    `With groupsClaim: email, an address gives a role where email_verified is true. "assume": also where neither
-      the ID token nor userinfo has email_verified. Use it only if the provider lets nobody enter an address of
-      somebody else.`,
+    `With groupsClaim: email, an address grants a role only if email_verified is true. "assume":
+      also if neither the ID token nor userinfo has email_verified. Use it only if the provider verifies
+      every address.`,
   ),
   adminGroups: setting(
     Type.Array(Text, { default: [] }),
-    `Admins may change everything, viewers see everything and change nothing; nobody else gets in. "*" among the
+    `Admins may change everything, viewers see everything and change nothing; nobody else gets in. "*" in
       viewerGroups: everyone whom the provider signs in. A role is fixed at the login; a new one needs a new
       login.`,
   ),
@@ -59,17 +59,17 @@ export const oidc = {
   ),
   only: setting(
     Type.Boolean({ default: false }),
-    `Switches logins with a password off, and ends the sessions that have begun so. The master key goes on in
-      headers.`,
+    `Disables password logins, and ends the sessions that began with one. The master key still works
+      in headers.`,
   ),
   tls: setting(
     Type.Optional(TlsFiles),
-    'TLS of the connections to it, as that of a slot. Default none of its own.',
+    'TLS of the connections to it, as for a slot. Default: none of its own.',
     { settle: (_, { oidcTls }) => oidcTls, show: (tls) => tls?.shown },
   ),
   sessionHours: setting(
     Type.Number({ exclusiveMinimum: 0, maximum: 12, default: 12 }),
-    'Lifetime of a session, at most 12.',
+    'Lifetime of a session in hours, at most 12.',
     {
       name: 'sessionMs',
       settle: (hours) => hours * hourMs,
@@ -99,7 +99,7 @@ export function oidcErrors({ issuer, scopes, adminGroups, viewerGroups }: Raw<ty
       : [
           {
             path: ['panel', 'oidc'],
-            message: 'needs adminGroups or viewerGroups: else nobody could sign in',
+            message: 'needs adminGroups or viewerGroups, or nobody could sign in',
           },
         ]),
   ];

@@ -11,14 +11,14 @@ const fields = {
     Type.Optional(Type.String({ minLength: 1, examples: ['http://127.0.0.1:8787'] })),
     `Address of the gateway as browsers see it: https, or http on a loopback address. OpenID Connect needs it.
       With a path, such as https://host.example.com/llm, everything is served below that path too (its cookies,
-      links and redirects have it), whether the proxy keeps it or takes it away. See "Below a path" in
+      links and redirects have it), whether the proxy keeps it or strips it. See "Below a path" in
       deploying.md.`,
     { settle: (url) => (url === undefined ? url : new URL(url).href.replace(/\/$/, '')) },
   ),
   sessionIdleTimeout: setting(
     Duration({ default: '0s' }),
-    `Ends a session that has made no request for so long, beside its lifetime; 0s: only the lifetime. At least
-      1m. What an open page asks by itself does not count once nobody has used it for a minute.`,
+    `Ends a session that has made no request for this time, in addition to its lifetime; 0s: only the lifetime. At
+      least 1m. Automatic requests of an open page do not count once nobody has used the page for a minute.`,
     {
       name: 'sessionIdleMs',
       settle: (text) => durationMs(text) || undefined,
@@ -47,11 +47,11 @@ export const console = section(
   {
     allowLinkLocal: setting(
       Type.Boolean({ default: false }),
-      `Let them connect to link-local and metadata addresses (169.254.0.0/16, fe80::/10 and those where clouds
-        serve the credentials of their machines). Slots of this file always may.`,
+      `Lets them connect to link-local and metadata addresses (169.254.0.0/16, fe80::/10 and those
+        where clouds serve machine credentials). Slots of this file always may.`,
     ),
   },
-  { description: 'What slots that are entered in the console may do.' },
+  { description: 'Rights of the slots entered in the console.' },
 );
 
 type RawPanel = Raw<typeof fields>;
@@ -85,7 +85,7 @@ function basePathProblem({ pathname, origin }: URL): string | undefined {
   const [, first = '', ...rest] = pathname.replace(/\/$/, '').split('/');
   if (pathname === '/') return undefined;
   if (![first, ...rest].every((part) => /^[\w.~-]+$/.test(part)))
-    return `must have a path of letters, digits, "-", "_", "." and "~" alone, such as ${origin}/llm`;
+    return `must have a path of only letters, digits, "-", "_", "." and "~", such as ${origin}/llm`;
   if (!ownAreas.has(first)) return undefined;
   return `must not have a path that begins with /${first}, which is the gateway's own; ${origin} is enough where it is at the root of its host`;
 }
@@ -100,7 +100,7 @@ const ownAreas: ReadonlySet<string> = new Set(
 function idleTimeoutErrors(text: string): readonly SchemaError[] {
   const ms = durationMs(text);
   if (ms === 0 || ms >= minIdleMs) return [];
-  const message = `must be 0s, for no such limit, or at least 1m, not "${text}"`;
+  const message = `must be 0s (no limit) or at least 1m, not "${text}"`;
   return [{ path: ['panel', 'sessionIdleTimeout'], message }];
 }
 

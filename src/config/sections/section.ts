@@ -11,7 +11,7 @@ import type { TlsConfig } from '../tls-files.js';
 /** Facts outside of a section that its settings depend on. */
 export interface SettingContext {
   readonly env: Environment;
-  /** Address under `store:`; undefined where it is wrong. */
+  /** Address under `store:`; undefined if it is wrong. */
   readonly store: string | undefined;
   /** TLS of `panel.oidc`, with the texts of its files. */
   readonly oidcTls?: TlsConfig | undefined;
@@ -27,7 +27,7 @@ export interface Setting<Schema extends TSchema = TSchema, Result = unknown, Nam
   readonly live: boolean;
   /** Checked value; undefined leaves the field out. */
   settle(this: void, raw: Plain<Schema>, context: SettingContext): Result;
-  /** Value as a file has it. */
+  /** Value as in a file. */
   show(this: void, settled: Result | undefined): unknown;
 }
 
@@ -106,7 +106,7 @@ export function schemaOnly<Schema extends TSchema>(schema: Schema, words: string
 /** A part of the config that is not a list of entries. */
 export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
   readonly schema: Schema;
-  /** Takes effect at the next start, but for the settings in `reloaded`. */
+  /** Takes effect at the next start, except for the settings in `reloaded`. */
   readonly restart: boolean;
   readonly reloaded: ReadonlySet<string>;
   /** Rules that the schema cannot express. */

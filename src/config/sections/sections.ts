@@ -12,9 +12,9 @@ const reload = section(
   {
     watch: setting(
       Type.Boolean({ default: false }),
-      `Takes a changed config without a signal: the file, the catalog, secrets of \${file:...} and files of tls: are
-        looked at each 5 s, links followed, and taken once two looks agree. A config that is refused is in the log, as
-        with SIGHUP.`,
+      `Reloads a changed config without a signal: the file, the catalog, secrets of \${file:...} and files
+        of tls: are checked every 5 s, following links, and reloaded once two checks agree. A refused config is logged,
+        as with SIGHUP.`,
     ),
   },
   { restart: true },
@@ -22,7 +22,10 @@ const reload = section(
 
 const officialClient = section(
   {
-    userAgent: setting(Type.String({ default: '' }), 'A regular expression over user-agent. Empty: nobody.'),
+    userAgent: setting(
+      Type.String({ default: '' }),
+      'A regular expression for user-agent. Empty: no client.',
+    ),
   },
   {
     description: 'Clients whose usage is not masked.',
@@ -57,14 +60,14 @@ export const sectionSchemas = mapSections(({ schema }) => schema) as {
   readonly [Name in SectionName]: Sections[Name]['schema'];
 }; // each its own
 
-/** Errors by the rules of the sections that are sound. */
+/** Errors by the rules of the sections that are valid. */
 export function sectionErrors(
   raw: RawSections,
   context: SettingContext,
-  isSound: (path: readonly string[]) => boolean,
+  isValid: (path: readonly string[]) => boolean,
 ): readonly SchemaError[] {
   const errors = mapSections(({ errors: errorsOf }, name) =>
-    isSound([name]) ? errorsOf(raw[name], context) : [],
+    isValid([name]) ? errorsOf(raw[name], context) : [],
   );
   return Object.values(errors).flat();
 }

@@ -20,8 +20,8 @@ const StoreAddress = Closed({
   ),
   pool: Described(
     Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, examples: [10] })),
-    `Connections of one process to PostgreSQL at most: of N processes it has to allow N times as many. Where it
-      allows fewer, requests share them. 1 to 1000.`,
+    `Max connections of one process to PostgreSQL: for N processes the server must allow N times as many. If
+      it allows fewer, requests share them. 1 to 1000.`,
   ),
 });
 
@@ -33,9 +33,9 @@ const Store = Described(
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: StoreAddress,
   }),
-  `What must survive a restart: keys, sticky sessions, credentials, the ledger. sqlite:PATH for one machine (a
+  `State that must survive a restart: keys, sticky sessions, credentials, the ledger. sqlite:PATH for one machine (a
     relative path starts at the working directory, as .env does), postgres://USER@HOST/DATABASE for several,
-    memory to forget it all. The address alone is enough: store: sqlite:./data/gateway.db`,
+    memory to keep nothing. The address alone is enough: store: sqlite:./data/gateway.db`,
 );
 
 type RawStore = Static<typeof Store>;
@@ -60,30 +60,30 @@ export const ledger = section(
     keepDays: setting(Type.Integer({ minimum: 1, default: 90 }), 'Older rows are deleted.'),
     cacheCauses: setting(
       Type.Boolean({ default: true }),
-      `Explain turns of a session that read less from the provider's prompt cache than an earlier one left there:
-        keyed hashes of the last prompts in memory, at most 32 MB, no text. False: no causes, and nothing is
-        hashed.`,
+      `Explains why turns of a session read less from the provider's prompt cache than an earlier turn had left
+        there. Keeps keyed hashes of the last prompts in memory, at most 32 MB, no text. False: no causes, and
+        nothing is hashed.`,
     ),
     errorTexts: setting(
       Type.Boolean({ default: false }),
       `Keep the first 300 characters of the error of each failed request for 7 days, secrets masked, for admins of
-        the console. Off, for upstreams quote prompts in their errors: with it on, parts of prompts may be in the
-        store.`,
+        the console. Off by default, because upstreams quote prompts in their errors: with it on, parts of prompts may be
+        in the store.`,
     ),
     spool: setting(
       Type.Optional(Type.String({ minLength: 1, examples: ['./data'] })),
-      'Where rows wait while the store is away. Default: beside the SQLite file, else ./data.',
+      'Where rows wait while the store is unavailable. Default: beside the SQLite file, else ./data.',
       { settle: (folder, context) => spoolFolder(folder, context.store) },
     ),
   },
-  { description: 'One row a request: tokens, times and status, never a body.', restart: true },
+  { description: 'One row per request: tokens, times and status, never a body.', restart: true },
 );
 
 /** Section `audit:`. */
 export const audit = section(
   { keepDays: setting(Type.Integer({ minimum: 1, default: 365 }), 'Older entries are deleted.') },
   {
-    description: 'Who has changed what, in the console and by /admin.',
+    description: 'Record of who changed what, in the console and through /admin.',
     restart: true,
   },
 );

@@ -46,7 +46,7 @@ const fields = {
   ),
   sample: setting(
     Percentage({ default: '100%' }),
-    "Of the requests that come without a trace; one with a traceparent keeps the caller's decision.",
+    'Share of the requests without a trace of their own; for one with a traceparent the caller decides.',
   ),
   serviceName: setting(
     Type.String({ minLength: 1, default: 'gw2api' }),
@@ -54,7 +54,7 @@ const fields = {
   ),
   propagate: setting(
     Type.Boolean({ default: false }),
-    'Upstream calls get traceparent and tracestate: of kinds that take headers of the caller (messages).',
+    "Sends traceparent and tracestate to upstreams of kinds that take the caller's headers (messages).",
   ),
 };
 
@@ -105,7 +105,7 @@ function exportsOf(raw: Raw<typeof fields>, env: OtlpEnvironment): ExportSetting
 export const log = section({
   access: setting(
     Type.Boolean({ default: true }),
-    'A line on standard output for each request. false: warnings, errors and the acts of operators stay.',
+    'Writes a line to standard output for each request. false: only warnings, errors and operator actions.',
   ),
 });
 

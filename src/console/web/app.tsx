@@ -61,7 +61,7 @@ function Content({ path, pages }: ContentProps) {
   const Item = pages.find((page) => page.path === parent)?.item;
   if (Item && id !== undefined) return <Item id={decodeURIComponent(id)} />;
   return (
-    <Empty icon="search" title="There is no such page">
+    <Empty icon="search" title="Page not found">
       <Link to="/">Go to the overview</Link>
     </Empty>
   );
@@ -126,7 +126,7 @@ function Framed({ title, stage, url }: FramedProps) {
 
 function NoPage() {
   return (
-    <Empty icon="search" title="There is no such page">
+    <Empty icon="search" title="Page not found">
       <Link to="/pipeline">No stage of the pipeline brings it</Link>
     </Empty>
   );

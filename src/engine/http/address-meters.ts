@@ -22,7 +22,7 @@ export class AddressMeters {
     this.#options = options;
   }
 
-  /** Undefined where no window is open. */
+  /** Undefined if no window is open. */
   read(address: string): Promise<MeterReading | undefined> {
     return this.#options.meters.read(this.#meterOf(address));
   }

@@ -3,7 +3,7 @@ import { routesAt } from './route-table.js';
 import type { Routes } from './routes.js';
 
 /**
- * Serves the paths that configurations of clients have in place of those of the routes. They lead to the routes of
+ * Serves the paths that configurations of clients have instead of those of the routes. They lead to the routes of
  * formats, of the models and of the health alone: a proxy may block others by their prefix.
  */
 export function answerAliases(routes: Routes, aliases: readonly string[]): CoreMiddleware {

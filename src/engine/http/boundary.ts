@@ -37,7 +37,7 @@ export function errorBoundary(maskOf: MaskOf, speak: Dialect): CoreMiddleware {
 /** Message for a failure that nobody has foreseen: it names the stage, and how to find it in the log. */
 function failureOf({ trace, requestId }: CoreState, thrown: unknown): string | undefined {
   const by = trace.blamed(thrown);
-  return by && `The stage ${JSON.stringify(by.stage)} failed on request ${requestId}; the log says why.`;
+  return by && `The stage ${JSON.stringify(by.stage)} failed on request ${requestId}; see the log.`;
 }
 
 /** Answers with the error object of contract §2.3, and with what the caller's format has beside it. */
@@ -62,7 +62,7 @@ function bodyOf(error: GatewayError, { formatError, requestId, log }: CoreState)
   try {
     return JSON.stringify(formatError?.(error, { requestId }) ?? error);
   } catch (cause) {
-    log.error({ err: cause }, 'A format could not write an error.');
+    log.error({ err: cause }, 'A format could not encode an error.');
     return JSON.stringify(error);
   }
 }
@@ -84,11 +84,11 @@ function fromThrown(thrown: unknown, message?: string): GatewayError {
   }
 }
 
-/** The error where all of it can be sent, else what of it can be. Throws where its parts cannot be read. */
+/** The error where all of it can be sent, else what of it can be. Throws if its parts cannot be read. */
 function answerable(error: GatewayError, expected: string | undefined): GatewayError {
   const { code, type, message, status, details, headers } = error;
-  const isSound = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
-  if (!isSound) return unforeseen(error, expected);
+  const isValid = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
+  if (!isValid) return unforeseen(error, expected);
   const fields = Object.entries(Object(headers) as object).filter(isHeader);
   JSON.stringify(details); // throws if it cannot be sent
   return changedError(error, { headers: Object.fromEntries(fields) });
@@ -147,7 +147,7 @@ function logFailure(ctx: CoreContext, maskOf: MaskOf): void {
 interface Failed {
   readonly error: GatewayError;
   readonly thrown: unknown;
-  /** True where the answer had begun. */
+  /** True if the answer had begun. */
   readonly hasBegun: boolean;
 }
 
@@ -187,11 +187,9 @@ function messageOf(
   const last = calls.at(-1);
   if (failure?.kind !== 'status' || !last) return mask(message, maxMessage);
   const count = calls.length === 1 ? 'one call' : `${calls.length} calls`;
-  const next = hasBegun
-    ? 'the answer that has begun ends with it'
-    : `the caller gets ${status} after ${count}`;
+  const next = hasBegun ? 'the started answer ends with it' : `the caller gets ${status} after ${count}`;
   const words = message === code ? code : `${code}: ${mask(message, maxWords)}`;
-  return `Slot ${JSON.stringify(last.slot)} has answered with an error, and ${next}. ${words}`;
+  return `Slot ${JSON.stringify(last.slot)} answered with an error, and ${next}. ${words}`;
 }
 
 const maxWords = 300;

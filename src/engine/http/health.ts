@@ -8,7 +8,7 @@ export interface Health {
   readonly uptimeSeconds: number;
   readonly limits: Limits;
   readonly slots: { readonly total: number; readonly schedulable: number };
-  /** True if a slot takes requests, or will by itself, after its cooldown. */
+  /** True if a slot takes requests, or will do so after its cooldown. */
   readonly hasOpenSlots: boolean;
   readonly isDraining: boolean;
   /** False for a server that is down; requests are served without either. */
@@ -50,7 +50,7 @@ function readiness({ slots, isDraining, isUp }: Health, isReady: boolean): strin
 /** Values of the query parameter `ready`. */
 const readyValues = ['1', 'true', '0', 'false'] as const;
 
-/** True where readiness is asked for. Throws `invalid_request` for another value, so that no probe is green by mistake. */
+/** True if readiness is asked for. Throws `invalid_request` for another value, so that no probe is green by mistake. */
 export function asksReadiness(query: URLSearchParams): boolean {
   const value = query.get('ready');
   if (value === null) return false;

@@ -60,20 +60,20 @@ function requireAnswer(ctx: CoreContext): void {
   throw error;
 }
 
-/** True where Koa would answer with a plain-text 404. */
+/** True if Koa would answer with a plain-text 404. */
 export function isUnanswered(ctx: CoreContext): boolean {
   return ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false;
 }
 
 export function unanswered(what: string, { state }: CoreContext, why?: string): GatewayError {
   const end = why === undefined ? '.' : `: ${why}.`;
-  return new GatewayError('internal', `${what} has ended request ${state.requestId} without an answer${end}`);
+  return new GatewayError('internal', `${what} ended request ${state.requestId} without an answer${end}`);
 }
 
 /** Reasons of a stage that has called `next` and yet ended the request. */
 const lostNext = {
-  open: 'it has called next() and did not wait for it; write "await next()" or "return next()"',
-  failed: 'what failed in its next() was lost; write "await next()", and throw again what it throws',
+  open: 'it called next() without waiting for it; write "await next()" or "return next()"',
+  failed: 'an error of its next() was lost; write "await next()", and rethrow what it throws',
 } as const;
 
 function requireResponse(ctx: CoreContext): void {

@@ -44,7 +44,7 @@ function baseUrls(origin: string, asked: string, { path, format }: Known): strin
   return `${origin}/v1, or to ${origin} for a client that adds /v1 itself`;
 }
 
-/** Origin by which the caller reaches the gateway, unless its host header is no host. */
+/** Origin by which the caller reaches the gateway, unless its host header is not a host. */
 function originOf(ctx: CoreContext): string {
   const { host } = ctx;
   return /^[\w.:[\]-]{1,255}$/.test(host) ? `${ctx.protocol}://${host}` : 'http://GATEWAY';

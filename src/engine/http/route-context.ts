@@ -28,14 +28,14 @@ export interface RouteContext {
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
   /**
-   * Runs the work of a stage's route for the master key or a session of the console; what is no read is recorded in
-   * the audit log. Throws 401, 403 and `store_unavailable`.
+   * Runs the work of a stage's route for the master key or a session of the console; anything but a read is recorded
+   * in the audit log. Throws 401, 403 and `store_unavailable`.
    */
   asOperator(ctx: CoreContext, stage: string, work: () => Promise<void>): Promise<void>;
   /** Admits the master key and admin tokens that may read metrics; throws 401, 403 and `store_unavailable`. */
   authorizeMetrics(ctx: CoreContext): Promise<void>;
   metricsText(): Promise<string>;
-  /** Watch of the requests; `begin` is undefined where nobody has it. */
+  /** Watch of the requests; `begin` is undefined if nobody has it. */
   readonly watch: { readonly begin?: ((ctx: CoreContext) => void) | undefined };
   /** The context of a format that answers a route itself. */
   formatContext(ctx: Parameters<typeof formatContext>[1]): FormatContext;

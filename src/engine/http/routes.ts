@@ -75,7 +75,7 @@ export function createRoutes(serving: RouteContext, { webSockets = true } = {}):
 const modelPaths = ['{/v1}/models', '{/v1}/models/:id', '{/v1}/models/:id/*rest'] as const;
 const healthPaths = ['/', '/health', '{/v1}/meta'] as const;
 
-/** A path that is no format's. */
+/** A path that belongs to no format. */
 function alone(path: string): [string, undefined] {
   return [path, undefined];
 }
@@ -127,7 +127,7 @@ function webSocketRoute(serving: RouteContext, format: Format): CoreMiddleware {
 }
 
 function upgradeRequired(path: string): GatewayError {
-  const message = `GET ${path} is a WebSocket: send an upgrade to it, or POST the request.`;
+  const message = `GET ${path} is a WebSocket: send an upgrade request, or POST the request.`;
   return new GatewayError('upgrade_required', message, {
     headers: { upgrade: 'websocket', connection: 'upgrade' },
   });

@@ -34,7 +34,7 @@ export class TrustedHops {
   }
 }
 
-/** Trusted proxies as configured; undefined where no proxy is trusted. */
+/** Trusted proxies as configured; undefined if no proxy is trusted. */
 export function trustedHops({ trustProxy }: { readonly trustProxy: TrustProxy }): TrustedHops | undefined {
   return trustProxy === false ? undefined : new TrustedHops(trustProxy);
 }

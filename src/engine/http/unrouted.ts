@@ -37,7 +37,7 @@ export function refuseUnrouted(
   if (allowed.length === 0) throw new GatewayError('not_found', nothing());
   const allow = [...allowed, 'OPTIONS'].join(', ');
   if (ctx.method !== 'OPTIONS') {
-    const message = `${ctx.path} does not take ${ctx.method}; it takes ${allowed.join(', ')}.`;
+    const message = `${ctx.path} does not accept ${ctx.method}; it accepts ${allowed.join(', ')}.`;
     throw new GatewayError('method_not_allowed', message, { headers: { allow } });
   }
   ctx.status = 204;

@@ -36,5 +36,5 @@ export function rememberingMask(mask: TextMask): TextMask {
 
 const maxTexts = 4;
 
-/** Longer texts are not remembered, for they would take memory in each slot. */
+/** Longer texts are not remembered, as they would take memory in each slot. */
 const maxText = 8192;

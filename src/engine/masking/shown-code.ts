@@ -3,8 +3,8 @@ import { isErrorCode } from '../../kit/error-code.js';
 import type { TextMask } from './text-mask.js';
 
 /**
- * Code of an error, which a plugin may have made, as it is stored and logged: `other` for one that is no identifier, or
- * has a credential in it.
+ * Code of an error, which a plugin may have made, as it is stored and logged: `other` for one that is not an identifier,
+ * or contains a credential.
  */
 export function shownCode(code: unknown, maskOf: () => TextMask): string {
   if (typeof code !== 'string') return 'other';

@@ -65,7 +65,7 @@ function knownForms(secrets: readonly string[]): readonly KnownForm[] {
   });
 }
 
-/** Its name is no secret, and the beginning of it with the scheme would be found in sentences. */
+/** Its name is not secret, and the beginning of it with the scheme would be found in sentences. */
 const scheme = /^\s*(?:bearer|basic|token|negotiate|apikey)\s+/i;
 
 /** Places of a secret, whole or not: cut off, or with its rest in an encoding that is none of its forms. */

@@ -10,7 +10,7 @@ interface NameParts {
 
 /**
  * The parts of `claude-sonnet-5`, `claude-sonnet-5-20260101`, `claude-sonnet-5@20260101` or
- * `claude-sonnet-5-latest`; undefined where there is neither prefix nor version.
+ * `claude-sonnet-5-latest`; undefined if there is neither prefix nor version.
  */
 export function partsOf(name: string): NameParts | undefined {
   if (name.length > maxNameLength) return undefined;

@@ -39,7 +39,7 @@ export interface UpstreamParts {
   readonly openClient?: OpenHttpClient | undefined;
 }
 
-/** Upstream of a slot with its HTTP client; does by itself what its kind leaves out. */
+/** Upstream of a slot with its HTTP client; does what its kind leaves out. */
 export class OpenUpstream implements Upstream {
   readonly models: Upstream['models'];
   readonly knownModels: Upstream['knownModels'];
@@ -127,10 +127,10 @@ export class OpenUpstream implements Upstream {
   }
 }
 
-/** Throws for what `open` gave in place of an upstream or an account. */
+/** Throws for what `open` gave instead of an upstream or an account. */
 export function requireMethod(opened: unknown, name: string): void {
   if (typeof (Object(opened) as Record<string, unknown>)[name] === 'function') return; // any object has properties
-  throw new Error(`its open gave no object with ${name}`);
+  throw new Error(`its open returned no object with ${name}`);
 }
 
 /** Loads the HTTP client with the first slot that needs one. */
@@ -141,8 +141,8 @@ export async function httpClients(): Promise<OpenHttpClient> {
 /** Client of a slot that has nothing to connect to. */
 export function noAddress({ id }: Pick<SlotSettings, 'id'>): HttpClient {
   const refuse = () => {
-    throw new GatewayError('internal', `Slot "${id}" has no baseUrl, which its upstream asks for.`, {
-      callersMessage: 'The gateway failed on this request; its log says why.',
+    throw new GatewayError('internal', `Slot "${id}" has no baseUrl, which its upstream requires.`, {
+      callersMessage: 'The gateway failed on this request; see its log.',
     });
   };
   const none = { origin: '', basePath: '', fresh: refuse, send: async () => refuse() };

@@ -19,7 +19,7 @@ export async function opening<Part extends Closable>(
   open: () => Promise<Part>,
   timeoutMs = openTimeoutMs,
 ): Promise<Part> {
-  const late = `has not been opened within ${timeoutMs / 1000} s: its open waits for something that does not come`;
+  const late = `was not opened within ${timeoutMs / 1000} s: its open waits for something that never happens`;
   const work = open();
   try {
     return await within(work, timeoutMs, late);
@@ -42,7 +42,7 @@ export async function starting(
   slot: UpstreamSlot,
   timeoutMs = openTimeoutMs,
 ): Promise<void> {
-  const late = `has not started within ${timeoutMs / 1000} s: its start waits for something that does not come`;
+  const late = `did not start within ${timeoutMs / 1000} s: its start waits for something that never happens`;
   await slot.start(async (part, start) => {
     try {
       await within(start(), timeoutMs, late);

@@ -14,13 +14,13 @@ export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayEr
 export function queueFull({ id }: WantedModel): GatewayError {
   return new GatewayError(
     'no_slot_available',
-    `All slots that serve the model "${id}" are busy, and too many requests are waiting already.`,
+    `All slots that serve the model "${id}" are busy, and too many requests are already waiting.`,
     { headers: { 'retry-after': '1' } },
   );
 }
 
 export function noSuchSlot(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no slot "${id}".`);
+  return new GatewayError('not_found', `Unknown slot "${id}".`);
 }
 
 export function poolClosed(): GatewayError {
@@ -50,7 +50,7 @@ export function nothingToAsk(
 /** Error for a model that no slot serves; `served` are the names of those that slots serve. */
 export function modelNotFound({ id }: WantedModel, served: readonly string[] = []): GatewayError {
   const meant = didYouMean(id.slice(0, maxComparedLength), served);
-  const list = 'GET /v1/models lists those there are';
+  const list = 'GET /v1/models lists the available ones';
   const cure = meant === undefined ? list : `did you mean "${meant}"? ${list}`;
   return new GatewayError('model_not_found', `No slot serves the model "${id}"; ${cure}.`);
 }
@@ -87,10 +87,7 @@ export function noKnownCost(
 /** Error for a call that the policy has picked no slot for. */
 export function declined({ id }: WantedModel, policy: PickPolicy): GatewayError {
   const name = JSON.stringify(policy.name || 'unnamed');
-  return new GatewayError(
-    'no_slot_available',
-    `The policy ${name} has picked no slot for the model "${id}".`,
-  );
+  return new GatewayError('no_slot_available', `The policy ${name} picked no slot for the model "${id}".`);
 }
 
 function windowExhausted({ id }: WantedModel, resetMs: number, nowMs: number): GatewayError {
@@ -126,7 +123,7 @@ const explanations: Readonly<Record<SlotState, string>> = {
   ready: 'has failed',
   cooling: 'is cooling down',
   rejected:
-    "is rejected (its upstream refuses the account's credential; the operator can mend it and resume the slot)",
+    "is rejected (its upstream refuses the account's credential; the operator can fix it and resume the slot)",
   paused: 'is paused (the operator can resume it)',
   draining: 'is draining (the operator can resume it)',
 };

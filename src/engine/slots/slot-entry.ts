@@ -161,7 +161,7 @@ export class SlotEntry {
 
   /**
    * Cooldown that keeps the slot from serving anything: one of the whole slot, else the first to end of those of all
-   * its models. Slots are picked by model all the same.
+   * its models. Slots are picked by model anyway.
    */
   coolDown(nowMs: number): CoolDown | undefined {
     const { coolDowns } = this;
@@ -182,7 +182,7 @@ export class SlotEntry {
     return models.map((name) => this.upstreamModel(wantedModel(this.#models(), name)));
   }
 
-  /** True if the slot is ready, also for this model, or cools and is due to be asked once more. */
+  /** True if the slot is ready, also for this model, or cools and is due to be asked again. */
   isSchedulable(model: WantedModel, nowMs: number): boolean {
     return this.#isOpen && !this.coolDowns.blocks(this.upstreamModel(model), nowMs);
   }
@@ -248,6 +248,6 @@ function organizationOf({ organization, upstream }: SlotConfig, { baseUrl = '' }
 
 const operatorStates = ['paused', 'draining'] as const;
 
-/** Throttle for published errors: if every call fails, not every error has to be published. */
+/** Throttle for published errors: if every call fails, not every error must be published. */
 const errorEveryMs = 100;
 const errorKeptMs = 8 * 24 * 3_600_000;

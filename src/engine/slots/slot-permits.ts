@@ -43,7 +43,7 @@ export class SlotPermits {
     return this.claimed < limit;
   }
 
-  /** Acquires a permit; answers synchronously if no other instance has to be asked. */
+  /** Acquires a permit; answers synchronously if no other instance must be asked. */
   take(limit: number): boolean | Promise<boolean> {
     const answer = this.#permits.take(this.#id, limit);
     return typeof answer === 'boolean' ? this.#count(answer) : this.#await(answer);

@@ -43,14 +43,14 @@ export class SlotSecrets {
     return this.#mask;
   }
 
-  /** Mask of these texts alone, for what callers are told. */
+  /** Mask of these texts alone, for texts shown to callers. */
   get exact(): ExactMask {
     this.#exact ??= exactMask(this.texts);
     return this.#exact;
   }
 }
 
-/** Shorter texts are no secrets, and would blot messages. */
+/** Shorter texts are not secrets, and masking them would garble messages. */
 const minLength = 6;
 
 function isSame(one: Credential, other: Credential): boolean {
@@ -58,7 +58,7 @@ function isSame(one: Credential, other: Credential): boolean {
   return true;
 }
 
-/** Values of headers, but for those that tell a version, a date or a name of an account rather than a secret. */
+/** Values of headers, except for those that tell a version, a date or a name of an account rather than a secret. */
 function secretValues(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) => (publicNames.test(name) ? [] : value));
 }

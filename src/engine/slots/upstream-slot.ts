@@ -212,7 +212,7 @@ export class UpstreamSlot implements Slot {
     if (!this.#keepsAccount) await this.#attempt(() => this.account.close());
   }
 
-  /** Closes a part; one that throws or hangs is logged and left, for the store has to be closed after it. */
+  /** Closes a part; one that throws or hangs is logged and left, for the store must be closed after it. */
   async #attempt(close: () => Promise<void>): Promise<void> {
     const late = `Its close has not ended within ${closeTimeoutMs / 1000} s.`;
     try {

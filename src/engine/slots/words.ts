@@ -6,17 +6,17 @@ export const notTakenWords: Readonly<Record<NotTaken, string>> = {
   not_of_stage: 'not among the slots of the stage',
   not_of_key: 'not among the slots of the key',
   no_price: 'lacks a price of the model, which a budget needs',
-  proxy_failed: 'its proxy has failed, and others are asked first',
-  other_organization: 'of another organisation than the thinking of the tool loop',
+  proxy_failed: 'its proxy has failed, so other slots are tried first',
+  other_organization: 'belongs to another organisation than the thinking of the tool loop',
   model_not_served: 'does not serve the model',
   paused: 'paused',
   draining: 'draining',
   rejected: 'rejected: its upstream refuses the credential',
   cooling: 'cooling down',
-  has_failed: 'has failed this request',
+  has_failed: 'failed this request',
   full: 'full',
   bound_elsewhere: 'free, but the session is bound to another one',
-  policy: 'free, but the policy has picked another one',
+  policy: 'free, but the policy picked another one',
 };
 
 /** Result of a choice of a slot. */

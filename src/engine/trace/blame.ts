@@ -6,7 +6,7 @@ export class Blame {
   #thrown: Thrown | undefined;
   readonly #streams = new MadeStreams();
 
-  /** True where a stage has thrown. */
+  /** True if a stage has thrown. */
   get isPut(): boolean {
     return this.#thrown !== undefined;
   }

@@ -8,7 +8,7 @@ import {
 } from '../../plugin/index.js';
 import { OutputMeter } from '../../plugin/core.js';
 
-/** Bill of one upstream call, which is estimated where the answer is cut off before its usage is told. */
+/** Bill of one upstream call, estimated if the answer is cut off before it reports usage. */
 export class CallBill {
   readonly #request: MessagesRequest;
   readonly #output = new OutputMeter();

@@ -18,7 +18,7 @@ export function pluginPlace(error: unknown): string | undefined {
   return places.find((place) => !place.includes('/node_modules/')) ?? places[0];
 }
 
-/** A property, or undefined where reading it throws. */
+/** A property, or undefined if reading it throws. */
 export function readProperty(object: object, key: string): unknown {
   try {
     return (object as Record<string, unknown>)[key]; // any object has properties, perhaps undefined

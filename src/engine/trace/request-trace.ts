@@ -128,7 +128,7 @@ export class RequestTrace implements Trace {
     this.refusal = error;
   }
 
-  /** Adds a stage, and times it from now on in place of the one above it. */
+  /** Adds a stage, and times it from now on instead of the one above it. */
   enter(place: StagePlace): StageStep {
     return this.clock.enter(place);
   }

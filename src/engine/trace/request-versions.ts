@@ -39,8 +39,8 @@ export class RequestVersions {
     { firstEventAtMs }: { readonly firstEventAtMs: number | undefined },
   ): StagePlace {
     if (isGatewayError(error) || firstEventAtMs !== undefined) return thrower;
-    const sound = this.#list.findLastIndex(({ request }) => shapeFault('request', request) === undefined);
-    return this.#places[sound + 1] ?? thrower;
+    const valid = this.#list.findLastIndex(({ request }) => shapeFault('request', request) === undefined);
+    return this.#places[valid + 1] ?? thrower;
   }
 }
 

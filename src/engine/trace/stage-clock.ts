@@ -41,7 +41,7 @@ export class StageClock {
     return this.#current;
   }
 
-  /** Adds a stage, and times it from now on in place of the one above it. */
+  /** Adds a stage, and times it from now on instead of the one above it. */
   enter(place: StagePlace): StageStep {
     const timed = new TracedStage(place);
     this.stages.push(timed);

@@ -3,7 +3,7 @@ import { checkReply } from '../../plugin/core.js';
 
 type Check = (value: unknown) => string | undefined;
 
-/** Fault of a state key's value, continuing its name; undefined where it has the shape that its type says. */
+/** Fault of a state key's value, continuing its name; undefined if it has the shape that its type says. */
 export function shapeFault(key: string, value: unknown): string | undefined {
   return Object.hasOwn(shapes, key) ? shapes[key]?.(value) : undefined;
 }
@@ -39,7 +39,7 @@ function requestFault(value: unknown): string | undefined {
   if (fault) return fault;
   const { messages } = value as { readonly messages: readonly unknown[] }; // as just checked
   const at = messages.findIndex((message) => !isMessage(message));
-  return at < 0 ? undefined : `has a wrong messages[${at}]`;
+  return at < 0 ? undefined : `has an invalid messages[${at}]`;
 }
 
 function isMessage(message: unknown): boolean {
@@ -59,7 +59,7 @@ function replyFault(value: unknown): string | undefined {
     checkReply(value);
     return undefined;
   } catch (error) {
-    return `is wrong: ${error instanceof Error ? error.message : String(error)}`;
+    return `is invalid: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -67,9 +67,9 @@ function fieldFault(
   value: unknown,
   fields: Readonly<Record<string, (field: unknown) => boolean>>,
 ): string | undefined {
-  if (!isRecord(value)) return `is ${value === null ? 'null' : typeof value}, and not an object`;
+  if (!isRecord(value)) return `is ${value === null ? 'null' : typeof value}, not an object`;
   const wrong = Object.entries(fields).find(([name, holds]) => !holds(value[name]));
-  return wrong && `has a wrong ${wrong[0]}`;
+  return wrong && `has an invalid ${wrong[0]}`;
 }
 
 function isText(value: unknown): boolean {

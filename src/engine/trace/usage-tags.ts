@@ -17,7 +17,7 @@ const maxValueLength = 100;
 export function withTag(tags: UsageTags | undefined, name: string, value: string): UsageTags | undefined {
   if (!tagName.test(name))
     throw new RangeError(
-      `A usage tag cannot have the name ${JSON.stringify(name)}: a name is a letter, then at most 39 letters, digits, "_", "." and "-".`,
+      `A usage tag cannot have the name ${JSON.stringify(name)}: a name is a letter followed by at most 39 letters, digits, "_", "." and "-".`,
     );
   const { [name]: _, ...others } = tags ?? {};
   const text = plainValue(value);

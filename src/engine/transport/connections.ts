@@ -17,7 +17,7 @@ interface EgressSettings {
   readonly usesEnvironment?: boolean;
   /** Max time for which an unused connection is kept; default 30 s. */
   readonly idleMs?: number;
-  /** Makes the connections in place of TCP, TLS and the proxy; they leave this process only if it lets them. */
+  /** Makes the connections instead of TCP, TLS and the proxy; they leave this process only if it lets them. */
   readonly connector?: Connector | undefined;
 }
 
@@ -205,12 +205,12 @@ function finalErrors({ connect }: Pool.Options): Pick<Pool.Options, 'connect'> {
   return { connect: connectOnce };
 }
 
-/** Error of a connection through a proxy: in place of a code of the socket, the proxy's answer to CONNECT. */
+/** Error of a connection through a proxy: instead of a code of the socket, the proxy's answer to CONNECT. */
 function proxyError(error: Error): Error {
   const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? [];
   if (status === undefined) return new ProxyError(error.message, error);
   const answered = `the proxy answered ${status}`;
-  const why = status === '407' ? ': it wants a user and a password, or refuses those of the slot' : '';
+  const why = status === '407' ? ': it requires a user and a password, or rejects those of the slot' : '';
   return Object.assign(new ProxyError(`${answered}${why}`, error), { code: answered });
 }
 

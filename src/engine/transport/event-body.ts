@@ -69,7 +69,7 @@ export class EventBody implements BodySink, Flow {
     this.#settling?.stop();
   }
 
-  /** Finishes an answer whose service neither ends it nor goes on; what is no event, such as a comment, is no going on. */
+  /** Finishes an answer whose service neither ends nor continues it; only events continue it, comments do not. */
   #settleIn(ms: number): void {
     this.#settling ??= new Deadline(
       () => {

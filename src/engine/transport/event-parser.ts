@@ -116,7 +116,7 @@ const unnamed = 'data: {';
 const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
 
 /**
- * The bytes with each CRLF as LF; undefined if there is a CR alone. One at the end is no such: the first byte
+ * The bytes with each CRLF as LF; undefined if there is a CR alone. One at the end does not count: the first byte
  * of the next read may be its LF.
  */
 function withLineFeeds(bytes: BinaryString): BinaryString | undefined {

@@ -19,15 +19,15 @@ export function unreachable(slot: string, cause: Error, reused = false): Gateway
 
 /** No answer of HTTP came: nothing at all, or something else. */
 export function unanswered(slot: string, cause: Error, reused: boolean): GatewayError {
-  if (cause instanceof errors.HTTPParserError) return foreign(slot, 'something else than HTTP', { cause });
+  if (cause instanceof errors.HTTPParserError) return foreign(slot, 'something other than HTTP', { cause });
   if (cause instanceof errors.HeadersOverflowError)
-    return foreign(slot, 'more headers than are read', { cause });
+    return foreign(slot, 'more headers than allowed', { cause });
   return unreachable(slot, cause, reused);
 }
 
 export function timedOut(
   slot: string,
-  what: 'begin to answer' | 'go on with its answer',
+  what: 'begin to answer' | 'continue its answer',
   ms: number,
 ): GatewayError {
   return new GatewayError(
@@ -45,14 +45,14 @@ export function timedOut(
  * one gets a cooldown, as when it is unreachable.
  */
 export function unsendable(slot: string, name: string): GatewayError {
-  const message = `Slot "${slot}" adds a header that HTTP does not take, ${JSON.stringify(name)}; correct its headers.`;
+  const message = `Slot "${slot}" adds a header that HTTP does not allow, ${JSON.stringify(name)}; correct its headers.`;
   return new GatewayError('upstream_unreachable', message, {
     callersMessage: 'The upstream could not be called.',
     failure: { kind: 'unreachable', reused: false },
   });
 }
 
-/** True if a reused connection closed without an answer, which is no evidence about the upstream's health. */
+/** True if a reused connection closed without an answer, which says nothing about the upstream's health. */
 export function isClosedReuse(error: unknown): boolean {
   return isGatewayError(error) && error.failure?.kind === 'unreachable' && error.failure.reused;
 }

@@ -6,7 +6,7 @@ export type Headers = Readonly<Record<string, string>>;
 
 /**
  * Headers of one upstream request, lower case; the slot's win over its own. Asks for no compression, which
- * costs time for each small event; compressed answers are decoded all the same.
+ * costs time for each small event; compressed answers are decoded anyway.
  */
 export function requestHeaders(
   { headers: own, contentType = 'application/json' }: Pick<HttpRequest, 'headers' | 'contentType'>,

@@ -96,7 +96,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
   /** Starts the call on its connection; a call that was cancelled in the queue can only now be aborted. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#phase === 'over') {
-      controller.abort(new Error('The call was given up while it waited for a connection.'));
+      controller.abort(new Error('The call was aborted while it waited for a connection.'));
       return;
     }
     this.#controller = controller;
@@ -162,7 +162,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
 
   abort(): void {
     this.#close();
-    this.#controller?.abort(new Error('The call was given up.'));
+    this.#controller?.abort(new Error('The call was aborted.'));
   }
 
   /** Dispatches the call without undici's own timers, which fire up to a second late. */
@@ -204,7 +204,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
 
   readonly #leave = (): void => {
     this.#fail(this.#call.signal.reason);
-    this.#controller?.abort(new Error('The call was given up.'));
+    this.#controller?.abort(new Error('The call was aborted.'));
   };
 
   #fail(error: unknown): void {
@@ -238,7 +238,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
     const { slot } = this.#call;
     if (this.#phase === 'connecting')
       return unreachable(slot, new Error(`No connection in ${this.#deadline.limitMs} ms.`));
-    const what = this.#phase === 'waiting' ? 'begin to answer' : 'go on with its answer';
+    const what = this.#phase === 'waiting' ? 'begin to answer' : 'continue its answer';
     return timedOut(slot, what, this.#deadline.limitMs);
   }
 

@@ -45,7 +45,7 @@ export interface SentRequest extends Omit<OutgoingRequest, 'signal'> {
 /** Opens the clients of slots, for their upstreams and for their accounts. */
 export type OpenHttpClient = (settings: ClientSettings, use: 'upstream' | 'account') => HttpClient;
 
-/** Opens a client, which connects on first use. Throws if `baseUrl` is no URL. */
+/** Opens a client, which connects on first use. Throws if `baseUrl` is not a URL. */
 export function openHttpClient(settings: ClientSettings): HttpClient {
   return new SlotHttpClient(settings);
 }

@@ -68,7 +68,7 @@ export class MessageReader implements BodyReader {
   }
 
   /**
-   * Failure that ended the answer, an `error` event or text that is no event; follows the events before it.
+   * Failure that ended the answer, an `error` event or text that is not an event; follows the events before it.
    */
   get failure(): GatewayError | undefined {
     return this.#failure;
@@ -146,7 +146,7 @@ const withinMessage: ReadonlySet<string> = new Set([
 
 const emptyLine = Buffer.from('\n\n');
 
-/** Half an event is no JSON; an error may be a plain text. */
+/** Half an event is not JSON; an error may be plain text. */
 function isWhole(event: ModelEvent): boolean {
   if (event.type === 'error' && !/^\s*[{[]/.test(event.data)) return true;
   try {
@@ -173,7 +173,7 @@ function readErrorEvent(event: ModelEvent): { event: ModelEvent; error: GatewayE
   }
 }
 
-/** Error of a JSON text in place of events; undefined for another text. */
+/** Error of a JSON text instead of events; undefined for another text. */
 function bareError(text: string | undefined): GatewayError | undefined {
   const body = text === undefined ? {} : jsonFields(text);
   return isErrorBody(body) ? errorFromEvent({ ...body, type: 'error' }) : undefined;

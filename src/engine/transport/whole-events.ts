@@ -69,7 +69,7 @@ function countOf(byte: number, bytes: Buffer): number {
 }
 
 /**
- * End of the last empty line, be it ended by LF, CRLF or CR; -1 if there is none. `before`: the byte before
+ * End of the last empty line, ended by LF, CRLF or CR; -1 if there is none. `before`: the byte before
  * the first.
  */
 function lastEventEnd(bytes: Buffer, before: number | undefined): number {

@@ -6,7 +6,7 @@ import { IsoTime, isoTime, Nullable } from '../../operator/schemas.js';
 
 export const auditOutcomes = ['done', 'refused', 'failed'] as const;
 
-const Anything = Type.Unknown({ description: 'Without secrets; null: nothing.' });
+const Anything = Type.Unknown({ description: 'State without secrets; null: none.' });
 
 /** An entry of the audit log as sent by the console API. */
 export const AuditReport = Type.Object({

@@ -59,7 +59,7 @@ function exportRoute(audit: AuditLog): Route {
   return route({
     method: 'GET',
     path: '/api/panel/audit/export',
-    summary: `The same as a file, CSV or JSON: at most ${maxExported} entries, the newest.`,
+    summary: `The same as a CSV or JSON file: at most the ${maxExported} newest entries.`,
     query: Closed({ ...filters, format: Type.Optional(Type.Enum(['csv', 'json'])) }),
     answers: { 200: Type.Array(AuditReport) },
     otherAnswerType: 'text/csv',
@@ -119,6 +119,6 @@ async function pageOf(
     return await audit.page(filter, page);
   } catch (error) {
     if (page.cursor === undefined || !(error instanceof TypeError)) throw error;
-    throw invalid(['cursor: is not one that a page has ended with']);
+    throw invalid(['cursor: does not come from a previous page']);
   }
 }

@@ -88,7 +88,7 @@ class CacheMetrics {
 
 /**
  * Cost of tokens that were billed as written to the cache, or as plain input, and could have been read from it:
- * nano-USD above the price of a read; undefined where the price lacks one of these.
+ * nano-USD above the price of a read; undefined if the price lacks one of these.
  */
 export function lostCost(lost: number, billed: LedgerTokens, price: Price): number | undefined {
   // The lost part comes first in the prompt: 1h writes, then those of 5 minutes, then what no marker covers.

@@ -3,7 +3,7 @@ import type { Finding } from './finding.js';
 import { firstDifference, isSamePlace, type Predecessor } from './predecessor.js';
 import { cachedEnd, cachedTokens, changedParameters, type Turn } from './turn.js';
 
-/** Cause that explains the whole loss by itself; `turns`: those of the session. */
+/** Cause that alone explains the whole loss; `turns`: those of the session. */
 export function causeOf({ turn, isDirect }: Predecessor, next: Turn, turns: readonly Turn[]): Finding {
   const difference = firstDifference(turn, next);
   if (!isDirect) {
@@ -18,7 +18,7 @@ export function causeOf({ turn, isDirect }: Predecessor, next: Turn, turns: read
   );
 }
 
-const unseen: Finding = { cause: 'unknown', detail: 'turns before it were not seen by this process' };
+const unseen: Finding = { cause: 'unknown', detail: 'this process did not see the earlier turns' };
 
 function expiredWhole(turn: Turn, next: Turn): Finding | undefined {
   const [longest] = turn.boundaries;

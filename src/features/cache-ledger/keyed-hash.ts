@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 export type Hashes = Float64Array;
 
 /**
- * Hash of JSON values under a random key of the process. Cache markers do not count, as they are no part of a
- * prompt.
+ * Hash of JSON values under a random key of the process. Cache markers do not count, as they are not part of
+ * a prompt.
  *
- * It is fast, and no cryptographic hash: two lanes of 32 bits that multiply and shift, joined to 53 bits. By
+ * It is fast, and not a cryptographic hash: two lanes of 32 bits that multiply and shift, joined to 53 bits. By
  * accident, two of 100,000 parts of a session are alike in one of about two million sessions. A caller who makes
  * such two on purpose falsifies the cause of a loss in his own session, and nothing else: no hash leaves the
  * process, and none decides about a request.
@@ -164,7 +164,7 @@ const scratchBytes = 3 * pieceLength + 4;
 const primeA = 0x85_eb_ca_6b;
 const primeB = 0xc2_b2_ae_35;
 
-/** Marks between values, so that none ends where another one begins. */
+/** Marks between values, so none ends where another one begins. */
 const marks = {
   list: 0x5bd1_e995,
   object: 0x1b87_3593,

@@ -4,13 +4,13 @@ import { cachedEnd, type Turn } from './turn.js';
 /** Turn that another one goes on from. */
 export interface Predecessor {
   readonly turn: Turn;
-  /** False where turns between the two are missing here: another instance may have had them. */
+  /** False if turns between the two are missing here: another instance may have had them. */
   readonly isDirect: boolean;
 }
 
 /**
  * Turn of the same session that a new one goes on from: of several conversations, the one whose messages it
- * repeats. Undefined where it repeats none, as the first turn of a conversation does. `turns`: oldest first.
+ * repeats. Undefined if it repeats none, as the first turn of a conversation does. `turns`: oldest first.
  */
 export function predecessorOf(turns: readonly Turn[], next: Turn): Predecessor | undefined {
   // Nothing that had not begun to answer could be read.
@@ -47,14 +47,14 @@ function mayBeBetter(turn: Turn, best: Continued, next: Turn): boolean {
   return isBetter({ turn, matches: turn.clientMessages.length, repeated: 0 }, best, next);
 }
 
-/** True where both turns have been answered by the same model in the same slot. */
+/** True if both turns have been answered by the same model in the same slot. */
 export function isSamePlace({ call: one }: Turn, { call: other }: Turn): boolean {
   return one.slot === other.slot && one.model === other.model;
 }
 
 /**
  * Unchanged turn with the longest cached prefix that is alive in the place of the new turn. A session that
- * goes to and fro between two places loses nothing where it comes back.
+ * goes to and fro between two places loses nothing if it comes back.
  */
 function warmest(turns: readonly Turn[], next: Turn): Continued | undefined {
   const alive = turns.filter(

@@ -123,7 +123,7 @@ function addMarked(found: Boundary[], parts: unknown, before: number): void {
   }
 }
 
-/** Stage that has set the first markers; undefined where the caller has set some. */
+/** Stage that has set the first markers; undefined if the caller has set some. */
 function markerStage(versions: readonly RequestVersion[]): string | undefined {
   const at = versions.findIndex(({ request }, index) => hasNewMarkers(request, versions[index - 1]?.request));
   return at > 0 ? versions[at]?.by : undefined;

@@ -9,7 +9,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
     path: '/admin/reload',
-    summary: 'The canary that runs, or else the last one, with the figures of both sides.',
+    summary: 'The running canary, or else the last one, with the figures of both configs.',
     scope: 'config:read',
     answers: { 200: CanaryStatus },
     handle: () => canaryStatus(gateway),
@@ -17,7 +17,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'POST',
     path: '/admin/reload/commit',
-    summary: "Takes the canary's config for all requests.",
+    summary: "Applies the canary's config to all requests.",
     scope: 'config:reload',
     audit: 'canary.commit',
     answers: { 200: ReloadReport },

@@ -4,7 +4,7 @@ import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { reloadReport, type ReloadReport } from '../pipeline/reload-report.js';
 import { canary } from './extension.js';
 
-/** Takes the canary's config wholly. Throws `conflict` where none runs. */
+/** Takes the canary's config wholly. Throws `conflict` if none runs. */
 export async function commitCanary(
   gateway: Gateway,
   audit: AuditedAction,
@@ -15,7 +15,7 @@ export async function commitCanary(
   return report;
 }
 
-/** Ends the canary. Throws `conflict` where none runs. */
+/** Ends the canary. Throws `conflict` if none runs. */
 export async function cancelCanary(gateway: Gateway): Promise<object> {
   await (await gateway.use(canary)).cancel();
   return canaryStatus(gateway);

@@ -1,7 +1,7 @@
 import type { CanaryReport } from './canary-report.js';
 import type { Services } from '../../gateway/services.js';
 
-/** Records a canary that was given up: one entry of the audit log, however many processes have run it. */
+/** Records a canary that was rolled back: one entry of the audit log, however many processes have run it. */
 export async function recordGivenUp(
   { audit, live, log }: Pick<Services, 'audit' | 'live' | 'log'>,
   { id }: { readonly id: string },
@@ -9,7 +9,7 @@ export async function recordGivenUp(
 ): Promise<void> {
   if (!(await isFirst())) return;
   const actor = { kind: 'system', name: 'canary' } as const;
-  const terms = { action: 'canary.give_up', actor, noted: 'A canary was given up by itself.' };
+  const terms = { action: 'canary.give_up', actor, noted: 'A canary was rolled back automatically.' };
   await audit.run(terms, (action) => action.change(undefined, { percent, candidate, control }));
 
   async function isFirst(): Promise<boolean> {
@@ -18,7 +18,7 @@ export async function recordGivenUp(
         (await live.claims.take(`canary/${id}/recorded`, live.instance, { ttlMs: dayMs })) === live.instance
       );
     } catch (error) {
-      log.warn({ err: error }, 'The end of a canary may be in the audit log more than once.');
+      log.warn({ err: error }, 'The end of a canary may appear in the audit log more than once.');
       return true;
     }
   }

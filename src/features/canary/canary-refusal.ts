@@ -8,7 +8,7 @@ export function canaryRefusal({ changes, runtime }: Prepared, inForce: Runtime):
   if (shared.length > 0)
     return new GatewayError(
       'conflict',
-      `A canary shares the ${shared.join(' and ')} with the config in force, and this one changes them: reload ` +
+      `A canary shares the ${shared.join(' and ')} with the config in force, but this one changes them: reload ` +
         'those changes first, or the whole config without a canary.',
     );
   const kept = callRoutes(runtime);
@@ -16,8 +16,8 @@ export function canaryRefusal({ changes, runtime }: Prepared, inForce: Runtime):
   if (lost.length === 0) return undefined;
   return new GatewayError(
     'conflict',
-    `This config no longer serves ${lost.join(', ')}. The sessions of a canary would be refused there, and no figure ` +
-      'would count it: reload this change without a canary.',
+    `This config no longer serves ${lost.join(', ')}. The sessions of a canary would be refused there, which no figure ` +
+      'would count: reload this change without a canary.',
   );
 }
 

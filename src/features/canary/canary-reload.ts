@@ -31,13 +31,13 @@ export class CanaryReload implements CanaryReloads {
     return { shared: this.report?.shared ?? true, changes };
   }
 
-  /** Takes the canary's config for all requests. Throws `conflict` where none runs. */
+  /** Applies the canary's config to all requests. Throws `conflict` if none runs. */
   commit(): Promise<Taken> {
     const { workerGroup } = this.#gateway;
     return workerGroup ? workerGroup.commitCanary() : this.here.commit();
   }
 
-  /** Ends the canary; the config in force stays. Throws `conflict` where none runs. */
+  /** Ends the canary; the config in force stays. Throws `conflict` if none runs. */
   cancel(): Promise<void> {
     const { workerGroup } = this.#gateway;
     return workerGroup ? workerGroup.cancelCanary() : this.here.cancel();

@@ -5,7 +5,7 @@ import { ConfigDiff } from '../../config/diff/config-diff.js';
 import { Type } from '../../plugin/index.js';
 import { CanaryStarted } from '../pipeline/reload-report.js';
 
-/** State of a canary; `replaced`: another reload has come before its end. */
+/** State of a canary; `replaced`: another reload came before its end. */
 const State = Type.Enum(['running', 'committed', 'cancelled', 'given_up', 'replaced']);
 type CanaryState = Static<typeof State>;
 
@@ -19,8 +19,7 @@ const SideReport = Type.Object({
   failed_sessions: Type.Integer({ minimum: 0, description: 'Sessions with an error.' }),
   first_token_ms: Type.Object({ p50: Milliseconds, p95: Milliseconds }),
   added_tokens: Type.Number({
-    description:
-      'Tokens that the stages have added to a request, in the mean, as the caller is not shown them.',
+    description: 'Mean tokens that the stages added to a request and that the caller is not shown.',
   }),
 });
 
@@ -33,10 +32,10 @@ export const CanaryReport = Type.Object({
   changes: ConfigDiff,
   candidate: SideReport,
   control: Type.Object(SideReport.properties, {
-    description: 'As many new sessions that keep the config in force.',
+    description: 'An equal share of new sessions that keep the config in force.',
   }),
   evidence: Type.Number({
-    description: `Evidence that the candidate fails more. It is given up at ${1 / falseAlarmRate}.`,
+    description: `Evidence that the candidate fails more often. It is rolled back at ${1 / falseAlarmRate}.`,
   }),
 });
 export type CanaryReport = Static<typeof CanaryReport>;
@@ -85,6 +84,6 @@ const maxEvidence = 1e12;
 export const CanaryStatus = Type.Object({
   object: Type.Literal('reload'),
   canary: Type.Union([CanaryReport, Type.Null()], {
-    description: 'The canary that runs, or else the last one; null: there has been none since the start.',
+    description: 'The running canary, or else the last one; null: none since the start.',
   }),
 });

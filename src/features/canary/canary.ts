@@ -26,7 +26,7 @@ export interface CanaryOptions {
   readonly log: Logger;
   /** True for a session that was under way before the canary: it keeps the config in force. */
   readonly isUnderWay: (headers: IncomingHttpHeaders) => Promise<boolean>;
-  /** Called once, on every instance, when the candidate is given up. */
+  /** Called once, on every instance, when the candidate is rolled back. */
   readonly onGivenUp: () => void;
 }
 

@@ -4,7 +4,7 @@ export interface FailedSessions {
   readonly control: number;
 }
 
-/** Probability of giving up a candidate that is no worse, over all looks together. */
+/** Probability of rolling back a candidate that is no worse, over all looks together. */
 export const falseAlarmRate = 0.01;
 
 /** Assumed shares of the candidate in all failures where it is worse: from slightly to nearly all. */

@@ -21,7 +21,7 @@ interface Running {
   readonly claim: IdClaim;
   readonly percent: number;
   readonly startedMs: number;
-  /** False where the other instances could not be asked for their id of it. */
+  /** False if the other instances could not be asked for their id of it. */
   readonly isShared: boolean;
   readonly onGivenUp: () => void;
 }
@@ -49,7 +49,7 @@ export class LocalCanary implements RequestWatch {
 
   /**
    * Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it cannot be compared with
-   * the config in force. `onGivenUp` is called if it is given up.
+   * the config in force. `onGivenUp` is called if it is rolled back.
    */
   async start(
     prepared: Prepared,
@@ -65,7 +65,7 @@ export class LocalCanary implements RequestWatch {
     const running = { ...(await this.#run(candidate, percent)), onGivenUp };
     if (this.#current.candidate !== candidate) {
       running.canary.close();
-      throw new GatewayError('conflict', 'Another reload has come before this canary.');
+      throw new GatewayError('conflict', 'Another reload took place before this canary.');
     }
     this.#running = running;
     const changes = countChanges(candidate.changes);
@@ -73,17 +73,17 @@ export class LocalCanary implements RequestWatch {
     if (!running.isShared)
       this.#services.log.warn(
         {},
-        'The other instances cannot be reached: a session may have another side there.',
+        'The other instances cannot be reached: a session may get the other config there.',
       );
     return candidate.changes;
   }
 
-  /** Takes the candidate wholly. Throws `conflict` where no canary runs. */
+  /** Takes the candidate wholly. Throws `conflict` if no canary runs. */
   async commit(): Promise<Taken> {
     return this.#current.takeCandidate(this.#candidate);
   }
 
-  /** Ends the canary; its sessions get the config in force. Throws `conflict` where no canary runs. */
+  /** Ends the canary; its sessions get the config in force. Throws `conflict` if no canary runs. */
   async cancel(): Promise<void> {
     if (!(await this.#current.leaveCandidate(this.#candidate, 'cancelled'))) throw noCanary();
   }
@@ -93,7 +93,7 @@ export class LocalCanary implements RequestWatch {
     return this.#running ? this.#reportOn(this.#running, 'running') : this.#ended;
   }
 
-  /** Places a request in the canary that runs; undefined where that takes no time. */
+  /** Places a request in the canary that runs; undefined if that takes no time. */
   readonly place = (ctx: CoreContext): Promise<void> | undefined =>
     this.#running && ctx.method === 'POST' ? this.#places.add(ctx, this.#running.canary) : undefined;
 
@@ -149,7 +149,7 @@ export class LocalCanary implements RequestWatch {
     onGivenUp();
     this.#services.log.error(
       { figures: canary.figures() },
-      'The canary was given up: its errors are clearly more. The old config stays in force.',
+      'The canary was rolled back: its error rate is significantly higher. The old config stays in force.',
     );
     await recordGivenUp(this.#services, running.claim, this.#reportOn(running, 'given_up'));
   }
@@ -177,7 +177,7 @@ export class LocalCanary implements RequestWatch {
 }
 
 function noCanary(): GatewayError {
-  return new GatewayError('conflict', 'There is no canary now; POST /admin/reload?canary=5 starts one.');
+  return new GatewayError('conflict', 'No canary is running; POST /admin/reload?canary=5 starts one.');
 }
 
 /** Lifetime of the id of a canary. */

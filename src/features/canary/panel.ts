@@ -12,7 +12,7 @@ export const panelRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
     path: '/api/panel/canary',
-    summary: 'The canary that runs, or else the last one, with the figures of both sides.',
+    summary: 'The running canary, or else the last one, with the figures of both configs.',
     answers: { 200: CanaryStatus },
     handle: () => canaryStatus(gateway),
   }),
@@ -32,7 +32,7 @@ export const panelRoutes: RoutesOf = (gateway) => [
   route({
     method: 'POST',
     path: '/api/panel/canary/commit',
-    summary: "Takes the canary's config for all requests.",
+    summary: "Applies the canary's config to all requests.",
     audit: 'canary.commit',
     answers: { 200: ReloadReport },
     handle: ({ audit }) => commitCanary(gateway, audit),

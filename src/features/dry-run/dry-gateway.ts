@@ -61,7 +61,7 @@ export class DryGateway {
     this.#slotIds = gateway.runtime.config.slots.map(({ id }) => id);
   }
 
-  /** Builds the pipeline of a config. Throws ConfigError, and an Error for a slot or a scenario that there is not. */
+  /** Builds the pipeline of a config. Throws ConfigError, and an Error for an unknown slot or scenario. */
   static async open(
     config: Config,
     openGateway: OpenGateway,
@@ -92,7 +92,7 @@ export class DryGateway {
     return this.#clock.now();
   }
 
-  /** Changes what answers in place of a slot's account. Throws an Error for a slot or a scenario that there is not. */
+  /** Changes what answers instead of a slot's account. Throws an Error for an unknown slot or scenario. */
   answerWith(slot: string, scenarios: readonly string[]): void {
     requireKnown('slot', slot, this.#slotIds);
     for (const scenario of scenarios)
@@ -122,7 +122,9 @@ export class DryGateway {
     await this.#stillness.wait(() => false);
     for (let count = 0; (this.#clock.nextMs ?? Infinity) <= endMs; count += 1) {
       if (count === maxTimers)
-        throw new Error(`more than ${maxTimers} timers fire within ${ms / 1000} s; let less time pass`);
+        throw new Error(
+          `more than ${maxTimers} timers fire within ${ms / 1000} s; advance the clock by less`,
+        );
       await this.#fire(() => false);
     }
     this.#clock.moveTo(endMs);
@@ -170,7 +172,7 @@ export class DryGateway {
     for (let count = 0; !over(); count += 1) {
       const nextMs = this.#clock.nextMs ?? Infinity;
       if (nextMs > endMs || count === maxTimers)
-        throw new Error('a request waits for something that does not come within a day of the dry clock');
+        throw new Error('a request waits for something that does not happen within a day on the dry clock');
       await this.#fire(over);
     }
     return work;
@@ -186,12 +188,12 @@ export class DryGateway {
 function requireKnown(kind: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   const meant = didYouMean(name, known);
-  throw new Error(`there is no ${kind} "${name}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
+  throw new Error(`unknown ${kind} "${name}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
 }
 
 function refuseConnections(refused: readonly string[]): void {
   if (refused.length === 0) return;
   throw new Error(
-    `a plugin connects to ${refused.join(', ')} when it is set up; in a dry run (host.dry) it must not`,
+    `a plugin connects to ${refused.join(', ')} when it is set up, which a dry run (host.dry) does not allow`,
   );
 }

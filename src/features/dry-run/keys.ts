@@ -77,7 +77,8 @@ export class DryKeys {
   async #makeTeam(name: string): Promise<string> {
     const { store, clock } = this.#surroundings;
     const terms = this.#terms.teams?.[name];
-    if (!terms) throw new Error(`There is no team ${JSON.stringify(name)} among the teams of this run.`);
+    if (!terms)
+      throw new Error(`Unknown team ${JSON.stringify(name)}: it is not among the teams of this run.`);
     const { used, id = `team_${name}`, ...limits } = terms;
     await store.teams.put({ ...limits, id, name, createdAtMs: clock.now() });
     await this.#use({ kind: 'team', id }, used);

@@ -12,7 +12,7 @@ export interface DryRequest extends CallerRequest {
 
 /** A request as it went out to an upstream. */
 export interface OutgoingCall {
-  /** Undefined where it went to no slot's upstream: to the token endpoint of an account. */
+  /** Undefined if it went to no slot's upstream: to the token endpoint of an account. */
   readonly slot?: string;
   readonly method: string;
   /** Path with its query. */
@@ -53,12 +53,12 @@ export interface DryOutcome {
   readonly events: readonly ReceivedEvent[];
   /** Error of the answer, or of the event that ended its stream. */
   readonly error?: { readonly code: string; readonly message: string };
-  /** True where the caller got the whole answer; false where the connection broke off, or the caller left. */
+  /** True if the caller got the whole answer; false if the connection broke off, or the caller left. */
   readonly complete: boolean;
   readonly slot?: string;
   /** Model as asked. */
   readonly model?: string;
-  /** Model that answered in place of the one asked for. */
+  /** Model that answered instead of the one asked for. */
   readonly answeredBy?: string;
   /** Calls of upstreams. */
   readonly attempts: number;
@@ -68,7 +68,7 @@ export interface DryOutcome {
   readonly stages: readonly string[];
   /** Stages whose failure was skipped (`onError: skip`). */
   readonly skipped: readonly string[];
-  /** Body of the last call of the model as it went out; absent where there was none, and for concurrent requests. */
+  /** Body of the last call of the model as it went out; absent if there was none, and for concurrent requests. */
   readonly upstream?: unknown;
   /** Every request that went out for this one, in order; concurrent requests share the list. */
   readonly outgoing: readonly OutgoingCall[];
@@ -86,7 +86,7 @@ export interface DryOutcome {
   readonly firstEventMs?: number;
   /** Time on the dry clock from the request to the end of the answer. */
   readonly durationMs: number;
-  /** Addresses that a plugin has tried to connect to, in vain. */
+  /** Addresses that a plugin tried and failed to connect to. */
   readonly refusedConnections: readonly string[];
   /** Log lines of the request and of its stages, from `warn` up. */
   readonly log: readonly { readonly level: string; readonly message: string }[];

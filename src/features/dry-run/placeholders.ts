@@ -1,6 +1,6 @@
 import type { Placeholders } from '../../config/environment.js';
 
-/** Values in place of secrets that the environment lacks; remembers what they stood in for. */
+/** Values instead of secrets that the environment lacks; remembers what they stood in for. */
 export class SecretPlaceholders implements Placeholders {
   readonly #names = new Set<string>();
 

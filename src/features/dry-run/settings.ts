@@ -7,7 +7,7 @@ import type { SlotsState } from '../../engine/slots/snapshot.js';
 /** Settings of the made-up world of a dry gateway. */
 export interface DrySettings {
   /**
-   * Scenarios of the simulator that answer in place of a slot's account, by slot id, as in its markers: `text`,
+   * Scenarios of the simulator that answer instead of a slot's account, by slot id, as in its markers: `text`,
    * `429 retry-after=2 times=1`. Default: an ordinary answer. Throws for a slot that the config does not have.
    */
   readonly slots?: Readonly<Record<string, readonly string[]>>;

@@ -37,7 +37,7 @@ export function shownText(text: string): string {
   return `${text.slice(0, maxPart)} ‹… ${text.length} characters …› ${text.slice(-maxPart / 4)}`;
 }
 
-/** Text that `shownText` puts in place of the middle of a long text. */
+/** Text that `shownText` puts instead of the middle of a long text. */
 export const cutMark = / ‹… \d+ characters …› /;
 
 /** True for a long text that looks like encoded bytes, also as a data URL. */

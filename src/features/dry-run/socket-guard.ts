@@ -50,7 +50,7 @@ function refuseSockets(): void {
     if (!guard) return connect.apply(this, args);
     const address = addressOf(args);
     guard.note(address);
-    const error = new Error(`A dry run connects to nothing, and not to ${address}.`);
+    const error = new Error(`A dry run opens no connections; refused: ${address}.`);
     setImmediate(() => this.destroy(error)); // listeners are added after the call
     return this;
   };

@@ -26,12 +26,12 @@ export function standInServer(standIn: StandIn, simulator: Server): Server {
   });
 }
 
-/** The simulator has ended a connection in place of an answer. */
+/** The simulator has ended a connection instead of an answer. */
 class BrokenConnection extends Error {}
 
 function faultOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return `The stand-in of this kind of upstream has failed: ${message}`;
+  return `The stand-in for this kind of upstream failed: ${message}`;
 }
 
 /** The socket is one end of a pair in memory, and may be closed already. */
@@ -64,7 +64,7 @@ const usualHeaders = { 'anthropic-version': '2023-06-01', 'x-api-key': 'dry-run'
 /** Headers that belong to one connection, or to one body. */
 const ownHeaders = ['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding'];
 
-/** Answer of the simulator; rejects where it breaks off the connection before it has answered. */
+/** Answer of the simulator; rejects if it breaks off the connection before it has answered. */
 async function askSimulator(request: Request, simulator: Server, signal: AbortSignal): Promise<Response> {
   const [near, far] = MemorySocket.pair();
   simulator.emit('connection', far);

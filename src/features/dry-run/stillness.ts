@@ -76,7 +76,7 @@ export class Stillness {
 /** Ids of a look: its turn's, and the one that counts. */
 const ownIds = 2;
 
-const endless = `something goes on after ${maxMs / 1000} s of real time; does a plugin wait for a timer of its own, and not for host.clock?`;
+const endless = `still busy after ${maxMs / 1000} s of real time; does a plugin use a timer of its own instead of host.clock?`;
 
 function lastId(): number {
   return new AsyncResource('gw2api.dry', { requireManualDestroy: true }).asyncId();

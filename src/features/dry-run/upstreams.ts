@@ -24,7 +24,7 @@ interface DryUpstream {
   readonly scenarios: string[];
 }
 
-/** Simulators in place of the upstreams of all slots, and a token endpoint in place of those of accounts. */
+/** Simulators instead of the upstreams of all slots, and a token endpoint instead of those of accounts. */
 export class DryUpstreams {
   readonly #module: SimulatorModule;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class DryUpstreams {
     return new DryUpstreams(module, clock);
   }
 
-  /** Names of the scenarios that there are. */
+  /** Names of the known scenarios. */
   get scenarioNames(): readonly string[] {
     return this.#module.scenarioNames;
   }

@@ -18,13 +18,12 @@ export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
     path: '/admin/explain/:id',
-    summary:
-      'What was recorded of a request, by its request id or its ledger id: stages, times, slots, codes.',
+    summary: 'The record of a request, by its request id or its ledger id: stages, times, slots, codes.',
     scope: 'explain',
     answers: { 200: AnyObject },
     async handle({ id }) {
       const row = await recordedRequest(gateway, id);
-      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      if (!row) throw new GatewayError('not_found', `Unknown request ${JSON.stringify(id)}.`);
       return recordedReport(row);
     },
   }),
@@ -32,10 +31,10 @@ export const adminRoutes: RoutesOf = (gateway) => [
     method: 'POST',
     path: '/admin/explain',
     summary:
-      'Says how a request would be handled now: its stages, the slots considered, what would go out and what its caller would be told. Asks no upstream, and spends no limit.',
+      'Explains how a request would be handled now: its stages, the slots considered, what would go out and what its caller would be told. Calls no upstream and uses up no limit.',
     scope: 'explain',
     audit: 'request.explain',
-    noted: 'An operator has had a request explained.',
+    noted: 'An operator requested an explanation.',
     body: GivenRequestBody,
     readsBody: true, // of any content type
     answers: { 200: AnyObject },
@@ -75,7 +74,7 @@ function recordedReport(row: LedgerRow): object {
 }
 
 /**
- * Row of a request with its trace, by `<time>.<id>` as reports have it, or by its request id: then the last one of
+ * Row of a request with its trace, by `<time>.<id>` as in reports, or by its request id: then the last one of
  * that. A request that has just ended may be in no store yet.
  */
 async function recordedRequest(gateway: Gateway, id: string): Promise<LedgerRow | undefined> {

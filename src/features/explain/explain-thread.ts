@@ -22,12 +22,12 @@ export class ExplainThread {
     this.#worker.once('exit', () => (this.#hasEnded = true));
   }
 
-  /** True where it can take another task. */
+  /** True if it can take another task. */
   get isUsable(): boolean {
     return !this.#hasEnded && this.#tasks < maxTasks;
   }
 
-  /** Rejects where the thread breaks down. */
+  /** Rejects if the thread breaks down. */
   async run(task: ThreadTask): Promise<ThreadAnswer> {
     const worker = this.#worker;
     this.#tasks += 1;
@@ -35,7 +35,7 @@ export class ExplainThread {
     let unlisten: (() => void) | undefined;
     try {
       return await new Promise<ThreadAnswer>((resolve, reject) => {
-        const onExit = (): void => reject(new Error('The thread has ended without an explanation.'));
+        const onExit = (): void => reject(new Error('The thread ended without an explanation.'));
         worker.once('message', resolve).once('error', reject).once('exit', onExit);
         unlisten = () => worker.off('message', resolve).off('error', reject).off('exit', onExit);
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread of Node has no origin

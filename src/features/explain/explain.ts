@@ -23,11 +23,11 @@ const maxChoices = 200;
 
 /** Max calls whose bodies are shown: a stage may call the model any number of times, with all of the request each time. */
 const maxBodies = 20;
-const bodyLeftOut = `left out: the bodies of the first ${maxBodies} calls are shown`;
+const bodyLeftOut = `omitted: only the bodies of the first ${maxBodies} calls are shown`;
 
 /**
- * Explains one request: sends it through the pipeline of a config in a dry run. Throws ConfigError, and an Error
- * for a slot or a scenario that there is not.
+ * Explains one request: sends it through the pipeline of a config in a dry run. Throws ConfigError, and an
+ * Error for an unknown slot or scenario.
  */
 export async function explain(
   config: Config,

@@ -26,7 +26,7 @@ export interface RequestChanges {
 export interface StateChange {
   readonly key: string;
   readonly change: 'set' | 'changed' | 'removed';
-  /** Small value, or a few words about it; absent where it cannot be shown. */
+  /** Small value, or a few words about it; absent if it cannot be shown. */
   readonly value?: unknown;
 }
 
@@ -41,7 +41,7 @@ export interface EventChanges {
   readonly usage: Readonly<Record<string, readonly [before: number | null, after: number | null]>>;
 }
 
-/** Error as callers are told. */
+/** Error as shown to callers. */
 export interface ExplainedError {
   /** `internal` for an exception of a plugin. */
   readonly code: string;
@@ -57,7 +57,7 @@ export interface ExplainedCall {
 
 /** Run of a stage's interceptor. */
 export interface Interception {
-  /** Calls that it has made; none: it has answered by itself. */
+  /** Calls that it has made; none: it answered itself. */
   readonly calls: readonly ExplainedCall[];
   /** Changes to the answer; absent: none. */
   readonly events?: EventChanges;
@@ -70,7 +70,7 @@ export type SkipReason =
   | { readonly kind: 'disabled' }
   /** The stage is not for requests of this operation. */
   | { readonly kind: 'operation'; readonly operation: string }
-  /** It has failed, and the request went on without it. */
+  /** It failed, and the request continued without it. */
   | { readonly kind: 'error'; readonly error: ExplainedError }
   /** A stage above has ended the request. */
   | { readonly kind: 'not-reached' };
@@ -104,7 +104,7 @@ export interface ExplainedOutgoing {
   readonly path: string;
   /** Masked: those that the account, the slot or a credential has set. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent where texts are not to be shown. */
+  /** Absent if texts are not to be shown. */
   readonly body?: unknown;
 }
 
@@ -117,7 +117,7 @@ export interface ExplainedAnswer {
   readonly error?: ExplainedError;
   /** False: the answer broke off. */
   readonly complete: boolean;
-  /** Absent where texts are not to be shown. */
+  /** Absent if texts are not to be shown. */
   readonly answer?: unknown;
 }
 

@@ -42,7 +42,8 @@ export class Explanations {
    * `request_timeout`.
    */
   async explain(read: () => GivenRequest | Promise<GivenRequest>): Promise<Explanation> {
-    if (this.#gateway.services.dry) throw new GatewayError('conflict', 'A dry run explains no request.');
+    if (this.#gateway.services.dry)
+      throw new GatewayError('conflict', 'Explain is not available in a dry run.');
     if (this.#underWay >= maxUnderWay) throw tooMany();
     this.#underWay += 1;
     try {
@@ -68,9 +69,8 @@ export class Explanations {
     const isGood = ({ revokedAtMs, expiresAtMs = Infinity }: ProtocolKey): boolean =>
       revokedAtMs === undefined && expiresAtMs > clock.now();
     const key = keys.find(({ id }) => id === as) ?? keys.find((key) => key.name === as && isGood(key));
-    if (!key) throw new GatewayError('not_found', `There is no key ${JSON.stringify(as)}.`);
-    if (!isGood(key))
-      throw new GatewayError('conflict', `The key ${JSON.stringify(as)} is not valid any more.`);
+    if (!key) throw new GatewayError('not_found', `Unknown key ${JSON.stringify(as)}.`);
+    if (!isGood(key)) throw new GatewayError('conflict', `The key ${JSON.stringify(as)} is no longer valid.`);
     return key;
   }
 
@@ -98,12 +98,12 @@ export class Explanations {
 }
 
 function tooMany(): GatewayError {
-  const message = `${maxUnderWay} explanations are under way; wait for one of them.`;
+  const message = `${maxUnderWay} explanations are already running; wait for one of them.`;
   return new GatewayError('rate_limited', message, { headers: { 'retry-after': '1' } });
 }
 
 function tooLate(): GatewayError {
-  return new GatewayError('request_timeout', `The explanation has taken more than ${timeoutMs / 1000} s.`);
+  return new GatewayError('request_timeout', `The explanation took more than ${timeoutMs / 1000} s.`);
 }
 
 /** Name of a key in a dry run, where `master` is the master key. */
@@ -144,5 +144,5 @@ function withoutFunctions(config: Config): ThreadTask['config'] {
 }
 
 function plain<Entry extends object>(entry: Entry) {
-  return { ...entry, positionOf: undefined, isSound: undefined };
+  return { ...entry, positionOf: undefined, isValid: undefined };
 }

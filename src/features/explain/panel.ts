@@ -11,14 +11,14 @@ export const panelRoutes: RoutesOf = (gateway) => [
     method: 'POST',
     path: '/api/panel/explain',
     summary:
-      'Says how a request would be handled now: its stages, the slots considered, what would go out and what its ' +
-      'caller would be told. Asks no upstream, and spends no limit. Viewers get the stages and slots without texts.',
+      'Explains how a request would be handled now: its stages, the slots considered, what would go out and what its ' +
+      'caller would be told. Calls no upstream and uses up no limit. Viewers get the stages and slots without texts.',
     role: 'viewer',
     body: GivenRequestBody,
     readsBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
     audit: 'request.explain',
-    noted: 'An operator has had a request explained.',
+    noted: 'An operator requested an explanation.',
     answers: { 200: Type.Record(Type.String(), Type.Unknown()) },
     async handle({ readBody, actor, audit }) {
       const explainer = await gateway.use(explanations);

@@ -2,7 +2,7 @@ import type { Config, Position } from '../../config/config.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import type { Explanation, ExplainRequest } from './explanation.js';
 
-type Plain<Entry> = Omit<Entry, 'positionOf' | 'isSound'>;
+type Plain<Entry> = Omit<Entry, 'positionOf' | 'isValid'>;
 
 /** Config without functions, as it can be sent to a thread. */
 export type PlainConfig = Omit<Config, 'pipeline' | 'formats' | 'slots'> & {
@@ -29,7 +29,7 @@ export function revived(config: PlainConfig): Config {
     ...config,
     pipeline: config.pipeline.map(located),
     formats: config.formats.map(located),
-    slots: config.slots.map((slot) => ({ ...located(slot), isSound: () => true })),
+    slots: config.slots.map((slot) => ({ ...located(slot), isValid: () => true })),
   };
 }
 

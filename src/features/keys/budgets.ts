@@ -12,6 +12,6 @@ export function refuseUncountedBudget(
   const field = (usdPerDay ?? null) === null ? 'usd_per_month' : 'usd_per_day';
   throw new GatewayError(
     'conflict',
-    `${field}: no stage of the pipeline counts budgets; list rate-limit in the pipeline, reload, and set it then.`,
+    `${field}: no stage of the pipeline enforces budgets; list rate-limit in the pipeline, reload, then set it.`,
   );
 }

@@ -39,7 +39,7 @@ const reported = {
   ...reportedLimits,
   note: Nullable(Type.String()),
   former_secrets: Type.Array(Type.Object({ last4: Type.String(), ends_at: IsoTime }), {
-    description: 'Secrets before the last rotations that are accepted until `ends_at`, the oldest first.',
+    description: 'Earlier secrets that are still accepted until `ends_at`, oldest first.',
   }),
 };
 
@@ -48,7 +48,7 @@ export const KeyReport = named('Key', Type.Object(reported));
 /** A key in the list of all keys. */
 export const ListedKey = Type.Object({ ...reported, stored_responses: Nullable(StoredTotal) });
 const unknown = Type.Array(Type.String(), {
-  description: 'Of `models`: those that neither the catalog nor the list of a slot has.',
+  description: 'Those of `models` that are in neither the catalog nor the list of a slot.',
 });
 /** A key that was changed. */
 export const ChangedKeyReport = Type.Object({ ...reported, unknown_models: unknown });
@@ -66,7 +66,7 @@ export const Rotation = Closed({
   grace: Type.Optional(
     Duration({
       default: defaultGrace,
-      description: 'Time for which the secrets before go on working; `0s`: they end at once.',
+      description: 'Time for which earlier secrets keep working; `0s`: they end at once.',
     }),
   ),
 });

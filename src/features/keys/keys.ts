@@ -43,7 +43,7 @@ export const keyRoutes: RoutesOf = (gateway, { names }) => {
     route({
       method: 'POST',
       path: '/api/panel/keys',
-      summary: 'Issues a key: `key` is shown here and never again.',
+      summary: 'Issues a key: `key` is shown only in this answer.',
       body: NewKey,
       audit: 'key.create',
       answers: { 201: IssuedKey },
@@ -62,8 +62,7 @@ function changeRoutes(editor: KeyEditor): readonly Route[] {
     route({
       method: 'PATCH',
       path: '/api/panel/keys/:id',
-      summary:
-        'Changes a key by a merge patch: null takes a field away; `revoked_at: null` lets it in again.',
+      summary: 'Changes a key by a merge patch: null removes a field; `revoked_at: null` admits it again.',
       body: ChangedKey,
       audit: 'key.update',
       answers: { 200: ChangedKeyReport },
@@ -75,7 +74,7 @@ function changeRoutes(editor: KeyEditor): readonly Route[] {
     route({
       method: 'DELETE',
       path: '/api/panel/keys/:id',
-      summary: 'Revokes a key; with `purge=true` it is removed for good.',
+      summary: 'Revokes a key; with `purge=true` it is deleted permanently.',
       query: Closed({ purge: Type.Optional(Type.Boolean()) }),
       audit: 'key.revoke',
       answers: { 200: KeyReport, 204: null },
@@ -88,7 +87,7 @@ function rotateRoute(editor: KeyEditor): Route {
   return route({
     method: 'POST',
     path: '/api/panel/keys/:id/rotate',
-    summary: 'Gives a key a new secret: `key` is shown here and never again; the rest of it stays.',
+    summary: 'Gives a key a new secret, keeping everything else: `key` is shown only in this answer.',
     body: Rotation,
     audit: 'key.rotate',
     answers: { 200: IssuedKey },
@@ -134,7 +133,7 @@ class KeyEditor {
     refuseUncountedBudget(this.#gateway, fields);
     const { name, team } = fields;
     if (name !== undefined && reservedNames.has(name))
-      throw invalid([`name: "${name}" stands for other callers in the config; give the key another name`]);
+      throw invalid([`name: "${name}" refers to other callers in the config; give the key another name`]);
     if (typeof team !== 'string') return fields;
     const id = await teamIdOf(this.#gateway.services.store, team);
     if (id === undefined) throw invalid([`team: unknown team ${JSON.stringify(team)}`]);
@@ -149,7 +148,7 @@ class KeyEditor {
     const { keys } = this.#gateway.services.store;
     refusePast(key.expiresAtMs, this.#gateway.services.now());
     if ((await keys.list()).length >= maxKeys)
-      throw new GatewayError('conflict', `There are ${maxKeys} keys already; remove some for good first.`);
+      throw new GatewayError('conflict', `There are already ${maxKeys} keys; delete some permanently first.`);
     await keys.put(key);
     this.#changed();
     audit.target = key.id;
@@ -225,5 +224,5 @@ function hashesOf({ hash, formerSecrets = [] }: ProtocolKey): readonly string[] 
 const maxKeys = 10_000;
 
 function noSuchKey(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no key ${JSON.stringify(id)}.`);
+  return new GatewayError('not_found', `Unknown key ${JSON.stringify(id)}.`);
 }

@@ -5,7 +5,7 @@ import { Nullable } from '../../operator/schemas.js';
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1e12 })));
 const Usd = Type.Optional(Nullable(Type.Number({ minimum: 0.000_001, maximum: 1_000_000 })));
 
-/** Limits of a key or a team as a body sets them; null takes one away. */
+/** Limits of a key or a team as a body sets them; null removes one. */
 export const settableLimits = {
   requests_per_minute: Limit,
   tokens_per_minute: Limit,

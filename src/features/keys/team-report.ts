@@ -29,7 +29,7 @@ const UsedLimits = Type.Object(
     usd_per_day: Used,
     usd_per_month: Used,
   },
-  { description: 'Use of each limit in its window now; null where there is no limit.' },
+  { description: 'Current use of each limit in its window; null: no limit.' },
 );
 
 /** A team as sent by the console API. */

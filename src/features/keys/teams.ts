@@ -20,14 +20,14 @@ export const teamRoutes: RoutesOf = (gateway, { names }) => {
     route({
       method: 'GET',
       path: '/api/panel/teams',
-      summary: 'All teams, by name, with their limits and what their keys have used of them.',
+      summary: 'All teams, by name, with their limits and how much of them their keys have used.',
       answers: { 200: ListOf(TeamReport, {}) },
       handle: () => editor.list(),
     }),
     route({
       method: 'POST',
       path: '/api/panel/teams',
-      summary: 'Makes a team: its keys share its limits and budgets, beside their own.',
+      summary: 'Makes a team: its keys share its limits and budgets, in addition to their own.',
       body: NewTeam,
       audit: 'team.create',
       answers: { 201: TeamReport },
@@ -36,7 +36,7 @@ export const teamRoutes: RoutesOf = (gateway, { names }) => {
     route({
       method: 'PATCH',
       path: '/api/panel/teams/:id',
-      summary: 'Changes a team by a merge patch: null takes a field away.',
+      summary: 'Changes a team by a merge patch: null removes a field.',
       body: ChangedTeam,
       audit: 'team.update',
       answers: { 200: TeamReport },
@@ -80,7 +80,7 @@ class TeamEditor {
     const { store, now } = this.#gateway.services;
     refuseUncountedBudget(this.#gateway, fields);
     if ((await store.teams.list()).length >= maxTeams)
-      throw new GatewayError('conflict', `There are ${maxTeams} teams already; delete some first.`);
+      throw new GatewayError('conflict', `There are already ${maxTeams} teams; delete some first.`);
     const id = `team_${randomUUID()}`;
     const given = Object.entries(fields).filter(([, value]) => value !== null);
     const team: Team = { ...Object.fromEntries(given), id, name, createdAtMs: now() };
@@ -144,14 +144,14 @@ const maxTeams = 1000;
 const readAtOnce = 20;
 
 function noSuchTeam(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no team ${JSON.stringify(id)}.`);
+  return new GatewayError('not_found', `Unknown team ${JSON.stringify(id)}.`);
 }
 
 /** A key that left its team by itself would have no limits but its own. */
 function hasKeys({ name }: Team, keys: readonly string[]): GatewayError {
   const named = keys.slice(0, maxNamed).map((key) => JSON.stringify(key));
   const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : '';
-  const cure = 'move them to another team or remove them for good first, revoked ones too';
+  const cure = 'first move them to another team or delete them permanently, including revoked ones';
   const which = keys.length === 1 ? 'the key' : `${keys.length} keys:`;
   return new GatewayError(
     'conflict',

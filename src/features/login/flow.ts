@@ -32,7 +32,7 @@ export class FlowSeal {
       .encrypt(this.#key);
   }
 
-  /** Undefined for a text that is no flow of this gateway, or one that has expired. */
+  /** Undefined for a text that is not a flow of this gateway, and for an expired one. */
   async open(text: string): Promise<Flow | undefined> {
     const { jwtDecrypt, errors } = await import('jose');
     try {

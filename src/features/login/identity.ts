@@ -15,7 +15,7 @@ export interface IdentityRules {
   readonly adminGroups: readonly string[];
   /** `*`: everyone. */
   readonly viewerGroups: readonly string[];
-  /** `assume`: an email without `email_verified` gives a role all the same. */
+  /** `assume`: an email without `email_verified` gives a role anyway. */
   readonly emailVerified: 'required' | 'assume';
 }
 
@@ -30,7 +30,7 @@ export function subjectOf([{ iss, sub }]: Sources): Subject {
   return { issuer: String(iss), id: String(sub) };
 }
 
-/** True where userinfo could add nothing to the role and the name. */
+/** True if userinfo could add nothing to the role and the name. */
 export function isComplete(sources: Sources, rules: IdentityRules): boolean {
   const { groupsClaim, nameClaim } = rules;
   const hasName = sources.some((claims) => claimAt(claims, nameClaim) !== undefined);
@@ -43,7 +43,7 @@ export function whyNoRole(sources: Sources, rules: IdentityRules): string {
   const { groupsClaim } = rules;
   const groups = groupsOf(sources, rules).length;
   if (groups > 0)
-    return `the claim "${groupsClaim}" has ${groups === 1 ? '1 group' : `${groups} groups`}, and none of them has a role`;
+    return `the claim "${groupsClaim}" has ${groups === 1 ? '1 group' : `${groups} groups`}, none of which has a role`;
   if (sources.every((claims) => claimAt(claims, groupsClaim) === undefined))
     return `neither ID token nor userinfo has the claim "${groupsClaim}"`;
   if (groupsClaim !== 'email') return `the claim "${groupsClaim}" is empty`;
@@ -100,11 +100,11 @@ function claimAt(claims: Claims, claim: string): unknown {
 /** Email of a login. */
 interface Email {
   readonly email: string | undefined;
-  /** Undefined where no source says so of this address. */
+  /** Undefined if no source says so of this address. */
   readonly isVerified: boolean | undefined;
 }
 
-/** The email of the first source that has one; what a source says of another address says nothing of this one. */
+/** The email of the first source that has one; what a source says of another address says nothing about this one. */
 function emailOf(sources: Sources): Email {
   const email = sources.map((claims) => claims['email']).find((each) => typeof each === 'string');
   const verdict = sources

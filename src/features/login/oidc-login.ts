@@ -53,10 +53,7 @@ export class OidcLogin {
       if (!refusal) throw error;
       const { status, message, reason } = refusal;
       const level = refusal.isOutage ? 'error' : 'warn';
-      ctx.state.log[level](
-        { address: ctx.ip, reason },
-        'A login to the console by OpenID Connect has failed.',
-      );
+      ctx.state.log[level]({ address: ctx.ip, reason }, 'A login to the console by OpenID Connect failed.');
       audit?.refuse(refusal.isOutage ? 'provider_unavailable' : 'login_refused');
       this.#refuse(ctx, status, message);
     } finally {
@@ -105,7 +102,7 @@ export class OidcLogin {
   }
 
   /**
-   * Address where the provider ends its session too, for the person who signs out; undefined where it has none, or
+   * Address where the provider ends its session too, for the person who signs out; undefined if it has none, or
    * does not answer.
    */
   async endSessionUrl(ctx: OperatorContext): Promise<string | undefined> {
@@ -117,12 +114,12 @@ export class OidcLogin {
     setPrivateCookie(ctx, { ...cookie, value: '', maxAgeSeconds: 0 });
     return provider.endSessionUrl(`${publicUrl}/panel`, idToken).catch((error: unknown) => {
       const { reason } = refusalOf(error) ?? { reason: 'unknown' };
-      ctx.state.log.warn({ reason }, 'The OpenID provider could not be asked for its logout.');
+      ctx.state.log.warn({ reason }, 'The logout address of the OpenID provider could not be determined.');
       return undefined;
     });
   }
 
-  /** Throws `not_found` where no provider is configured. */
+  /** Throws `not_found` if no provider is configured. */
   #configure(): Configured {
     const { oidc, publicUrl } = this.#gateway.runtime.config.panel;
     if (!oidc || publicUrl === undefined)
@@ -149,12 +146,12 @@ export class OidcLogin {
 /** Max logins that wait for the provider, in this process. */
 const maxUnderWay = 50;
 
-/** Throws where the browser has begun no login, or not within ten minutes. */
+/** Throws if the browser has begun no login, or not within ten minutes. */
 async function openFlow(ctx: OperatorContext, configured: Configured): Promise<Flow> {
   const cookie = flowCookie(configured);
   const flow = await configured.seal.open(readCookie(ctx, cookie.name, cookie) ?? '');
   if (flow) return flow;
-  const message = 'This login was not begun in this browser within the last ten minutes; sign in again.';
+  const message = 'This login was not started in this browser within the last ten minutes; sign in again.';
   throw new LoginRefused(400, message, 'no flow, or an expired one');
 }
 

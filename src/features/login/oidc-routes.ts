@@ -44,7 +44,7 @@ export function oidcRoutes(gateway: Gateway, login: OidcLogin): readonly Route[]
       answerType: 'text/html',
       answersItself: true,
       audit: 'session.login',
-      noted: 'An operator has logged in.',
+      noted: 'An operator logged in.',
       handle: ({ ctx, audit }) => login.guarded(ctx, () => login.finish(ctx, audit), audit),
     }),
   ];

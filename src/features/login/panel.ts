@@ -27,7 +27,7 @@ function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Route[] {
       summary: 'Opens a console session of 12 hours, in the cookies gw_session and gw_csrf.',
       isOpen: true,
       audit: 'session.login',
-      noted: 'An operator has logged in.',
+      noted: 'An operator logged in.',
       body: Closed({ password: Type.String({ maxLength: 1000 }) }),
       maxBodyBytes: 16 * 1024,
       answers: { 200: Type.Object({ expires_at: IsoTime, csrf_token: Type.String() }) },
@@ -42,7 +42,7 @@ function sessionRoutes(sessions: Sessions, oidc: OidcLogin): readonly Route[] {
       summary: 'Ends the session; where the OpenID provider has a logout too, says where.',
       role: 'viewer',
       audit: 'session.logout',
-      noted: 'An operator has logged out.',
+      noted: 'An operator logged out.',
       answers: { 200: Logout, 204: null },
       async handle({ ctx, actor }) {
         await sessions.logOut(ctx);

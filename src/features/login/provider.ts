@@ -11,7 +11,7 @@ export interface ProviderSettings extends IdentityRules {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scopes: readonly string[];
-  /** TLS of the connections to it, in place of the usual one. */
+  /** TLS of the connections to it, instead of the usual one. */
   readonly tls?: { readonly settings: TlsSettings };
 }
 
@@ -89,7 +89,7 @@ export class Provider {
     return client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo, ...hint }).href;
   }
 
-  /** Client of one login; its metadata are a copy, so that the keys of the provider are read anew each time. */
+  /** Client of one login; its metadata are a copy, so that the keys of the provider are read again each time. */
   async #configure(client: typeof OpenIdClient): Promise<OpenIdClient.Configuration> {
     const { clientId, clientSecret } = this.#settings;
     const metadata = await this.#read(client);

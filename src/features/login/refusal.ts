@@ -43,9 +43,12 @@ export function refusalOf(error: unknown): Refusal | undefined {
       `${String(code)}: ${words}`,
     );
   if (isResponse && /response parameter/.test(words))
-    return person(400, 'This answer does not belong to the login that this browser has begun.', words);
+    return person(400, 'This answer does not belong to the login started in this browser.', words);
   if (error instanceof Error)
-    return outage('The provider cannot be reached or gives no usable answer. Try again in a moment.', words);
+    return outage(
+      'The provider cannot be reached or did not give a usable answer. Try again in a moment.',
+      words,
+    );
   return undefined;
 }
 
@@ -55,7 +58,7 @@ const tokenFaults = new Set([
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
 ]);
 
-/** The provider says in the browser that there is no login. */
+/** The provider reports in the browser that the login failed. */
 function declined(code: string): Refusal {
   const message =
     code === 'access_denied'
@@ -67,7 +70,11 @@ function declined(code: string): Refusal {
 /** The provider refuses the exchange of the code. */
 function rejected(code: string): Refusal {
   if (code === 'invalid_grant')
-    return person(401, 'The provider does not take this login: it was used already, or has expired.', code);
+    return person(
+      401,
+      'The provider does not accept this login: it has already been used, or has expired.',
+      code,
+    );
   return outage(`The provider refuses this gateway (${code}); an operator has to check panel.oidc.`, code);
 }
 

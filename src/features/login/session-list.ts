@@ -48,12 +48,14 @@ export function sessionListRoutes({ services }: Gateway, sessions: Sessions): re
 
 /** A session as sent by the console API. */
 export const SessionItem = Type.Object({
-  id: Type.String({ description: 'Derived from the session, and of no use to take it over.' }),
+  id: Type.String({ description: 'Derived from the session; cannot be used to take it over.' }),
   kind: Type.Enum(['password', 'oidc']),
   name: Type.String(),
   role: Type.Enum(['admin', 'viewer']),
-  subject: Nullable(Type.String({ description: 'Subject that the OpenID provider knows the person by.' })),
-  current: Type.Boolean({ description: 'Whether this request is of it.' }),
+  subject: Nullable(
+    Type.String({ description: 'Subject by which the OpenID provider identifies the person.' }),
+  ),
+  current: Type.Boolean({ description: 'Whether this request belongs to it.' }),
   created_at: IsoTime,
   last_seen_at: Nullable(IsoTime),
   expires_at: IsoTime,
@@ -84,7 +86,7 @@ class SessionList {
   async end({ id, ...asking }: Asking & { readonly id: string }): Promise<undefined> {
     const found = (await this.visible(asking)).find((each) => publicId(each) === id);
     if (!found)
-      throw new GatewayError('not_found', `There is no session ${JSON.stringify(id)}; it may have ended.`);
+      throw new GatewayError('not_found', `Unknown session ${JSON.stringify(id)}; it may have ended.`);
     await this.#sessions.end([found]);
     const { kind, name } = found.actor;
     asking.audit.change({ kind, name, address: found.address }, undefined);

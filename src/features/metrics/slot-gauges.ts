@@ -21,12 +21,12 @@ export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotRea
     () => list().map(({ id, maxConcurrent }) => ({ labels: { slot: id }, value: maxConcurrent })),
     sharedState,
   );
-  metrics.gauge('gw2api_slot_queued', 'Requests that wait for a slot of theirs.', ['slot'], () =>
+  metrics.gauge('gw2api_slot_queued', 'Requests that wait for one of their slots.', ['slot'], () =>
     list().map(({ id, queued }) => ({ labels: { slot: id }, value: queued })),
   );
   metrics.gauge(
     'gw2api_slot_state',
-    '1 for the state that a slot is in, else 0.',
+    '1 for the current state of a slot, else 0.',
     ['slot', 'state'],
     () =>
       list().flatMap(({ id, state: current }) =>
@@ -43,14 +43,14 @@ export function measureSlots(metrics: PrometheusMetrics, { list, held }: SlotRea
   );
   metrics.gauge(
     'gw2api_slot_window_percent_used',
-    'How much of a usage window is used, 0 to 100, where the upstream has said so.',
+    'How much of a usage window is used, 0 to 100, if the upstream reports it.',
     ['slot', 'window'],
     () => list().flatMap((slot) => windowsOf(slot, ({ percentUsed }) => percentUsed)),
     sharedState,
   );
   metrics.gauge(
     'gw2api_slot_window_reset_timestamp_seconds',
-    'Unix time at which a usage window begins anew, where the upstream has said so.',
+    'Unix time at which a usage window begins anew, if the upstream reports it.',
     ['slot', 'window'],
     () => list().flatMap((slot) => windowsOf(slot, ({ resetsAtMs }) => resetsAtMs / 1000)),
     sharedState,

@@ -13,10 +13,10 @@ interface StateReadings {
 export function measureState(metrics: PrometheusMetrics, readings: StateReadings): void {
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(name, help, [], () => [{ labels: {}, value: read() }]);
-  gauge('gw2api_store_up', '1 where the store takes what it is given, 0 while it is away.', () =>
+  gauge('gw2api_store_up', '1 while the store works, 0 while it is unavailable.', () =>
     Number(readings.isUp().store),
   );
-  gauge('gw2api_live_up', '1 where the other instances can be reached, 0 while this one is alone.', () =>
+  gauge('gw2api_live_up', '1 while the other instances can be reached, 0 while this one is on its own.', () =>
     Number(readings.isUp().live),
   );
   gauge(
@@ -56,5 +56,5 @@ export function measureResponses(metrics: PrometheusMetrics, { responses }: Pick
       { across: 'max' },
     );
   gauge('gw2api_stored_responses', 'Responses in the store.', 'count');
-  gauge('gw2api_stored_response_bytes', 'What they come to, with their input.', 'bytes');
+  gauge('gw2api_stored_response_bytes', 'Their total size, including their input.', 'bytes');
 }

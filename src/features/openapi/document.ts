@@ -46,11 +46,11 @@ const description =
 
 const tags = {
   requests: 'Requests to models, in all formats.',
-  catalog: 'What can be asked, and how much of it is left.',
+  catalog: 'Available models, and how much of the limits is left.',
   health: 'For load balancers and monitors.',
-  plugins: 'What the stages of this gateway bring.',
+  plugins: 'Routes added by the stages of this gateway.',
   admin: 'For scripts of the operator.',
-  panel: 'What the console is made of.',
+  panel: 'Routes behind the console.',
 };
 
 const errorSchema = {
@@ -65,7 +65,7 @@ const errorSchema = {
         code: { type: 'string' },
         message: { type: 'string' },
         param: { type: ['string', 'null'], description: 'On OpenAI paths: the field at fault.' },
-        details: { description: "An upstream's own, where it sent them." },
+        details: { description: "The upstream's own, if it sent them." },
       },
     },
     type: { const: 'error', description: 'On Messages paths.' },
@@ -224,7 +224,7 @@ function schemaFor(type: string, schema: object): Json {
 const statusTexts: Readonly<Record<number, string>> = {
   101: 'A WebSocket.',
   200: 'The answer.',
-  201: 'What was made.',
+  201: 'The created item.',
   204: 'Done.',
   503: 'Not ready.',
 };

@@ -55,7 +55,7 @@ const requestHeaders = {
   'x-gw-delivery': '`verified`: buffer until the answer is complete, then answer with one body.',
   'x-gw-cache-ttl': '`5m`: shorten the lifetime of cache markers from the default of one hour.',
   'x-gw-web-search': '`false`: do not add a web_search tool.',
-  'x-request-id': 'Comes back on the answer.',
+  'x-request-id': 'Echoed in the answer.',
 };
 
 const called = ['application/json', 'text/event-stream'];
@@ -69,7 +69,7 @@ function routesOf({ body, routes }: Format): readonly DescribedRoute[] {
   return routes.flatMap((route) => callRoute(route, body));
 }
 
-/** A route with the request body of its format; nothing where it has no description. */
+/** A route with the request body of its format; nothing if it has no description. */
 function callRoute(
   { method, path, operation, openapi, websocket }: RoutePath & Pick<FormatRoute, 'operation' | 'websocket'>,
   body: object,

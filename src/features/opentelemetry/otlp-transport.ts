@@ -91,7 +91,7 @@ function pauseOf(askedMs: number | undefined, { backoffMs, timeoutMs, spentMs }:
 
 const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Milliseconds of a `retry-after`, which has seconds or a date; undefined where it says neither. */
+/** Milliseconds of a `retry-after`, which has seconds or a date; undefined if it says neither. */
 function retryAfterOf(header: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof header !== 'string' || header.trim() === '') return undefined;
   const seconds = Number(header);

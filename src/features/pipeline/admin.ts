@@ -15,7 +15,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
     path: '/admin/pipeline',
-    summary: 'The stages as they run, secrets blanked, and what operators should know of them.',
+    summary: 'The stages as they run, secrets masked, and notes for operators.',
     scope: 'config:read',
     answers: { 200: ListOf(AnyObject, { notices: Type.Array(Type.String()) }) },
     handle() {
@@ -26,7 +26,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
     path: '/admin/config',
-    summary: 'The config as its file has it, secrets blanked.',
+    summary: 'The config as in its file, secrets masked.',
     scope: 'config:read',
     answers: { 200: AnyObject },
     handle: () => redactAddresses(maskedConfig(gateway.runtime, gateway.services.slots)),
@@ -59,7 +59,7 @@ async function reloadAsAsked(
 ): Promise<object> {
   const { tests, canary } = ctx.query;
   if (tests !== undefined && tests !== 'skip')
-    throw new GatewayError('invalid_request', 'tests: say skip, or leave it out.');
+    throw new GatewayError('invalid_request', 'tests: must be "skip" or omitted.');
   const options = { skipsTests: tests === 'skip' };
   if (options.skipsTests) audit.note({ tests });
   if (canary === undefined) return reload(gateway, audit, options);

@@ -17,7 +17,7 @@ function pipelineRoute(gateway: Gateway): Route {
   return route({
     method: 'GET',
     path: '/api/panel/pipeline',
-    summary: 'The stages as they run with their options and their times, secrets blanked.',
+    summary: 'The stages as they run with their options and their times, secrets masked.',
     answers: { 200: ListOf(StageReport, { file: Type.String() }) },
     async handle() {
       const { file, stages } = await consolePipeline(gateway);
@@ -37,7 +37,7 @@ const FieldReport = Type.Object({
   value: Type.Unknown({ description: 'null: not set, or not shown.' }),
   required: Type.Boolean(),
   secret: Type.Boolean({ description: 'Its value is not shown.' }),
-  changed: Type.Boolean({ description: 'Whether the value is another one than the default.' }),
+  changed: Type.Boolean({ description: 'Whether the value differs from the default.' }),
 });
 
 function fieldReport({ initial, isRequired, isSecret, isChanged, ...field }: ConsoleField): object {
@@ -127,7 +127,7 @@ function reloadRoutes(gateway: Gateway): readonly Route[] {
     route({
       method: 'POST',
       path: '/api/panel/reload',
-      summary: 'Reads the config again; the answer says what that has changed.',
+      summary: 'Reads the config again; the answer lists the changes.',
       audit: 'config.reload',
       answers: { 200: ReloadReport },
       handle: ({ audit }) => reload(gateway, audit),
@@ -139,6 +139,8 @@ function reloadRoutes(gateway: Gateway): readonly Route[] {
 export const PreviewReport = Type.Object({
   object: Type.Literal('reload_preview'),
   file: Type.String(),
-  problems: Type.Array(Type.String(), { description: 'Why a reload would be refused, one sentence each.' }),
+  problems: Type.Array(Type.String(), {
+    description: 'Reasons why a reload would be refused, one sentence each.',
+  }),
   changes: ConfigDiff,
 });

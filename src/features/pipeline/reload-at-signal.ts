@@ -8,8 +8,8 @@ import type { Taken } from '../../gateway/options.js';
 export type ReloadCause = 'SIGHUP' | 'watch';
 
 const noted: Readonly<Record<ReloadCause, string>> = {
-  SIGHUP: 'A signal has reloaded the config.',
-  watch: 'The config was reloaded, since one of its files has changed.',
+  SIGHUP: 'A signal reloaded the config.',
+  watch: 'The config was reloaded because one of its files changed.',
 };
 
 /** Reloads for a cause, which the audit log has as done by the system. Throws as `reload`. */

@@ -8,7 +8,7 @@ import { GatewayError, Type } from '../../plugin/index.js';
 export const ReloadReport = Type.Object({
   status: Type.Literal('reloaded'),
   needs_restart: Type.Array(Type.String(), {
-    description: 'Sections with settings that have changed since the start and take effect at the next one.',
+    description: 'Sections whose settings have changed since the start and take effect at the next one.',
   }),
   changes: ConfigDiff,
 });
@@ -23,7 +23,7 @@ export const CanaryStarted = Type.Object({
   status: Type.Literal('canary'),
   shared: Type.Boolean({
     description:
-      'False: the other instances could not be reached at the start (Redis is down), so that a session may have another side there.',
+      'False: the other instances could not be reached at the start (Redis is down), so a session may get the other config there.',
   }),
   changes: ConfigDiff,
 });
@@ -41,7 +41,8 @@ const percent = /^(?:0\.[1-9]|[1-9](?:\.[0-9])?|[1-4][0-9](?:\.[0-9])?|50)$/;
 /** Share of new sessions for a canary, as a parameter. */
 export const CanaryPercent = Type.String({
   pattern: percent.source,
-  description: 'Percent of the new sessions that get the new config, 0.1 to 50; as many are its control.',
+  description:
+    'Percentage of the new sessions that get the new config, 0.1 to 50; an equal share is the control group.',
 });
 
 /** Reads the share of a canary, a parameter or a number. Throws `invalid_request`. */

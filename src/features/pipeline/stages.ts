@@ -41,7 +41,7 @@ export interface ConsoleStageTimes {
 /** A stage with its options, whose secrets are redacted. */
 export interface ConsoleStage {
   readonly fields: readonly ConsoleField[];
-  /** Undefined where no request has come to it. */
+  /** Undefined if no request has come to it. */
   readonly times: ConsoleStageTimes | undefined;
   readonly name: string;
   readonly use: string;

@@ -44,7 +44,7 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
         keepAlive: ': keep-alive\n\n',
         keepAliveMs,
         onFailure: (error) =>
-          gateway.services.log.warn({ err: error }, 'A request of the playground has failed.'),
+          gateway.services.log.warn({ err: error }, 'A request of the playground failed.'),
       });
       return undefined;
     },
@@ -74,7 +74,7 @@ async function* texts(run: Awaited<ReturnType<RunPlayground>>, names: Names): As
 }
 
 function tooMany(): GatewayError {
-  return new GatewayError('rate_limited', `${maxRunning} requests of the playground are under way already.`, {
+  return new GatewayError('rate_limited', `${maxRunning} requests of the playground are already running.`, {
     headers: { 'retry-after': '5' },
   });
 }

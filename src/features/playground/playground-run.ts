@@ -13,7 +13,7 @@ export type PlaygroundEvent =
   | { readonly type: 'progress'; readonly data: Progress }
   | { readonly type: 'head'; readonly data: AnswerHead }
   | { readonly type: 'data'; readonly data: { readonly text: string } }
-  /** `row`: undefined where it reached no model. */
+  /** `row`: undefined if it reached no model. */
   | { readonly type: 'done'; readonly row: LedgerRow | undefined };
 
 /** Stages and upstream calls so far. */

@@ -84,7 +84,7 @@ class AwaitedRows {
   }
 }
 
-/** Refuses paths that are no model calls: a pass must open nothing else. */
+/** Refuses paths other than model calls: a pass must open nothing else. */
 function refuseOtherPaths(path: string, formats: readonly Format[]): void {
   const [asked = ''] = path.split('?');
   const paths = formats

@@ -17,7 +17,7 @@ export interface AuditEntry {
   readonly texts?: boolean;
 }
 
-/** Adds a line to the audit log of a folder, in the form of the gateway's log. Throws where it cannot be written. */
+/** Adds a line to the audit log of a folder, in the form of the gateway's log. Throws if it cannot be written. */
 export async function audit(folder: string, { sinceMs, ...entry }: AuditEntry): Promise<void> {
   const since = sinceMs > 0 ? new Date(sinceMs).toISOString() : undefined;
   const time = new Date().toISOString();
@@ -34,9 +34,9 @@ export async function audit(folder: string, { sinceMs, ...entry }: AuditEntry): 
 }
 
 const messages = {
-  replay: 'Recordings are replayed.',
-  delete: 'Recordings are deleted.',
-  rotate: 'Recordings are encrypted anew.',
+  replay: 'Recordings were replayed.',
+  delete: 'Recordings were deleted.',
+  rotate: 'Recordings were re-encrypted.',
 } as const satisfies Readonly<Record<AuditEntry['what'], string>>;
 
 /** Name of the user, or the id of one without a name, as in a container. */

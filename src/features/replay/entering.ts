@@ -8,7 +8,7 @@ export function withEntering<Result>(request: MessagesRequest | undefined, send:
   return entering.run(request, send);
 }
 
-/** Recorded request in place of the one that is being sent. */
+/** Recorded request instead of the one that is being sent. */
 export function enteringRequest(): MessagesRequest | undefined {
   return entering.getStore();
 }

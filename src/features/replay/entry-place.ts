@@ -25,7 +25,7 @@ export function entryPlace(
 /** The config with the entry stage at a place of its pipeline. */
 export function withEntry(config: Config, place: number): Config {
   const above = config.pipeline[place - 1];
-  if (!above) throw new RangeError(`there is no place ${place} in a pipeline of ${config.pipeline.length}`);
+  if (!above) throw new RangeError(`place ${place} is outside a pipeline of ${config.pipeline.length}`);
   const entry: StageConfig = {
     use: fileURLToPath(new URL('stage/replay-entry.js', import.meta.url)),
     enabled: true,

@@ -42,7 +42,7 @@ export class RecordedFiles {
     return new RecordedFiles(folder, (await import(pathToFileURL(file).href)) as RecordingsModule); // a built-in
   }
 
-  /** The newest `limit` files since a time, the oldest first. Throws where the folder cannot be read. */
+  /** The newest `limit` files since a time, the oldest first. Throws if the folder cannot be read. */
   async newest({
     sinceMs,
     limit,
@@ -75,7 +75,7 @@ export class RecordedFiles {
     return this.#module.recordingsIn(this.folder);
   }
 
-  /** Seals a recording anew, if another key has sealed it; true if it has. Throws an Error for one that no key opens. */
+  /** Reseals a recording, if another key has sealed it; true if it has. Throws an Error for one that no key opens. */
   reseal(name: string, secrets: Host['secrets'], currentKey: string): Promise<boolean> {
     return this.#module.resealRecording(this.folder, name, { secrets, currentKey });
   }

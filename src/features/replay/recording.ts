@@ -12,7 +12,7 @@ export interface Recording {
   readonly headers: Readonly<Record<string, string>>;
   /** Stages that the request had passed. */
   readonly passed: readonly string[];
-  /** Request in the caller's format; absent where `request` is there. */
+  /** Request in the caller's format; absent if `request` is there. */
   readonly body?: unknown;
   /** Messages request, recorded below format-decode. */
   readonly request?: MessagesRequest;

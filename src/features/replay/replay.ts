@@ -18,7 +18,7 @@ export interface ReplayOptions {
   readonly sinceMs: number;
   /** Max recordings, the newest. */
   readonly limit: number;
-  /** Scenarios that answer in place of slots, in both configs. */
+  /** Scenarios that answer instead of slots, in both configs. */
   readonly slots: Readonly<Record<string, readonly string[]>>;
   readonly withTexts: boolean;
   /** Is told how many recordings are done. */
@@ -26,7 +26,7 @@ export interface ReplayOptions {
 }
 
 /**
- * Runs recorded requests through two configs dry, one after the other, the oldest first. Throws a ConfigError, and an
+ * Runs recorded requests through two configs dry, one after another, the oldest first. Throws a ConfigError, and an
  * Error where the folder cannot be read.
  */
 export async function replay(options: ReplayOptions): Promise<ReplayReport> {
@@ -88,7 +88,7 @@ async function replayFile(
 ): Promise<string | undefined> {
   try {
     const recording = await recorded.read(name, secrets);
-    if (!recording) return 'it has been deleted meanwhile';
+    if (!recording) return 'it was deleted in the meantime';
     groups.add(recording.requestId, await old.send(recording), await now.send(recording));
     return undefined;
   } catch (error) {

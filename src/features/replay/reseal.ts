@@ -6,7 +6,7 @@ import type { ResealedPart } from '../feature.js';
 import { audit } from './audit.js';
 import { RecordedFiles } from './recorded-files.js';
 
-/** Encrypts the recordings of this machine anew, which is audited in their folders. */
+/** Re-encrypts the recordings of this machine, which is audited in their folders. */
 export async function resealRecordings(
   config: Config,
   cipher: CredentialCipher,

@@ -27,7 +27,7 @@ export class Side {
     this.#settings = settings;
   }
 
-  /** Throws a ConfigError, and an Error for a scenario that there is not. */
+  /** Throws a ConfigError, and an Error for an unknown scenario. */
   static async open(config: Config, openGateway: OpenGateway, settings: DrySettings): Promise<Side> {
     const side = new Side(await loadPlugins(config), openGateway, settings);
     await side.#gateway(whole);
@@ -41,7 +41,7 @@ export class Side {
     if (pauseMs > 0) await gateway.pass(pauseMs);
     const entering = recordedRequest(recording);
     const [outcome] = await withEntering(entering, () => gateway.send([requestOf(recording)]));
-    if (!outcome) throw new Error('the dry run has shown nothing of the request');
+    if (!outcome) throw new Error('the dry run recorded nothing about the request');
     return outcome;
   }
 

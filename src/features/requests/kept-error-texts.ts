@@ -20,7 +20,7 @@ export function errorTextKeeper(gateway: Gateway): (ended: Recorded) => void {
 
 /**
  * Error texts of a failed request, without the credentials of its caller and of the slots that it has called;
- * undefined where no error is known.
+ * undefined if no error is known.
  */
 function errorTextsOf({ ctx, state }: Exchange, secrets: KnownSecrets): ErrorTexts | undefined {
   const { failure, refusal, failedCalls, calls } = state.trace;

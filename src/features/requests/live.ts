@@ -50,9 +50,13 @@ export class LiveReaders {
     const { feed, closing, log, checkEveryMs = keepAliveMs } = this.#parts;
     if (closing.aborted) throw new GatewayError('shutting_down', 'This gateway is shutting down.');
     if (this.#tails.size >= maxReaders)
-      throw new GatewayError('rate_limited', `${maxReaders} readers are here already; close one of them.`, {
-        headers: { 'retry-after': '5' },
-      });
+      throw new GatewayError(
+        'rate_limited',
+        `${maxReaders} readers are already connected; close one of them.`,
+        {
+          headers: { 'retry-after': '5' },
+        },
+      );
     const tail = new Tail(() => this.#review(tail, isAllowed));
     this.#tails.add(tail);
     const unsubscribe = feed.subscribe((row) => {
@@ -68,7 +72,7 @@ export class LiveReaders {
     return sseBody(this.#events(tail), {
       keepAlive: ': keep-alive\n\n',
       keepAliveMs,
-      onFailure: (error) => log.warn({ err: error }, 'The stream of live requests has failed.'),
+      onFailure: (error) => log.warn({ err: error }, 'The stream of live requests failed.'),
     });
   }
 

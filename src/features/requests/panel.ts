@@ -33,8 +33,8 @@ function listRoute(gateway: Gateway, names: Names): Route {
     method: 'GET',
     path: '/api/panel/requests',
     summary:
-      'Requests to models, newest first. With `error_texts`, for admins, each failed one has its error text if one is ' +
-      'kept, and the call is an entry of the audit log.',
+      'Requests to models, newest first. With `error_texts`, for admins, each failed one has its error text if it is ' +
+      'kept, and the call is recorded in the audit log.',
     query: PageQuery,
     answers: { 200: ListOf(ExportedRequest, paging) },
     otherAnswerType: 'text/csv',
@@ -42,7 +42,7 @@ function listRoute(gateway: Gateway, names: Names): Route {
       const query = await withTeamId(services.store, filters);
       const isCsv = wantsCsv(ctx, as);
       const limit = asked ?? (isCsv ? maxCsvRows : 50);
-      if (!isCsv && limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, but for CSV`]);
+      if (!isCsv && limit > maxRows) throw invalid([`limit: must be at most ${maxRows}, except for CSV`]);
       const withTexts = texts === '1' || texts === 'true';
       const list = { filter: toFilter(query, gateway), limit, cursor, withTexts };
       const answer = async (): Promise<object> =>
@@ -59,7 +59,7 @@ function listRoute(gateway: Gateway, names: Names): Route {
 
 /** Entry of a call that reads many error texts; that of one request is none. */
 function auditTerms({ ip, state: { log, requestId } }: OperatorContext, actor: Actor): AuditTerms {
-  const noted = 'An operator has exported error texts of requests.';
+  const noted = 'An operator exported error texts of requests.';
   return { action: 'request.export_texts', actor, address: ip, requestId, log, noted };
 }
 
@@ -110,7 +110,7 @@ function detailRoute({ services, fleet }: Gateway, names: Names): Route {
     async handle({ id, actor }) {
       const place = rowOf(id);
       const row = place && (await find(place));
-      if (!row) throw new GatewayError('not_found', `There is no request ${JSON.stringify(id)}.`);
+      if (!row) throw new GatewayError('not_found', `Unknown request ${JSON.stringify(id)}.`);
       const detail = requestDetail(row, await names.ofKeys());
       return actor.role === 'admin'
         ? { ...detail, error_text: await errorTextReport(row, services) }

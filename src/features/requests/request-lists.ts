@@ -79,6 +79,6 @@ async function pageOf(
     return await ledger.requests(filter, { limit, ...(cursor !== undefined && { cursor }) });
   } catch (error) {
     if (cursor === undefined || !(error instanceof TypeError)) throw error;
-    throw invalid(['cursor: is not one that a page has ended with']);
+    throw invalid(['cursor: does not come from a previous page']);
   }
 }

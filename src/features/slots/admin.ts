@@ -40,10 +40,10 @@ export const adminRoutes: RoutesOf = ({ services: { slots } }) => [
     method: 'POST',
     path: '/admin/slots/:id/diagnose',
     summary:
-      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked.",
+      "Resolves the upstream's name, calls it through the slot's own proxy if any, and checks its credential.",
     scope: 'slots:diagnose',
     audit: 'slot.diagnose',
-    noted: 'An operator has had a slot diagnosed.',
+    noted: 'An operator diagnosed a slot.',
     answers: { 200: DiagnosisReport },
     async handle({ id, audit }) {
       findSlot(slots, id);
@@ -59,5 +59,5 @@ function findSlot(slots: Services['slots'], id: string): SlotStatus {
   const slot = listed.find((status) => status.id === id);
   if (slot) return slot;
   const known = listed.map((status) => `"${status.id}"`);
-  throw new GatewayError('not_found', `There is no slot "${id}"; there are ${known.join(', ') || 'none'}.`);
+  throw new GatewayError('not_found', `Unknown slot "${id}"; known slots: ${known.join(', ') || 'none'}.`);
 }

@@ -36,7 +36,7 @@ export const slotControls = ['text', 'number', 'boolean', 'choice', 'list', 'tex
 export interface SlotField {
   readonly keys: readonly string[];
   readonly control: (typeof slotControls)[number];
-  /** The only values that it may have; empty: any. */
+  /** Allowed values; empty: any. */
   readonly choices: readonly unknown[];
   readonly title: string | null;
   readonly description: string | null;

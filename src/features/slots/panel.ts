@@ -35,7 +35,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
     route({
       method: 'POST',
       path: '/api/panel/slots',
-      summary: 'Enters a slot, as it would stand under `slots:` in the config file.',
+      summary: 'Adds a slot, in the form it would have under `slots:` in the config file.',
       body: AnyObject,
       maxBodyBytes: maxEntryBytes,
       bodySchema: SlotSchema,
@@ -47,8 +47,8 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       method: 'PATCH',
       path: '/api/panel/slots/:id',
       summary:
-        'Changes a slot of the console by a merge patch; what comes back blanked (`***`) stays as it is. ' +
-        'Where its secrets are to go elsewhere, they must be sent again.',
+        'Changes a slot of the console by a merge patch; values sent back as `***` stay unchanged. ' +
+        'If its secrets would go to another address, they must be sent again.',
       body: AnyObject,
       maxBodyBytes: maxEntryBytes,
       bodySchema: patchSchema(SlotSchema),
@@ -59,7 +59,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
     route({
       method: 'DELETE',
       path: '/api/panel/slots/:id',
-      summary: 'Takes a slot of the console away; requests that are in it finish.',
+      summary: 'Removes a slot of the console; its requests in flight finish.',
       audit: 'slot.delete',
       answers: { 204: null },
       handle: ({ id, audit }) => editor.remove(id, audit),
@@ -109,9 +109,9 @@ function operationRoutes({ services: { slots } }: Gateway, editor: SlotEditor): 
     method: 'POST',
     path: '/api/panel/slots/:id/diagnose',
     summary:
-      "Resolves the upstream's name, calls it over the slot's own way out, and has its credential checked, in 10 s.",
+      "Resolves the upstream's name, calls it through the slot's own proxy if any, and checks its credential, in 10 s.",
     audit: 'slot.diagnose',
-    noted: 'An operator has had a slot diagnosed.',
+    noted: 'An operator diagnosed a slot.',
     answers: { 200: DiagnosisReport },
     async handle({ id, ctx, audit }) {
       const signal = AbortSignal.any([ctx.state.signal, AbortSignal.timeout(diagnosisTimeoutMs)]);
@@ -124,7 +124,7 @@ function operationRoutes({ services: { slots } }: Gateway, editor: SlotEditor): 
 }
 
 const summaries = {
-  pause: 'The slot takes no new requests until it is resumed; those it has go on.',
-  resume: 'Ready again, whatever was the matter with it.',
-  drain: 'As pause, said where the slot is to be taken away.',
+  pause: 'The slot takes no new requests until it is resumed; those in flight continue.',
+  resume: 'Makes the slot ready again, whatever its state was.',
+  drain: 'Like pause, for a slot that is going to be removed.',
 };

@@ -32,7 +32,7 @@ export const SlotReport = named(
     check_at: orNull(
       Type.String({
         format: 'date-time',
-        description: 'From then on one request at a time asks it all the same.',
+        description: 'From then on one request at a time tries it anyway.',
       }),
     ),
     cause: orNull(FailureReport),
@@ -51,7 +51,7 @@ export const SlotReport = named(
     weight: Type.Number(),
     models: Type.Array(Type.String()),
     upstream_models: Type.Record(Type.String(), Type.String(), {
-      description: "The upstream's own names of those models that have one.",
+      description: "The upstream's own names, for models that have one.",
     }),
     bindings: Type.Integer({ minimum: 0, description: 'Sessions that are bound to it.' }),
     windows: Type.Object({ '5h': WindowReport, '7d': WindowReport }),

@@ -71,6 +71,6 @@ function consoleSlot(
     settings,
     updatedAtMs: stored.updatedAtMs,
     status: problem === undefined ? status : undefined,
-    problem: problem ?? (status ? null : 'It has not been taken into the pool yet.'),
+    problem: problem ?? (status ? null : 'It is not active yet.'),
   };
 }

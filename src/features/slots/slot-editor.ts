@@ -55,7 +55,7 @@ export class SlotEditor {
     const known = all.map((each) => `"${each.id}"`).join(', ');
     throw new GatewayError(
       'not_found',
-      `There is no slot ${JSON.stringify(id)}; there are ${known || 'none'}.`,
+      `Unknown slot ${JSON.stringify(id)}; known slots: ${known || 'none'}.`,
     );
   }
 
@@ -63,7 +63,7 @@ export class SlotEditor {
   serving(id: string): string {
     const { status, problem } = this.find(id);
     if (status) return id;
-    throw new GatewayError('conflict', `Slot "${id}" does not serve: ${problem}`);
+    throw new GatewayError('conflict', `Slot "${id}" is disabled: ${problem}`);
   }
 
   create(entry: Entry, audit: AuditedAction): Promise<object> {
@@ -84,12 +84,9 @@ export class SlotEditor {
     const id = String(entry['id']); // it has been checked
     const slots = shownSlots(this.#gateway);
     const taken = slots.find((slot) => slot.id === id);
-    if (taken) throw new GatewayError('conflict', `There is a slot "${id}" already${at(taken)}.`);
+    if (taken) throw new GatewayError('conflict', `A slot "${id}" already exists${at(taken)}.`);
     if (slots.length >= maxSlots)
-      throw new GatewayError(
-        'conflict',
-        `There are ${maxSlots} slots already, the most that the console takes.`,
-      );
+      throw new GatewayError('conflict', `There are already ${maxSlots} slots, the maximum for the console.`);
     const atMs = now();
     await this.#put({ ...split(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
     const slot = this.find(id);
@@ -101,9 +98,9 @@ export class SlotEditor {
   async #change(id: string, patch: Entry, audit: AuditedAction): Promise<object> {
     const before = await this.#stored(id);
     if (Object.hasOwn(patch, 'id') && patch['id'] !== id)
-      throw invalid(['id: cannot be changed; enter a new slot and remove this one']);
+      throw invalid(['id: cannot be changed; add a new slot and remove this one']);
     if (before.problem !== undefined)
-      throw new GatewayError('conflict', `${before.problem} Or remove this slot and enter it again.`);
+      throw new GatewayError('conflict', `${before.problem} Or remove this slot and add it again.`);
     const old = { id, ...before.settings, account: before.account };
     const shown = shownSettings(this.find(id));
     const entry = patched(old, patch, shown);
@@ -137,11 +134,14 @@ export class SlotEditor {
   async #stored(id: string): Promise<StoredSlot> {
     const slot = this.find(id);
     if (slot.source === 'config')
-      throw new GatewayError('conflict', `Slot "${id}" is the config file's${at(slot)}; change it there.`);
+      throw new GatewayError(
+        'conflict',
+        `Slot "${id}" is defined in the config file${at(slot)}; change it there.`,
+      );
     const stored = await this.#gateway.services.store.slots.get(id);
     if (stored) return stored;
     await this.#gateway.slotsChanged(); // another instance has removed it
-    throw new GatewayError('not_found', `There is no slot "${id}" any more.`);
+    throw new GatewayError('not_found', `The slot "${id}" no longer exists.`);
   }
 
   /**

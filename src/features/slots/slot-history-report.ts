@@ -16,7 +16,7 @@ export const WindowForecast = Type.Object({
   latest: Nullable(
     Type.String({
       format: 'date-time',
-      description: 'At that of its slowest tenth; null: not before it resets.',
+      description: 'At the pace of its slowest tenth; null: not before it resets.',
     }),
   ),
   percent_per_hour: Nullable(Type.Number()),
@@ -44,9 +44,9 @@ export const SlotChangeReport = Type.Object({
   at: IsoTime,
   state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining']),
   reason: Nullable(Type.String({ description: 'Of a cooldown.' })),
-  until: Nullable(Type.String({ format: 'date-time', description: 'Its end, as known at its beginning.' })),
+  until: Nullable(Type.String({ format: 'date-time', description: 'Its expected end when it began.' })),
   cooling_models: Type.Array(Type.String()),
-  status: Nullable(Type.Integer({ description: "HTTP status of the upstream's answer behind it." })),
+  status: Nullable(Type.Integer({ description: "HTTP status of the upstream's answer that caused it." })),
   code: Nullable(Type.String()),
 });
 

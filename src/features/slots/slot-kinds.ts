@@ -29,7 +29,7 @@ const FieldReport = Type.Object({
   control: Type.Enum([...slotControls], {
     description: '`texts` is a map of texts, `map` one of other values, `json` any other value.',
   }),
-  choices: Type.Array(Type.Unknown(), { description: 'The only values that it may have; empty: any.' }),
+  choices: Type.Array(Type.Unknown(), { description: 'Allowed values; empty: any.' }),
   title: Nullable(Type.String()),
   description: Nullable(Type.String()),
   default: Type.Unknown({ description: 'null: it has none.' }),
@@ -42,12 +42,12 @@ const KindReport = Type.Object({
   use: Type.String({ description: 'Name in a slot: `upstream`, or `account.kind`.' }),
   title: Nullable(Type.String()),
   description: Nullable(Type.String()),
-  needs: Type.Array(Type.String(), { description: 'Keys of a slot that it cannot do without.' }),
+  needs: Type.Array(Type.String(), { description: 'Keys that a slot of this kind requires.' }),
   accounts: Nullable(
     Type.Array(Type.String(), { description: 'Kinds of account that fit an upstream; null: any.' }),
   ),
   fields: Type.Array(FieldReport, { description: 'Options: under `with`, or beside `account.kind`.' }),
-  problem: Nullable(Type.String({ description: 'Why no slot can have it.' })),
+  problem: Nullable(Type.String({ description: 'Why no slot can use it.' })),
 });
 
 /** The kinds of slots as sent by the console API. */

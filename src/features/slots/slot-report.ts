@@ -21,9 +21,11 @@ export const ShownSlotReport = named(
     updated_at: Nullable(IsoTime),
     forecast: Type.Object(
       { '5h': Nullable(WindowForecast), '7d': Nullable(WindowForecast) },
-      { description: 'Of the usage windows; null where the slot has none, or it has just been reset.' },
+      {
+        description: 'Forecast for the usage windows; null if the slot has none, or it has just been reset.',
+      },
     ),
-    problem: Nullable(Type.String({ description: 'Why it does not serve.' })),
+    problem: Nullable(Type.String({ description: 'Why it is disabled.' })),
   }),
 );
 

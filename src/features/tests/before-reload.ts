@@ -8,7 +8,7 @@ import type { TestVerdict } from '../../gateway/options.js';
 /** Max time that the tests of a config may take. */
 const testTimeoutMs = 60_000;
 
-/** Max failures that are told. */
+/** Max failures to report. */
 const maxFailures = 20;
 /** Max length of a failure. */
 const maxLength = 500;
@@ -27,7 +27,7 @@ export async function testConfig(
 ): Promise<TestVerdict> {
   if (!(await mayHaveTests(file))) return { passed: 0, failures: [] };
   const { output, end } = await run(['test', '--json', '--config', file], { env, signal, timeoutMs });
-  if (end === 'late') return failed(`The tests had not ended after ${timeoutMs / 1000} s.`);
+  if (end === 'late') return failed(`The tests did not end within ${timeoutMs / 1000} s.`);
   if (end === 'too long') return failed(`The report of the tests is larger than ${maxOutput / 2 ** 20} MB.`);
   return verdictOf(output) ?? failed(`The tests could not be run: ${clip(output.trim())}`);
 }

@@ -26,7 +26,7 @@ export interface Step {
   readonly path: Path;
   /** Time that passes before. */
   readonly afterMs: number;
-  /** Scenarios that answer in place of slots from here on. */
+  /** Scenarios that answer instead of slots from here on. */
   readonly slots: Readonly<Record<string, readonly string[]>>;
   readonly requests: readonly AskedRequest[];
 }

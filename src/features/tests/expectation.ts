@@ -34,7 +34,7 @@ export function compileExpectation(written: Written, complain: Complain, depth =
   const other = names.find((name) => !rules.includes(name));
   if (other === undefined) return compileRules(value, written, complain, depth);
   const cure = `${cureOfName(other)}; write "equal" around an object that has the key "${rules[0]}"`;
-  return refused(complain, [...at, other], `is no matcher, and stands beside one; ${cure}`);
+  return refused(complain, [...at, other], `is not a matcher, but stands beside one; ${cure}`);
 }
 
 function cureOfName(name: string): string {
@@ -53,7 +53,7 @@ function equalTo({ value, at, shape }: Written): Check {
     if (actual === value || Object.is(actual, value)) return []; // 0 is -0, and NaN is NaN
     const hint =
       value === null && actual === undefined
-        ? 'write { absent: true } for what is not there'
+        ? 'write { absent: true } for a missing value'
         : isPlace || actual === undefined
           ? undefined
           : 'write a matcher, or the keys to compare';
@@ -138,7 +138,7 @@ function compileFields(
 
 /** Shape of the value that a key names: of a known key as it stands, else of a path. */
 function fieldShape(shape: Shape, key: string): Shape | { readonly fault: string } {
-  if (shape === 'plain') return { fault: `is no matcher; ${cureOfName(key)}` };
+  if (shape === 'plain') return { fault: `is not a matcher; ${cureOfName(key)}` };
   if (shape === 'json') return shape;
   const path = parsePath(key);
   return path ? shapeAt(shape, path) : { fault: 'is not a path such as a.b[0].c' };

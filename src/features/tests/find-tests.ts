@@ -8,7 +8,7 @@ export interface TestSelection {
   /** Test files, or folders of them; empty: the tests of the config, in it and beside it. */
   readonly files: readonly string[];
   readonly config: string;
-  /** True where the caller has named the config: then files are run with it, whichever they name. */
+  /** True if the caller has named the config: then files are run with it, whichever they name. */
   readonly isNamed: boolean;
 }
 
@@ -73,7 +73,7 @@ const maxLength = 16 * 2 ** 20;
 
 async function textOf(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
+    const why = error.code === 'ENOENT' ? 'the file does not exist' : `cannot be read (${error.code})`;
     throw new ConfigError([problemOf(file, why)]);
   });
   if (text.length > maxLength) throw new ConfigError([problemOf(file, 'is larger than 16 MB')]);

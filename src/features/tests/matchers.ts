@@ -28,7 +28,7 @@ export const matchers: Readonly<Record<string, (given: Given) => Holds>> = {
     if (shape === 'plain' && typeof argument !== 'string')
       complain({
         path: at,
-        message: 'must be a text; several are { all: [{ contains: a }, { contains: b }] }',
+        message: 'must be a text; for several, write { all: [{ contains: a }, { contains: b }] }',
       });
     const inner = compile(argument, at, itemsOf(shape));
     return (actual) => {
@@ -92,7 +92,7 @@ function complainOfTypo(argument: unknown, at: Path, complain: Complain): void {
   if (names.some((name) => Object.hasOwn(matchers, name))) return;
   for (const name of names) {
     const meant = didYouMean(name, matcherNames);
-    const message = `is no matcher; did you mean "${meant}"? For a key of that name write "equal"`;
+    const message = `is not a matcher; did you mean "${meant}"? For a key of that name write "equal"`;
     if (meant !== undefined) complain({ path: [...at, name], message });
   }
 }
@@ -113,7 +113,7 @@ function compiled({ argument, at, complain }: Given): RE2JS | undefined {
 
 function each({ argument, at, shape, complain, compile }: Given): readonly Check[] {
   const items: readonly unknown[] = Array.isArray(argument) ? argument : [];
-  if (items.length === 0) complain({ path: at, message: 'must be a list of what may stand there' });
+  if (items.length === 0) complain({ path: at, message: 'must be a list of allowed values' });
   return items.map((item, index) => compile(item, [...at, index], shape));
 }
 

@@ -9,7 +9,7 @@ export interface Mismatch {
   readonly path: string;
   /** As written in the test: a value, or an object of matchers. */
   readonly expected: unknown;
-  /** True where `expected` is an object of matchers. */
+  /** True if `expected` is an object of matchers. */
   readonly isRule: boolean;
   /** Undefined: absent. */
   readonly actual: unknown;

@@ -12,7 +12,7 @@ export type Shape =
   | { readonly items: Shape }
   | { readonly entries: Shape; readonly isLowerCase?: boolean };
 
-/** Shape with the keys of a type, so that none of them is forgotten. */
+/** Shape with the keys of a type, so none of them is forgotten. */
 function keysOf<Value>(fields: Readonly<Record<keyof Value, Shape>>): Shape {
   return { fields };
 }

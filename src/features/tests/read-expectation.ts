@@ -7,7 +7,7 @@ import type { Check, Complain } from './mismatch.js';
 import { outcomeShape, shapeAt } from './outcome-shape.js';
 import { parsePath } from './value-path.js';
 
-/** Word in place of a value that `--update` writes. */
+/** Word instead of a value that `--update` writes. */
 const snapshot = 'snapshot';
 
 /** Reads what a request expects of its outcome. */

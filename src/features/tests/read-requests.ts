@@ -59,15 +59,14 @@ function complainBesideTogether(step: RawStep, at: Path, { complain }: Reading):
     });
 }
 
-/** Concurrent requests share what goes out, so that none has a last call of its own. */
+/** Concurrent requests share what goes out, so none has a last call of its own. */
 function complainOfShared(requests: readonly RawRequest[], at: Path, { complain }: Reading): void {
   if (requests.length < 2) return;
   for (const [index, { expect }] of requests.entries())
     for (const key of namedKeys(expect, 'upstream'))
       complain({
         path: [...at, index, 'expect', key],
-        message:
-          'cannot be told of one of several requests at once; write outgoing: { contains: { body: … } }',
+        message: 'cannot be expected of concurrent requests; write outgoing: { contains: { body: … } }',
       });
 }
 
@@ -131,9 +130,9 @@ function addressOf(raw: RawRequest, at: Path, { complain }: Reading): Pick<DryRe
   const [path = ''] = given;
   const message =
     given.length === 0
-      ? 'says no path; write "post: /v1/messages", "get: …", or "same: true"'
+      ? 'has no path; write "post: /v1/messages", "get: …", or "same: true"'
       : given.length > 1 || (raw.method !== undefined && raw.path === undefined)
-        ? 'says its path in more than one way; write "post", "get", or "method" and "path"'
+        ? 'gives its path in more than one way; write "post", "get", or "method" and "path"'
         : path.startsWith('/')
           ? undefined
           : `has the path "${path.slice(0, 80)}", which must start with /`;
@@ -164,9 +163,9 @@ export function readSlots(
   const entries = Object.entries(slots).map(([id, { scenario, status, retryAfter }]) => {
     const place = [...at, id];
     if (scenario !== undefined && status !== undefined)
-      complain({ path: place, message: 'has "scenario" and "status"; keep one of them' });
+      complain({ path: place, message: 'has both "scenario" and "status"; keep one of them' });
     if (retryAfter !== undefined && status === undefined)
-      complain({ path: [...place, 'retryAfter'], message: 'stands beside "status" only' });
+      complain({ path: [...place, 'retryAfter'], message: 'is allowed only beside "status"' });
     const answer = retryAfter === undefined ? String(status) : `${status} retry-after=${retryAfter}`;
     return [id, scenario === undefined ? [answer] : [scenario].flat()] as const;
   });

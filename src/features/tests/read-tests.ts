@@ -25,7 +25,7 @@ export interface TestFile {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Tests read from one file; all tests that are sound, whatever else is wrong. */
+/** Tests read from one file; all valid tests, whatever else is wrong. */
 export function readTestFile(text: string, file: string): TestFile {
   const source = readVerbatim(text, file);
   const { config } = source.value as Partial<RawTestFile>; // any value has properties
@@ -53,21 +53,21 @@ export function readConfigTests(text: string, file: string): TestFile {
 const check = compileCheck(TestFileSchema, { useDefaults: true });
 
 function readSource(source: Source, text: string): TestFile {
-  const { value, errors, isSound } = checkSourceBy(source.isYaml ? check : () => [], source);
+  const { value, errors, isValid } = checkSourceBy(source.isYaml ? check : () => [], source);
   const found: SchemaError[] = [...source.errors, ...errors];
-  const { tests: raw, defaults } = value as Partial<RawTestFile>; // each part is used only if it is sound
-  const sound = Array.isArray(raw) ? raw : [];
-  const defaultsOfAll = isSound(['defaults']) ? (defaults ?? {}) : {};
+  const { tests: raw, defaults } = value as Partial<RawTestFile>; // each part is used only if it is valid
+  const valid = Array.isArray(raw) ? raw : [];
+  const defaultsOfAll = isValid(['defaults']) ? (defaults ?? {}) : {};
   const bodies = new BodyFiles(path.dirname(source.file));
   const reading: Reading = {
     defaults: defaultsOfAll.request ?? {},
     readBody: (file) => bodies.read(file),
     complain: (problem) => void found.push(problem),
   };
-  const tests = sound.flatMap((test: RawTest, at) =>
-    isSound(['tests', at]) ? [readTest(over(defaultsOfAll, test), ['tests', at], source, reading)] : [],
+  const tests = valid.flatMap((test: RawTest, at) =>
+    isValid(['tests', at]) ? [readTest(over(defaultsOfAll, test), ['tests', at], source, reading)] : [],
   );
-  found.push(...duplicateNames(sound, source));
+  found.push(...duplicateNames(valid, source));
   return { file: source.file, text, tests, bodyFiles: bodies.names, problems: locate(found, source) };
 }
 
@@ -111,10 +111,13 @@ const reservedNames = new Set(['master', 'nobody']);
 
 function complainOfReserved(names: readonly string[], at: Path, { complain }: Reading): void {
   for (const name of names.filter((one) => reservedNames.has(one)))
-    complain({ path: [...at, name], message: `has no terms, as "${name}" is no key; give it another name` });
+    complain({
+      path: [...at, name],
+      message: `cannot have terms, as "${name}" is not a key; give it another name`,
+    });
 }
 
-/** Reports keys of a team that there is not. */
+/** Reports keys of an unknown team. */
 function complainOfTeams(
   { keys = {}, teams = {} }: Pick<RawTest, 'keys' | 'teams'>,
   at: Path,
@@ -124,7 +127,7 @@ function complainOfTeams(
     if (team === undefined || Object.hasOwn(teams, team)) continue;
     const meant = didYouMean(team, Object.keys(teams));
     const cure = meant === undefined ? `add it to "teams"` : `did you mean "${meant}"?`;
-    complain({ path: [...at, name, 'team'], message: `names a team that there is not; ${cure}` });
+    complain({ path: [...at, name, 'team'], message: `names an unknown team; ${cure}` });
   }
 }
 
@@ -139,7 +142,7 @@ function duplicateNames(tests: readonly unknown[], source: Source): readonly Sch
     return [
       {
         path: ['tests', at, 'name'],
-        message: `is the name of the test at line ${line} too; give it another`,
+        message: `is also the name of the test at line ${line}; give it another`,
       },
     ];
   });

@@ -5,9 +5,9 @@ export interface TestReport {
   readonly results: readonly TestResult[];
   /** Tests that were not run because another one says `only`. */
   readonly leftOut: number;
-  /** Expected values that have been written in place of `snapshot`. */
+  /** Expected values that have been written instead of `snapshot`. */
   readonly written: number;
-  /** Sentences about the run as a whole, such as placeholders in place of secrets. */
+  /** Sentences about the run as a whole, such as placeholders instead of secrets. */
   readonly warnings: readonly string[];
   /** Wall-clock time. */
   readonly durationMs: number;
@@ -38,7 +38,7 @@ export interface TestFailure {
     /** Path in the outcome, such as `answer.choices[0].message.content`. */
     readonly path: string;
     readonly expected: unknown;
-    /** True where `expected` is an object of matchers. */
+    /** True if `expected` is an object of matchers. */
     readonly isRule: boolean;
     /** Undefined: absent. */
     readonly actual: unknown;

@@ -32,7 +32,7 @@ export interface TestRun {
 const maxMs = 20_000;
 
 /**
- * Runs a test: all of its failures, and none of the engine's errors thrown. Throws a ConfigError where the pipeline
+ * Runs a test: all of its failures, and none of the engine's errors thrown. Throws a ConfigError if the pipeline
  * cannot be built, unless the test has the stages started: then one of these may be what fails.
  */
 export async function runTest(test: ConfigTest, config: Config, open: OpenEngine): Promise<TestRun> {
@@ -41,7 +41,7 @@ export async function runTest(test: ConfigTest, config: Config, open: OpenEngine
   const failures: TestFailure[] = [];
   const course = new Course(test, failures, outcomes);
   try {
-    await within(course.run(config, open), maxMs, `the test has not ended after ${maxMs / 1000} s`);
+    await within(course.run(config, open), maxMs, `the test did not end within ${maxMs / 1000} s`);
   } catch (error) {
     if (error instanceof ConfigError && test.settings.startsStages !== true) throw error;
     const message = error instanceof Error ? error.message : String(error);
@@ -112,11 +112,11 @@ function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome
   }));
   const refused = request.expectsConnections ? [] : outcome.refusedConnections;
   if (refused.length === 0) return failures;
-  const message = `a plugin has tried to connect to ${refused.join(', ')}, which a test does not let it`;
+  const message = `a plugin tried to connect to ${refused.join(', ')}, which a test does not allow`;
   return [...failures, { ...placeOf(test, request.path), message }];
 }
 
-/** Slots that there are not; `absent` holds for each key of theirs. */
+/** Unknown slots; `absent` holds for each of their keys. */
 function unknownSlots(
   test: ConfigTest,
   { slots }: AskedRequest,
@@ -130,7 +130,7 @@ function unknownSlots(
       const [id = path] = path.split('.', 1);
       const meant = didYouMean(id, ids);
       const cure = meant === undefined ? `there are ${ids.join(', ') || 'none'}` : `did you mean "${meant}"?`;
-      return { ...placeOf(test, at), message: `there is no slot "${id}"; ${cure}` };
+      return { ...placeOf(test, at), message: `unknown slot "${id}"; ${cure}` };
     });
 }
 
@@ -162,12 +162,12 @@ function placeOf(test: ConfigTest, path: Path): Pick<TestFailure, 'at' | 'place'
 
 type Slot = DryOutcome['slots'][string];
 
-/** Max slots that are told. */
+/** Max slots to report. */
 const maxSlots = 8;
 
 /**
  * The calls and the states of all slots in one line: `slots: one: overloaded, cooling until …; two: answered`.
- * Undefined where no slot was asked, and all are ready.
+ * Undefined if no slot was asked, and all are ready.
  */
 function causeOf({ calls, slots }: Pick<DryOutcome, 'calls' | 'slots'>): string | undefined {
   const all = Object.values(slots);

@@ -13,7 +13,7 @@ export interface TestOptions extends TestSelection {
   readonly open: OpenEngine;
   /** Refuses tests with `only` and `skip`. */
   readonly isCi?: boolean;
-  /** Values that `*.test.yaml` do not have yet are no failures, for they are written next. */
+  /** Values that `*.test.yaml` files do not have yet are not failures: they are written next. */
   readonly records?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface FinishedTest {
 }
 
 /**
- * Runs the tests of a config, one after the other. Throws a ConfigError for tests that are not written as they must
+ * Runs the tests of a config, one after another. Throws a ConfigError for tests that are not written as they must
  * be, and for a config that is refused.
  */
 export async function runTests(options: TestOptions): Promise<FinishedTests> {
@@ -75,7 +75,7 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
 function withUnrecorded(run: TestRun, test: ConfigTest, isWritable: boolean): TestRun {
   const cure = isWritable
     ? '`gw2api test --update` writes it'
-    : 'none is written into a config; move the test to a *.test.yaml';
+    : 'values are not written into a config; move the test to a *.test.yaml file';
   const failures = test.steps
     .flatMap(({ requests }) => requests.flatMap(({ snapshots }) => snapshots))
     .map(({ at }): TestFailure => {
@@ -98,17 +98,17 @@ function recordWarnings(runs: readonly FinishedTest[], env: Environment): readon
   );
   if (!records || env['GW_SECRET_KEY']) return [];
   return [
-    'a placeholder stands in for GW_SECRET_KEY, with which the stage record encrypts: set it where the gateway starts',
+    'a placeholder is used for GW_SECRET_KEY, with which the stage record encrypts: set it where the gateway runs',
   ];
 }
 
 function warningsOf(count: number, { names }: SecretPlaceholders): readonly string[] {
   const none =
     count === 0
-      ? ['there are no tests; write them under "tests:" or in a *.test.yaml beside the config']
+      ? ['no tests were found; write them under "tests:" or in a *.test.yaml beside the config']
       : [];
   if (names.length === 0) return none;
-  return [...none, `placeholders stand in for secrets that the environment lacks: ${names.join(', ')}`];
+  return [...none, `placeholders are used for secrets missing in the environment: ${names.join(', ')}`];
 }
 
 function refuseMarks(files: readonly FoundTests[]): void {
@@ -118,7 +118,7 @@ function refuseMarks(files: readonly FoundTests[]): void {
       return marks.map((mark) => ({
         at: test.positionOf([...test.path, mark]),
         path: `tests[${test.path.at(-1)}].${mark}`,
-        message: 'is refused by --ci; take it away, or run without --ci',
+        message: 'is refused by --ci; remove it, or run without --ci',
       }));
     }),
   );

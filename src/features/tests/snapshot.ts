@@ -38,7 +38,7 @@ export function snapshotOf({ key }: SnapshotPlace, first: DryOutcome, second: Dr
   return Object.fromEntries(entries);
 }
 
-/** True where a recorded value takes the outcome that it was made from. */
+/** True if a recorded value takes the outcome that it was made from. */
 export function takes(value: unknown, { key }: SnapshotPlace, outcome: DryOutcome): boolean {
   const expected = key === undefined ? value : { [key]: value };
   const problems: unknown[] = [];
@@ -49,7 +49,7 @@ export function takes(value: unknown, { key }: SnapshotPlace, outcome: DryOutcom
   return problems.length === 0 && check(outcome, '').length === 0;
 }
 
-/** Common part of two values; undefined where there is none. A list is whole or left out. */
+/** Common part of two values; undefined if there is none. A list is whole or left out. */
 function common(first: unknown, second: unknown): unknown {
   if (Array.isArray(first)) {
     if (!Array.isArray(second) || first.length !== second.length) return undefined;

@@ -33,7 +33,7 @@ export function testFileSchema(): Schema {
   };
 }
 
-/** A schema of ours with patterns in place of units, and expectations in full. */
+/** A schema of ours with patterns instead of units, and expectations in full. */
 function forEditors(schema: object): Schema {
   const entries = Object.entries(schema).map(([key, value]: [string, unknown]) => {
     if (key === 'expect' && isRecord(value))
@@ -73,19 +73,21 @@ function keysSchema(
 
 function matcherSchemas(): Schema {
   return {
-    matches: { type: 'string', description: 'A text in which this pattern (RE2) is found.' },
-    contains: { description: 'A text with this part, a list with such an item, an object with this key.' },
+    matches: { type: 'string', description: 'A text that contains a match of this pattern (RE2).' },
+    contains: {
+      description: 'A text that contains this text, a list with a matching item, or an object with this key.',
+    },
     not: { description: 'Anything else.' },
-    any: { type: 'array', minItems: 1, description: 'What one of these takes.' },
-    all: { type: 'array', minItems: 1, description: 'What each of these takes.' },
+    any: { type: 'array', minItems: 1, description: 'A value that at least one of these accepts.' },
+    all: { type: 'array', minItems: 1, description: 'A value that all of these accept.' },
     above: { type: 'number' },
     below: { type: 'number' },
     between: { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 },
     absent: { type: 'boolean' },
     length: {
       type: ['integer', 'object'],
-      description: 'Of a text, a list or an object; a number or a matcher.',
+      description: 'Length of a text, a list or an object; a number or a matcher.',
     },
-    equal: { description: 'This value and no more, also one that looks like a matcher.' },
+    equal: { description: 'Exactly this value, even if it looks like a matcher.' },
   };
 }

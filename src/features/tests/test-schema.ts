@@ -19,7 +19,7 @@ const SlotAnswer = Closed(
       'Scenarios of the simulator, each with its parameters: text, "cut after=5".',
       Type.Unsafe<string | readonly string[]>({ type: ['string', 'array'], items: Text, minLength: 1 }),
     ),
-    status: Told('The scenario of this number: an error.', Type.Integer({ minimum: 400, maximum: 599 })),
+    status: Told('The scenario of this status: an error.', Type.Integer({ minimum: 400, maximum: 599 })),
     retryAfter: Told('Seconds, beside "status".', Type.Integer({ minimum: 0 })),
   },
   { minProperties: 1 },
@@ -38,8 +38,8 @@ const limits = {
 };
 
 const Key = Closed({
-  models: Told('Models that the key may use; * is any text.', Type.Array(Text)),
-  slots: Told('Slots that the key may use; * is any text.', Type.Array(Text)),
+  models: Told('Models that the key may use; * matches any text.', Type.Array(Text)),
+  slots: Told('Slots that the key may use; * matches any text.', Type.Array(Text)),
   team: Told('Name of its team, one of "teams".', Text),
   ...limits,
 });
@@ -92,8 +92,8 @@ const Concurrent = Closed(asked);
 
 const Step = Closed({
   ...asked,
-  after: Told('Moves the clock on, before the request.', Duration()),
-  slots: Told('What answers in place of slots from this request on.', Slots),
+  after: Told('Advances the clock before the request.', Duration()),
+  slots: Told('Scenarios that replace slots from this request on.', Slots),
   together: Told('Requests that are sent at once.', Type.Array(Concurrent, { minItems: 1, maxItems: 100 })),
 });
 
@@ -105,7 +105,7 @@ const setting = {
       Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'] }),
     ),
   ),
-  slots: Told('What answers in place of the accounts of slots. Default: an ordinary answer.', Slots),
+  slots: Told('Scenarios that replace the accounts of slots. Default: an ordinary answer.', Slots),
   keys: Told('Terms of keys, by name. Default: none.', Type.Record(Type.String(), Key)),
   teams: Told(
     'Limits that the keys of a team share, by the name of the team.',
@@ -119,8 +119,8 @@ const setting = {
 export const TestSchema = Closed({
   name: Type.String({ minLength: 1, description: 'A true sentence about the config.' }),
   ...setting,
-  only: Told('Runs this test and no other one without it.', Type.Boolean()),
-  skip: Told('Why this test is not run.', Text),
+  only: Told('Runs only the tests with this flag.', Type.Boolean()),
+  skip: Told('Skips this test, for this reason.', Text),
   requests: Type.Array(Step, {
     minItems: 1,
     maxItems: 1000,
@@ -132,7 +132,7 @@ export const TestSchema = Closed({
 export const TestFileSchema = Closed({
   config: Told('The config, relative to this file. Default: that of the command line.', Text),
   defaults: Told(
-    'Settings of every test here, and what every request sends unless it says otherwise.',
+    'Settings of every test in this file, and defaults for every request.',
     Closed({ ...setting, request: Type.Optional(Closed(sent)) }),
   ),
   tests: Type.Array(TestSchema, { minItems: 1, maxItems: 10_000 }),

@@ -5,7 +5,7 @@ export type ValuePath = readonly (string | number)[];
 
 const segment = /\[(-?\d+)\]|([^.[\]]+)/g;
 
-/** Path of a text such as `choices[0].message.content` or `events[-1].data`; undefined where it is not one. */
+/** Path of a text such as `choices[0].message.content` or `events[-1].data`; undefined if it is not one. */
 export function parsePath(text: string): ValuePath | undefined {
   const path: (string | number)[] = [];
   let end = 0;

@@ -16,7 +16,7 @@ const reported = {
   name: Type.String(),
   last4: Type.String(),
   scopes: Type.Array(Type.String()),
-  created_by: Type.String({ description: 'Name of the operator who has issued it.' }),
+  created_by: Type.String({ description: 'Name of the operator who issued it.' }),
   created_at: IsoTime,
   expires_at: Nullable(IsoTime),
   last_used_at: Nullable(IsoTime),
@@ -43,7 +43,7 @@ export const panelRoutes: RoutesOf = ({ services }) => {
     route({
       method: 'GET',
       path: '/api/panel/admin-tokens',
-      summary: 'All admin tokens, newest first, and the scopes that there are; never the tokens themselves.',
+      summary: 'All admin tokens, newest first, and the known scopes; never the tokens themselves.',
       role: 'admin',
       answers: { 200: ListOf(AdminTokenReport, { scopes: Type.Array(AdminScopeReport) }) },
       handle: async () => ({
@@ -55,7 +55,7 @@ export const panelRoutes: RoutesOf = ({ services }) => {
     route({
       method: 'POST',
       path: '/api/panel/admin-tokens',
-      summary: 'Issues an admin token for scripts: `token` is shown here and never again.',
+      summary: 'Issues an admin token for scripts: `token` is shown only in this answer.',
       body: NewAdminToken,
       audit: 'token.create',
       answers: { 201: IssuedAdminToken },
@@ -64,7 +64,7 @@ export const panelRoutes: RoutesOf = ({ services }) => {
     route({
       method: 'DELETE',
       path: '/api/panel/admin-tokens/:id',
-      summary: 'Revokes an admin token; with `purge=true` it is removed for good.',
+      summary: 'Revokes an admin token; with `purge=true` it is deleted permanently.',
       query: Closed({ purge: Type.Optional(Type.Boolean()) }),
       audit: 'token.revoke',
       answers: { 200: AdminTokenReport, 204: null },
@@ -82,14 +82,17 @@ async function issueToken(
   const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : timeMs(expiresAt);
   refusePast(expiresAtMs, now());
   if ((await adminTokens.list()).length >= maxTokens)
-    throw new GatewayError('conflict', `There are ${maxTokens} admin tokens already; remove some for good.`);
+    throw new GatewayError(
+      'conflict',
+      `There are already ${maxTokens} admin tokens; delete some permanently.`,
+    );
   const scopes = [...new Set(body.scopes)];
   const fields = { name, scopes, createdBy: actor.name, ...(expiresAtMs !== undefined && { expiresAtMs }) };
   const { text, token } = issueAdminToken(fields, now());
   if (!(await adminTokens.add(token)))
     throw new GatewayError(
       'conflict',
-      `There is an admin token "${name}" already. Choose another name: the audit log names tokens by it.`,
+      `An admin token "${name}" already exists. Choose another name: the audit log identifies tokens by it.`,
     );
   keysChanged();
   audit.target = token.id;
@@ -138,5 +141,5 @@ function tokenReport(token: AdminToken): Static<typeof AdminTokenReport> {
 const maxTokens = 200;
 
 function noSuchToken(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no admin token ${JSON.stringify(id)}.`);
+  return new GatewayError('not_found', `Unknown admin token ${JSON.stringify(id)}.`);
 }

@@ -35,7 +35,9 @@ function usageRoute(gateway: Gateway, names: Names): Route {
       const asked = toUsageQuery(await withTeamId(store, query), gateway, now());
       const sums = await store.ledger.usage({ ...asked, limit: maxSums + 1 });
       if (sums.length > maxSums)
-        throw invalid([`by: there are more than ${maxSums} sums; ask for less time, or by a longer step`]);
+        throw invalid([
+          `by: the answer would have more than ${maxSums} sums; ask for a shorter time, or a longer step`,
+        ]);
       const nameOf = await nameOfGroup(asked.by, names);
       const latency = latencyReports(query.latency === false ? [] : await store.ledger.latency(asked));
       const report = (sum: UsageSum) => ({
@@ -65,7 +67,7 @@ const Query = Closed({
   ...filterFields,
   latency: Type.Optional(
     Type.Boolean({
-      description: 'False: without percentiles, which take the longest to find. Default true.',
+      description: 'False: omits percentiles, which take the longest to compute. Default: true.',
     }),
   ),
   tag: Type.Optional(
@@ -77,7 +79,7 @@ const Query = Closed({
   step: Type.Optional(
     Duration({
       description:
-        'Default 1h. Whole hours widen the time to whole hours; other steps are for up to 24 hours.',
+        'Default 1h. A step of whole hours extends the time to whole hours; other steps are limited to 24 hours.',
     }),
   ),
 });
@@ -136,15 +138,17 @@ function toUsageQuery(
   if (fromAsked >= toAsked) throw invalid(['from: must be before `to`']);
   const isHourly = stepMs % hourMs === 0;
   if (!isHourly && toAsked - fromAsked > maxUnsummedMs)
-    throw invalid([`step: must be whole hours, such as "1h", where the time is longer than 24 hours`]);
+    throw invalid([`step: must be whole hours, such as "1h", if the time is longer than 24 hours`]);
   const fromMs = isHourly ? Math.floor(fromAsked / hourMs) * hourMs : fromAsked;
   const toMs = isHourly ? Math.ceil(toAsked / hourMs) * hourMs : toAsked;
   const buckets = Math.ceil((toMs - fromMs) / stepMs);
   if (buckets > maxBuckets)
-    throw invalid([`step: makes ${buckets} buckets of this time; at most ${maxBuckets}: take a longer one`]);
+    throw invalid([
+      `step: makes ${buckets} buckets of this time, but at most ${maxBuckets} are allowed: use a longer one`,
+    ]);
   const where = toCondition(filters, gateway);
   if (toMs - fromMs > maxCountedMs && !isSummed(Object.keys(filters), by))
-    throw invalid(['from: these filters count request by request, which is for at most 31 days']);
+    throw invalid(['from: these filters count request by request, which is limited to 31 days']);
   return { fromMs, toMs, by: by ?? null, ...(tag !== undefined && { tag }), where, stepMs };
 }
 

@@ -5,7 +5,7 @@ import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/htt
 import type { SocketConnection } from './open-sockets.js';
 import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 
-/** Answer by HTTP, in place of a WebSocket. */
+/** Answer by HTTP, instead of a WebSocket. */
 export interface Refusal {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ interface Limits {
 
 /**
  * Sends the request of a handshake through the stages, which check the key. Resolves to their answer where it
- * lets nobody in, else to undefined. Throws a GatewayError where there is no WebSocket, or no answer in time.
+ * lets nobody in, else to undefined. Throws a GatewayError if there is no WebSocket, or no answer in time.
  */
 export async function shakeHands(
   request: Pick<InnerRequest, 'path' | 'headers'>,
@@ -45,7 +45,7 @@ export async function shakeHands(
     }
     if (route.connection.isAdmitted) return void answer.resume();
     leave();
-    throw new GatewayError('not_found', `There is no WebSocket at ${pathOf(request.path)}.`);
+    throw new GatewayError('not_found', `No WebSocket is served at ${pathOf(request.path)}.`);
   } finally {
     cancel();
     route.peer.off('close', leave);
@@ -98,8 +98,8 @@ interface OriginRules {
 }
 
 /**
- * Why a page may not open a WebSocket: a browser asks no leave before it does. A client that is no page sends
- * no origin; `*` among the origins lets in all.
+ * Why a page may not open a WebSocket: a browser does not ask for permission first. A client other than a page
+ * sends no origin; `*` among the origins lets in all.
  */
 export function originError(
   { headers, socket }: IncomingMessage,

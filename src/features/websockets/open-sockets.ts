@@ -54,7 +54,7 @@ export class OpenSockets {
 /** WebSocket from its handshake on, as its requests see it. */
 export class SocketConnection implements Handshake {
   kept: unknown;
-  /** Body of an error, as its format has it. */
+  /** Body of an error, as in its format. */
   errorBody: (error: GatewayError) => object = (error) => error.toJSON();
   readonly #sockets: OpenSockets;
   #release: (() => void) | undefined;
@@ -84,6 +84,6 @@ export class SocketConnection implements Handshake {
 }
 
 function tooMany(max: number): GatewayError {
-  const message = `This key has ${max} open WebSockets, the most that listen.webSockets.maxPerKey allows; close one.`;
+  const message = `This key has ${max} open WebSockets, the maximum of listen.webSockets.maxPerKey; close one.`;
   return new GatewayError('rate_limited', message);
 }

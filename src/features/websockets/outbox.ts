@@ -72,7 +72,7 @@ export class Outbox implements TurnSink {
     return bytesWritten - writableLength;
   }
 
-  /** Bytes that have come from or gone to the caller's machine. */
+  /** Bytes that have arrived from or gone to the caller's machine. */
   get movedBytes(): number {
     return this.#socket.bytesRead + this.takenBytes;
   }

@@ -169,7 +169,7 @@ function notText(): GatewayError {
 }
 
 function tooMany(): GatewayError {
-  const message = 'Too many messages wait for their turn; wait for the answers, or open another connection.';
+  const message = 'Too many messages are queued; wait for the answers, or open another connection.';
   return new GatewayError('rate_limited', message);
 }
 

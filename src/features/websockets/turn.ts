@@ -9,7 +9,7 @@ export interface TurnSink {
   onRoom(callback: () => void): void;
 }
 
-/** End of a turn: the status of its answer, and undefined where there was none, or it broke off. */
+/** End of a turn: the status of its answer, and undefined if there was none, or it broke off. */
 export type TurnEnd = (status: number | undefined) => void;
 
 /** One request of a WebSocket and its answer, event by event. */
@@ -17,7 +17,7 @@ export class Turn {
   readonly #request: ClientRequest;
   readonly #sink: TurnSink;
   #response: IncomingMessage | undefined;
-  /** Body of an answer that is no stream of events. */
+  /** Body of an answer that is not a stream of events. */
   readonly #body = new CollectedBytes();
 
   constructor(request: ClientRequest, sink: TurnSink, onEnd: TurnEnd) {

@@ -33,7 +33,7 @@ export interface WebSocketOptions extends SessionLimits, CallerLimits {
 interface Attempt {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** Bytes that have come after the request. */
+  /** Bytes that have arrived after the request. */
   readonly head: Buffer;
   readonly connection: SocketConnection;
 }

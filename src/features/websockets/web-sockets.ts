@@ -17,7 +17,7 @@ export function openWebSockets(gateway: Gateway): Opened<void> {
   };
 }
 
-/** Options by the config at the start, and its body limit in force; undefined where WebSockets are off. */
+/** Options by the config at the start, and its body limit in force; undefined if WebSockets are off. */
 function webSocketOptions(gateway: Gateway): WebSocketOptions | undefined {
   const { listen } = gateway.runtime.config;
   const { webSockets, headersTimeoutMs } = listen;

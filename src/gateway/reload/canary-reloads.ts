@@ -18,25 +18,25 @@ export interface CanaryReloads {
 
 /** Canary that has started. */
 export interface StartedCanary {
-  /** False where the other instances could not be reached. */
+  /** False if the other instances could not be reached. */
   readonly shared: boolean;
   readonly changes: ConfigDiff;
 }
 
 interface LocalCanaryReloads {
   start(prepared: Prepared, percent: number, onGivenUp?: () => void): Promise<ConfigDiff>;
-  /** Takes the candidate wholly. Throws `conflict` where no canary runs. */
+  /** Takes the candidate wholly. Throws `conflict` if no canary runs. */
   commit(): Promise<Taken>;
-  /** Ends the canary. Throws `conflict` where no canary runs. */
+  /** Ends the canary. Throws `conflict` if no canary runs. */
   cancel(): Promise<void>;
 }
 
 /** Name of the extension that brings them. */
 export const canaryReloads: ExtensionName<CanaryReloads> = { name: 'canary' };
 
-/** Canaries of a gateway. Throws `invalid_request` where no feature brings them. */
+/** Canaries of a gateway. Throws `invalid_request` if no feature brings them. */
 export async function canariesOf(gateway: Gateway): Promise<CanaryReloads> {
   const canaries = await gateway.find(canaryReloads);
-  if (!canaries) throw new GatewayError('invalid_request', 'canary: this gateway has none.');
+  if (!canaries) throw new GatewayError('invalid_request', 'canary: this gateway does not support canaries.');
   return canaries;
 }

@@ -94,7 +94,7 @@ export class CurrentConfig {
     });
   }
 
-  /** Takes a candidate. Throws `conflict` where it has ended. */
+  /** Takes a candidate. Throws `conflict` if it has ended. */
   takeCandidate(candidate: Candidate): Promise<Taken> {
     return this.#taking.run(async () => {
       if (this.#candidate !== candidate) throw new GatewayError('conflict', 'The canary has ended already.');
@@ -102,7 +102,7 @@ export class CurrentConfig {
     });
   }
 
-  /** Leaves a candidate, whose requests finish on it; false where it has ended already. */
+  /** Leaves a candidate, whose requests finish on it; false if it has ended already. */
   leaveCandidate(candidate: Candidate, end: CandidateEnd): Promise<boolean> {
     return this.#taking.run(async () => {
       if (this.#candidate !== candidate) return false;
@@ -187,7 +187,7 @@ export class CurrentConfig {
     try {
       if (!this.#options.closing.aborted) await this.#takeSlots();
     } catch (error) {
-      const message = 'The slots that another instance has changed could not be loaded.';
+      const message = 'The slots changed by another instance could not be loaded.';
       this.#options.log.error({ err: error }, message);
     }
   }

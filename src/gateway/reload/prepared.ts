@@ -13,14 +13,14 @@ export interface Prepared {
   /** Swaps in the config. If it throws, the old config stays. */
   take(): Promise<Taken>;
   /**
-   * Keeps its runtime beside the one in force, in place of an earlier candidate. `onEnd` is called when it is taken or
+   * Keeps its runtime beside the one in force, instead of an earlier candidate. `onEnd` is called when it is taken or
    * left.
    */
   hold(onEnd: (end: CandidateEnd) => void): Promise<Candidate>;
   leave(): Promise<void>;
 }
 
-/** Reason why a candidate has ended; `replaced`: another reload has come before. */
+/** Reason why a candidate has ended; `replaced`: another reload came first. */
 export type CandidateEnd = 'committed' | 'cancelled' | 'given_up' | 'replaced';
 
 /** New config with its runtime, beside the config in force. */

@@ -23,7 +23,7 @@ export class ReloadMetrics {
     for (const outcome of ['taken', 'refused']) this.#reloads.add({ outcome }, 0);
     this.#seconds = metrics.histogram(
       'gw2api_config_reload_seconds',
-      'Time that a reload has taken, from reading the config to the swap.',
+      'Duration of a reload, from reading the config to the swap.',
       [],
       bounds,
     );
@@ -52,7 +52,7 @@ export class ReloadMetrics {
     );
     metrics.gauge(
       'gw2api_config_last_reload_success_timestamp_seconds',
-      'Unix time since which the config in force is.',
+      'Unix time at which the current config came into force.',
       [],
       () => [{ labels: {}, value: this.#takenAtMs / 1000 }],
       { across: 'max' },

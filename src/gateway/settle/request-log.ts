@@ -40,7 +40,7 @@ function lineOf(record: RequestRecord, cost: LedgerCost | undefined): object {
   };
 }
 
-/** Name of a model as a line has it: callers write any text there. */
+/** Name of a model for a log line: callers may write any text there. */
 function cut(model: string | undefined): string | undefined {
   return model === undefined || model.length <= maxModel ? model : `${model.slice(0, maxModel)}…`;
 }

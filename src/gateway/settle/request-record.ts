@@ -3,7 +3,7 @@ import type { StagePlace } from '../../plugin/core.js';
 
 /** Log record of one request, made when its response has closed. Never a body, never a secret. */
 export interface RequestRecord {
-  /** The request's id, as its other log lines have it. */
+  /** The request's id, as in its other log lines. */
   readonly id: string;
   readonly method: string;
   readonly path: string;

@@ -47,7 +47,7 @@ function localOptions(
 ): readonly string[] {
   return localPaths(written, plugin.options).map(
     (path) =>
-      `${writePath([part, ...path])}: reads the machine of the gateway; only a slot of the config file may set it`,
+      `${writePath([part, ...path])}: gives access to the gateway's machine; only a slot of the config file may set it`,
   );
 }
 
@@ -71,7 +71,7 @@ function unnamedPlugin(field: string, use: string, known: readonly string[]): re
   const meant = didYouMean(use, known);
   const cure = meant
     ? `did you mean "${meant}"?`
-    : 'the console takes others only if a slot of the config file names them';
+    : 'the console accepts others only if a slot of the config file uses them';
   return [`${field}: "${use}" is not built in; ${cure}`];
 }
 

@@ -62,15 +62,15 @@ export class SlotSources {
     const read = await Promise.all(
       own.map(async (slot) => ({ stored: slot, ...(await readStored(slot, config)) })),
     );
-    const sound = read.flatMap(({ slot }) => (slot ? [slot] : []));
-    const refusals = await this.#serve(configured, sound, this.#tried(read), replacements);
+    const valid = read.flatMap(({ slot }) => (slot ? [slot] : []));
+    const refusals = await this.#serve(configured, valid, this.#tried(read), replacements);
     this.#console = read.map(({ stored: slot, problem = refusals.get(slot.id) }) => ({
       stored: slot,
       ...(problem !== undefined && { problem }),
     }));
     for (const { stored: slot, problem } of this.#console)
       if (problem !== undefined)
-        this.#log.error({ slot: slot.id, problem }, 'A slot of the console does not serve.');
+        this.#log.error({ slot: slot.id, problem }, 'A slot of the console is disabled by a problem.');
   }
 
   /** Reads the stored slots; if the store cannot be read, the last known slots are kept. */
@@ -99,7 +99,7 @@ export class SlotSources {
         await this.#pool.reload([...configured, ...first], replacements);
         return this.#addEach([...configured, ...first], without(stored, first));
       } catch (error) {
-        this.#log.debug({ err: error }, 'Not all slots could be loaded together.');
+        this.#log.debug({ err: error }, 'The slots could not all be loaded together.');
       }
     }
     await this.#pool.reload(configured, replacements);

@@ -71,7 +71,7 @@ function timesOf({ upTo, faults, skips }: Sums): StageTimes {
   return { count, p50Ms, p95Ms, faults, skips };
 }
 
-/** Quantile as Prometheus has it: linear within its bucket; above the last bound, that bound. */
+/** Quantile as in Prometheus: linear within its bucket; above the last bound, that bound. */
 function quantileMs(buckets: readonly (readonly [number, number])[], share: number): number {
   const rank = share * (buckets.at(-1)?.[1] ?? 0);
   let [below, before] = [0, 0];

@@ -41,7 +41,7 @@ export type LogFormat = (typeof logFormats)[number];
 /** Max buffering time of a line: each write is a system call that blocks the event loop. */
 const gatherMs = 20;
 
-/** Logger on standard output, flushed when the process exits. `pretty`: lines for people in place of JSON. */
+/** Logger on standard output, flushed when the process exits. `pretty`: lines for people instead of JSON. */
 export async function processLog(level: string, format: LogFormat = 'json'): Promise<Logger> {
   const shown = format === 'pretty' ? { shown: await prettyLines() } : {};
   const onReadAgain = (lost: object): void => log.warn({ dropped: lost }, linesLost);

@@ -45,10 +45,10 @@ export class PrometheusMetrics implements Metrics {
       this.gauge(name, help, ['cache'], () => this.#fills(field));
     gauge(
       'gw2api_cache_entries',
-      'What a cache, a queue or the like in memory has at the moment.',
+      'Current number of entries of a cache, a queue or a similar structure in memory.',
       'entries',
     );
-    gauge('gw2api_cache_capacity', 'The most that it can have.', 'capacity');
+    gauge('gw2api_cache_capacity', 'Its capacity.', 'capacity');
   }
 
   /** Registers a counter, or returns the existing one: counts continue after a reload. */
@@ -149,12 +149,12 @@ export class PrometheusMetrics implements Metrics {
 
   /** Validated at registration, so that a bad metric fails its own plugin and not `/metrics`. */
   #claim(kind: string, name: string, labels: readonly string[]): void {
-    if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new Error(`"${name}" is no name for a metric`);
+    if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new Error(`"${name}" is not a valid metric name`);
     const wrong = labels.find((label) => !/^[a-zA-Z_]\w*$/.test(label));
-    if (wrong !== undefined) throw new Error(`"${wrong}" is no label for the metric "${name}"`);
+    if (wrong !== undefined) throw new Error(`"${wrong}" is not a valid label for the metric "${name}"`);
     const shape = `${kind} with ${labels.join(', ') || 'no labels'}`;
     const known = this.#shapes.get(name) ?? shape;
-    if (known !== shape) throw new Error(`there is a metric "${name}" already, a ${known}`);
+    if (known !== shape) throw new Error(`a metric "${name}" already exists, a ${known}`);
     this.#shapes.set(name, shape);
   }
 

@@ -4,7 +4,7 @@ import { printable } from '../../kit/printable.js';
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
 
-/** A log line for people, from the JSON of the logger; what is no such line stays as it is. */
+/** A log line for people, from the JSON of the logger; any other line stays as it is. */
 export function prettyLine(json: string, hasColors: boolean): string {
   const line = parsed(json);
   if (!line) return json;

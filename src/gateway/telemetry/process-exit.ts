@@ -6,7 +6,7 @@ export async function exitWhenWritten(code: number): Promise<never> {
   return process.exit(code);
 }
 
-/** True where another program reads standard output, which may not do so; a file or a terminal is written at once. */
+/** True if another program reads standard output, which may not do so; a file or a terminal is written at once. */
 export function isPipe(): boolean {
   try {
     const stat = fstatSync(1);

@@ -14,7 +14,7 @@ const misnamed = [
   'nodejs_active_resources_total',
 ];
 
-/** Gauge that measures the delays of the event loop, and begins anew, each time it is collected. */
+/** Gauge of the event loop's delays, which starts over each time it is collected. */
 interface LagGauge {
   collect: () => void;
 }

@@ -45,10 +45,9 @@ export class StageMetrics {
 }
 
 const faultsHelp =
-  'Requests that a stage has failed by an error that was no answer, or by running out of time.';
-const skipsHelp = 'Requests that went on without a stage that had failed, as its onError says.';
+  'Requests that a stage failed by an error that was not an answer, or by running out of time.';
+const skipsHelp = 'Requests that continued without a failed stage, as its onError allows.';
 
 const maxStages = 1000;
 
-const secondsHelp =
-  "A stage's own time in a request: before it has called next, and after that has returned.";
+const secondsHelp = "A stage's own time in a request: before it calls next, and after next has returned.";

@@ -36,7 +36,7 @@ export function compileCheck(
 const unitKeyword = {
   keyword: 'unit',
   compile: (unit: keyof typeof units) => {
-    if (!Object.hasOwn(units, unit)) throw new Error(`there is no unit "${unit}"`);
+    if (!Object.hasOwn(units, unit)) throw new Error(`unknown unit "${unit}"`);
     return (value: unknown) => units[unit].parse(value) !== undefined;
   },
 };

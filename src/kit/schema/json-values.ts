@@ -61,7 +61,7 @@ function endOfString(json: Buffer, start: number): number {
   }
 }
 
-/** True where an odd number of backslashes stands before `at`; none before `start` counts. */
+/** True if an odd number of backslashes stands before `at`; none before `start` counts. */
 function isEscaped(json: Buffer, start: number, at: number): boolean {
   let first = at;
   while (first > start && json[first - 1] === backslash) first -= 1;

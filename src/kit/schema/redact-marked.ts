@@ -1,7 +1,7 @@
 import { isRecord } from './record.js';
 import { itemSchemas, keySchemas, schemaBranches } from './schema-branches.js';
 
-/** Text in place of a secret. */
+/** Text instead of a secret. */
 export const blank = '***';
 
 /**

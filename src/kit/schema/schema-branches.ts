@@ -17,7 +17,7 @@ export interface SchemaBranch {
 
 /**
  * Schemas with all that may hold for the same value: alternatives, conditions and references within `root`,
- * each once. Undefined where a reference cannot be followed.
+ * each once. Undefined if a reference cannot be followed.
  */
 export function schemaBranches(
   schemas: readonly unknown[],
@@ -49,7 +49,7 @@ function partsOf(branch: Readonly<Record<string, unknown>>): readonly unknown[] 
   ];
 }
 
-/** Schema at a JSON pointer within the root: `#/$defs/login`, or `#`; undefined where there is none. */
+/** Schema at a JSON pointer within the root: `#/$defs/login`, or `#`; undefined if there is none. */
 function targetOf(reference: unknown, root: unknown): unknown {
   if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;
   let at = root;

@@ -18,7 +18,7 @@ export interface SchemaError {
 export function describe(error: ErrorObject): SchemaError {
   const path = pointerToPath(error.instancePath);
   if (error.parentSchema?.['secret'] === true && quoting.has(error.keyword))
-    return { path, message: 'is not valid; its value is a secret and not shown' };
+    return { path, message: 'is not valid; its value is a secret and is not shown' };
   const describeKeyword = descriptions[error.keyword];
   return describeKeyword ? describeKeyword(error, path) : { path, message: error.message ?? 'is not valid' };
 }

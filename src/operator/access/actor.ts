@@ -24,7 +24,7 @@ export function requireRole(actor: Actor, { method, role }: Guarded): void {
   if (needed === 'viewer' || actor.role === 'admin') return;
   const message = isRead(method)
     ? 'Only admins may see this, and you are signed in as a viewer.'
-    : 'Only admins may change something, and you are signed in as a viewer.';
+    : 'Only admins may make changes, and you are signed in as a viewer.';
   throw new GatewayError('forbidden', message);
 }
 

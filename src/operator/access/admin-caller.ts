@@ -45,8 +45,7 @@ export async function requireAdminScope(
  */
 export async function requireMasterKey(key: string, keys: Keys, area: string): Promise<void> {
   const known = await keys.check(key);
-  if (!known)
-    throw new GatewayError('invalid_api_key', 'The API key is not known here, has expired or was revoked.');
+  if (!known) throw new GatewayError('invalid_api_key', 'The API key is unknown, expired or revoked.');
   if (known.kind === 'key')
     throw new GatewayError('forbidden', `A protocol key may call /v1/* only; ${area} needs the master key.`);
 }

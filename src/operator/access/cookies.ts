@@ -30,7 +30,7 @@ interface SessionCookies extends CookiePlace {
   readonly maxAgeSeconds: number;
 }
 
-/** Sets the cookies of a session in place of those that the browser has; empty values take them away. */
+/** Sets the cookies of a session instead of those that the browser has; empty values remove them. */
 export function setSessionCookies(ctx: OperatorContext, cookies: SessionCookies): void {
   const { token, csrfToken, ...terms } = cookies;
   const other = { ...cookies, isSecure: !cookies.isSecure };
@@ -53,7 +53,7 @@ interface PrivateCookie extends CookiePlace {
   readonly maxAgeSeconds: number;
 }
 
-/** Sets a cookie that no script reads; an empty value takes it away. */
+/** Sets a cookie that no script reads; an empty value removes it. */
 export function setPrivateCookie(ctx: OperatorContext, cookie: PrivateCookie): void {
   setCookie(ctx, { ...cookie, isHidden: true });
 }

@@ -70,12 +70,12 @@ export class Sessions {
     if (!this.#allows(passwordActor.kind))
       throw new GatewayError(
         'forbidden',
-        'This console takes no passwords; sign in with the OpenID provider.',
+        'This console does not accept passwords; sign in with the OpenID provider.',
       );
     const takeBack = await this.attempt(ctx);
     const isRight = timingSafeEqual(sha256(password), this.#password) && this.#gateway.panelPassword !== '';
     if (!isRight) {
-      ctx.state.log.warn({ address: ctx.ip }, 'A login to the console had a wrong password.');
+      ctx.state.log.warn({ address: ctx.ip }, 'A login to the console used a wrong password.');
       throw new GatewayError('wrong_password', 'That is not the password of this console.');
     }
     await takeBack();
@@ -208,7 +208,7 @@ export class Sessions {
     const { sessionIdleMs = Infinity } = this.#settings;
     if (now() - lastSeenAtMs < Math.min(seenEveryMs, sessionIdleMs / 10)) return;
     store.sessions.touch(tokenHash, now()).catch((error: unknown) => {
-      log.debug({ err: error }, 'The last request of a session could not be noted.');
+      log.debug({ err: error }, 'The last request time of a session could not be stored.');
     });
   }
 
@@ -226,7 +226,7 @@ export class Sessions {
     try {
       return await this.#gateway.services.store.sessions.get(this.#tokens.hash(token));
     } catch (cause) {
-      const message = 'The session cannot be checked at the moment; try again.';
+      const message = 'The session cannot be checked right now; try again.';
       const headers = { 'retry-after': '1' };
       throw new GatewayError('store_unavailable', message, { headers, cause });
     }
@@ -244,7 +244,7 @@ const lifetimeMs = 12 * 3_600_000;
 /** Max age of the stored time of the last request. */
 const seenEveryMs = 60_000;
 
-/** Header of a request that a page makes by itself, with nobody at it: it does not keep a session from its timeout. */
+/** Header of a request that a page makes automatically, without a user: it does not keep a session from its timeout. */
 const unattendedHeader = 'x-gw-unattended';
 
 /**
@@ -264,10 +264,7 @@ function requireCsrfToken(ctx: OperatorContext, cookie = '', { csrfHash }: Conso
   const sent = ctx.get('x-csrf-token');
   const isSame = timingSafeEqual(sha256(sent), sha256(cookie));
   if (isSame && timingSafeEqual(sha256(sent), Buffer.from(csrfHash, 'hex'))) return;
-  throw new GatewayError(
-    'forbidden',
-    'A change by a session needs the header x-csrf-token with the value of the cookie gw_csrf.',
-  );
+  throw new GatewayError('forbidden', 'Changes by a session need the cookie gw_csrf as header x-csrf-token.');
 }
 
 /** Text of a header as one line of bounded length. */

@@ -50,6 +50,6 @@ function faultOf(authorization: string): string {
   if (/^basic$/i.test(scheme))
     return 'The header "Authorization" uses the scheme Basic, which is not supported here.';
   if (rest.length === 0)
-    return 'The header "Authorization" holds a text without the word Bearer in front of it.';
-  return 'The header "Authorization" uses another scheme than Bearer, which is not supported here.';
+    return 'The header "Authorization" contains a value without the word Bearer in front of it.';
+  return 'The header "Authorization" uses a scheme other than Bearer, which is not supported here.';
 }

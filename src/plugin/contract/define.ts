@@ -33,7 +33,7 @@ export interface StageParts<
    * Its error is a problem of the config; `check` does not call it.
    */
   start?(): void | Promise<void>;
-  /** Asks what the stage depends on, for `check --online`; throws where it cannot do its work. */
+  /** Asks what the stage depends on, for `check --online`; throws if it cannot do its work. */
   probe?(): void | Promise<void>;
   /** Closes what the stage has open; called after the last response, also where `start` was not or failed. */
   dispose?(): void | Promise<void>;

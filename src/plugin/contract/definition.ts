@@ -27,7 +27,7 @@ export function definitionFault(
   if (unknown !== undefined) return `has the unknown field "${unknown}"; ${cureOf(unknown, fields)}`;
   const level: unknown = 'api' in definition ? definition.api : undefined;
   if (level === undefined || level === apiLevel) return undefined;
-  const cure = 'take a version of the plugin, or of gw2api, that fits the other one';
+  const cure = 'use versions of the plugin and of gw2api that fit each other';
   return `has \`api: ${JSON.stringify(level)}\`, but the plugin API of this gateway has level ${apiLevel}; ${cure}`;
 }
 

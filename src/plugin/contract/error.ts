@@ -53,7 +53,7 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * Kind of failure of an upstream call. `status`: an HTTP error answer, or an `error` event in place of
+ * Kind of failure of an upstream call. `status`: an HTTP error answer, or an `error` event instead of
  * content; `foreign`: an answer that is not of this protocol; `reused`: the connection had served before, so
  * that a closed socket says nothing about the slot. `waitedFor`: the part of the answer that a timeout of
  * `afterMs` was for, its headers or its first content.
@@ -143,7 +143,7 @@ export function changedError(error: GatewayError, changes: ErrorChanges): Gatewa
   });
 }
 
-/** The error as callers are told it. */
+/** The error as shown to callers. */
 export function forCaller(error: GatewayError): GatewayError {
   const { callersMessage: message } = error;
   return message === undefined
@@ -151,14 +151,14 @@ export function forCaller(error: GatewayError): GatewayError {
     : changedError(error, { message, callersMessage: undefined, cause: error });
 }
 
-/** The error that operators are told, of one that may be `forCaller`. */
+/** The error shown to operators, of one that may be `forCaller`. */
 export function forOperator(error: GatewayError): GatewayError {
   const { cause, message } = error;
   return isGatewayError(cause) && cause.callersMessage === message ? cause : error;
 }
 
 /**
- * Error in place of a provider's refusal of the gateway's own credential (401), which callers would take for one of
+ * Error instead of a provider's refusal of the gateway's own credential (401), which callers would take for one of
  * theirs and log out; any other error as it is.
  */
 export function withoutRefusal(error: GatewayError): GatewayError {
@@ -184,7 +184,7 @@ export function withHeaders(error: GatewayError, headers: Readonly<Record<string
 /** Converts a thrown value to a GatewayError; an unexpected one becomes `internal` without its text. */
 export function toGatewayError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
-  return new GatewayError('internal', 'The gateway failed on this request; its log says why.', {
+  return new GatewayError('internal', 'The gateway failed on this request; see its log.', {
     cause: error,
   });
 }

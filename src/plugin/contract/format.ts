@@ -75,8 +75,8 @@ export interface ReplyEncoder {
   /** Heartbeat, sent after a silence (by default 15 s); absent: none. */
   readonly keepAlive?: string;
   /**
-   * Event in place of the heartbeat after 120 s without one, for clients whose timers a comment does not reset;
-   * empty where there is none yet. Called between two pieces of `stream`.
+   * Event instead of the heartbeat after 120 s without one, for clients whose timers a comment does not reset;
+   * empty if there is none yet. Called between two pieces of `stream`.
    */
   readonly longSilence?: () => string | Uint8Array;
 }

@@ -57,7 +57,7 @@ export interface Host {
   notice(text: string): void;
   /** Limits announced by the stages of this pipeline; complete once it serves. */
   limits(): Limits;
-  /** True where this machine alone reaches the gateway: it listens on a loopback address, behind no proxy. */
+  /** True if this machine alone reaches the gateway: it listens on a loopback address, behind no proxy. */
   readonly isLocal: boolean;
   /** True for a client whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
@@ -91,7 +91,7 @@ export interface Host {
  * throws `store_unavailable` (503).
  */
 export interface PluginStorage {
-  /** Undefined where there is none, or its lifetime is over. */
+  /** Undefined if there is none, or its lifetime is over. */
   get(key: string): Promise<Json | undefined>;
   /**
    * Sets a value of at most 64 KB as JSON, under a key of at most 200 characters. Throws a RangeError beyond
@@ -102,7 +102,7 @@ export interface PluginStorage {
     value: Json,
     options?: { /** Lifetime; default: no end. */ readonly ttlMs?: number },
   ): Promise<void>;
-  /** Returns false where there was none. */
+  /** Returns false if there was none. */
   delete(key: string): Promise<boolean>;
   /** Entries in the order of their keys: at most `limit` (100, at most 1000), from after the key `after`. */
   list(

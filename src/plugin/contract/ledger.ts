@@ -76,7 +76,7 @@ export interface UsageQuery {
   readonly limit?: number;
   /**
    * All instances write the rows first that wait there, as far as they answer; default: this one only. What the store
-   * does not take now is in a single sum (`by: null`) of whole days of a key or a team all the same. `waiting`: only
+   * does not take now is in a single sum (`by: null`) of whole days of a key or a team anyway. `waiting`: only
    * those rows, without asking the store.
    */
   readonly everywhere?: boolean | 'waiting';

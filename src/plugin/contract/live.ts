@@ -61,7 +61,7 @@ export interface SharedMap {
 export interface Permits {
   /**
    * Takes a permit for this instance, unless all instances together hold `limit`; synchronous if no other
-   * instance has to be asked. If it is refused although there seemed to be room, watchers are notified a
+   * instance must be asked. If it is refused although there seemed to be room, watchers are notified a
    * moment later.
    */
   take(slot: string, limit: number): boolean | Promise<boolean>;
@@ -99,7 +99,7 @@ export interface Meters {
   read(meter: string): Promise<MeterReading | undefined>;
   /**
    * Opens a window that starts at `used`, unless one is open. What it starts at is kept elsewhere too: after an
-   * outage in which it was used here it is closed, to be opened anew.
+   * outage in which it was used here it is closed, to be reopened.
    */
   open(meter: string, used: number, windowMs: number): Promise<void>;
   /** Adds `amount` to a window that `open` has opened; undefined, and nothing is added, if none is open. */
@@ -115,7 +115,7 @@ export interface Meters {
 export interface Claims {
   /**
    * Claims a name for a value, unless it is claimed already and not for `instead`. Returns the value that
-   * holds the claim; synchronous if no other instance has to be asked.
+   * holds the claim; synchronous if no other instance must be asked.
    */
   take(name: string, value: string, options: ClaimOptions): string | Promise<string>;
   /** Releases the claim, if it is for this value. */

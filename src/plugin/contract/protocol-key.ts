@@ -33,7 +33,7 @@ export interface FormerSecret extends KeySecret {
   readonly endsAtMs: number;
 }
 
-/** Limits of one key or team; an absent field is no limit. */
+/** Limits of one key or team; an absent field means no limit. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
   /** Input and output tokens as shown to the caller, cache reads and writes included; as in the next two. */

@@ -33,7 +33,7 @@ export interface RouteRequest {
   /** Parameters of the path, decoded. */
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
-  /** Undefined where the route takes requests without a caller. */
+  /** Undefined if the route takes requests without a caller. */
   readonly caller: Caller | undefined;
 }
 
@@ -68,6 +68,6 @@ export interface ServedRoute extends RoutePath {
   /** Format whose requests come by this path. */
   readonly format: string | undefined;
   readonly page: string | undefined;
-  /** Undefined where the stages answer. */
+  /** Undefined if the stages answer. */
   readonly handler: Koa.Middleware | undefined;
 }

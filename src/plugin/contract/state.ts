@@ -14,7 +14,7 @@ export interface Additions {
   readonly tools: readonly Tool[];
   /** Cache markers of the request that the gateway has added, or given a ttl; absent: none. */
   readonly markers?: AddedMarkers | undefined;
-  /** True where the gateway has set the request's `max_tokens`; absent: the caller has. */
+  /** True if the gateway has set the request's `max_tokens`; absent: the caller has. */
   readonly limit?: true | undefined;
 }
 
@@ -108,7 +108,7 @@ export interface GatewayState {
   readonly onSettled: (listener: (outcome: Outcome) => void | Promise<void>) => void;
   readonly trace: Trace;
 
-  /** By the core: the model that the path names, in place of that of the body; absent: none. */
+  /** By the core: the model that the path names, instead of that of the body; absent: none. */
   pathModel: string;
   /** By auth. */
   caller: Caller;
@@ -118,11 +118,11 @@ export interface GatewayState {
   request: MessagesRequest;
   /** By format-decode: `stream: false` or `x-gw-delivery: verified` means whole. */
   delivery: 'stream' | 'whole';
-  /** By rate-limit: true where a budget counts the cost, so that only slots with a known price may answer. */
+  /** By rate-limit: true if a budget counts the cost, so that only slots with a known price may answer. */
   budgeted: boolean;
   /** By format-decode: number of answers that the request asks for, each by a call of its own: `n`, and several prompts. */
   answers: number;
-  /** By rate-limit: true where a token count is estimated, without a call. */
+  /** By rate-limit: true if a token count is estimated, without a call. */
   estimatesCount: boolean;
   /** By slot-pick. */
   picker: SlotPicker;

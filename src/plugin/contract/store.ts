@@ -14,7 +14,7 @@ export interface Team extends KeyLimits {
 /** OAuth tokens of a slot after the last refresh. */
 export interface OAuthTokens {
   readonly accessToken: string;
-  /** Empty where further tokens are granted without one. */
+  /** Empty if further tokens are granted without one. */
   readonly refreshToken: string;
   /** Unix milliseconds; absent: only a 401 refreshes. */
   readonly expiresAtMs?: number;

@@ -28,7 +28,7 @@ export interface Trace {
   /** Upstream calls, each added as it begins. */
   readonly calls: readonly TimedCall[];
   readonly usage: UsageTally;
-  /** Cost of the upstream calls so far; undefined where prices are not known at all. */
+  /** Cost of the upstream calls so far; undefined if prices are not known at all. */
   readonly cost: TraceCost | undefined;
   /** Values of the usage tags by name; undefined: none is set. */
   readonly tags: Readonly<Record<string, string>> | undefined;
@@ -49,7 +49,7 @@ export interface Trace {
   ask(model: string): void;
   /**
    * Adds an upstream call, and starts its timer; `model`: catalog id. With its `request` it is billed also where it is
-   * cut off before its usage is told.
+   * cut off before it reports usage.
    */
   call(slot: string, model?: string, request?: MessagesRequest): CallTimer;
   /** Adds time that an upstream call has waited for a place in a slot. */

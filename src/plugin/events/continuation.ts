@@ -87,7 +87,7 @@ class JoinedAnswer {
     };
   }
 
-  /** Events in place of a further start: some servers send a whole answer in it. */
+  /** Events instead of a further start: some servers send a whole answer in it. */
   #spliceStart({ content, stop_reason, stop_sequence, usage }: MessagesResponse): MessagesStreamEvent[] {
     this.#startUsage = usage;
     const blocks = content.flatMap((content_block, at): MessagesStreamEvent[] => {

@@ -152,7 +152,7 @@ function parseEvent(data: string, name?: string): MessagesStreamEvent {
   const event = value['type'] === undefined ? { ...value, type } : value;
   const invalid = event['type'] === type ? invalidPath(event) : 'type';
   if (isTooDeep(event, data)) throw malformed(type, 'that is nested too deeply');
-  if (invalid !== undefined) throw malformed(type, `whose "${invalid}" is not what it should be`);
+  if (invalid !== undefined) throw malformed(type, `with an invalid "${invalid}"`);
   if (type === 'content_block_start' || type === 'message_start') keepEventInputs(event, data);
   return event as unknown as MessagesStreamEvent; // validated above
 }

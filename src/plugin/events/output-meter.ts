@@ -3,7 +3,7 @@ import { deltaText } from './text/delta-text.js';
 import type { ModelEvent } from './events.js';
 
 /**
- * Meter of the output that has come: the bytes of its deltas without their envelope, which is measured at the first
+ * Meter of the output that has arrived: the bytes of its deltas without their envelope, which is measured at the first
  * delta of each block. No other delta is parsed for it.
  */
 export class OutputMeter {

@@ -30,7 +30,7 @@ export function errorFromEvent(event: object): GatewayError {
   const code = ownCode ?? (own === undefined ? type : 'api_error');
   const status = (Object.hasOwn(statuses, type) ? statuses[type] : named) ?? 502;
   const headers = withNamedWait({ status, headers: {} }, fields, Date.now());
-  return new GatewayError(code, message ?? 'The upstream reported an error without saying what it was.', {
+  return new GatewayError(code, message ?? 'The upstream reported an error without any details.', {
     status,
     type,
     headers,

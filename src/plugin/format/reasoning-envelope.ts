@@ -20,7 +20,7 @@ const google = 'google';
 
 /** Envelopes as the `signature` of a thinking block. */
 export const reasoningEnvelope = {
-  /** It is no secret: it holds what the vendor, or the caller, has given itself. */
+  /** It is not secret: it holds what the vendor, or the caller, has sent itself. */
   seal({ vendor, data }: ReasoningEnvelope): string {
     return prefix + Buffer.from(JSON.stringify({ vendor, data })).toString('base64url');
   },

@@ -42,7 +42,7 @@ export class CollectedBytes {
     this.#append(chunk);
   }
 
-  /** Returns all bytes and begins anew. */
+  /** Returns all bytes and starts over. */
   take(): Buffer {
     this.#closeRange();
     const [first = noBytes, ...others] = this.#single ? [this.#single] : this.#pieces;

@@ -5,7 +5,7 @@ import { tlsOptions } from './tls-options.js';
 /** Variables of the environment that name a proxy; NO_PROXY names hosts that are reached without it. */
 const variables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
 
-/** True where the environment names a proxy. */
+/** True if the environment names a proxy. */
 export function hasEnvironmentProxy(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): boolean {

@@ -22,7 +22,7 @@ export function withNamedWait(
 
 const ofTooMuch: ReadonlySet<number> = new Set([429, 503, 529]);
 
-/** Headers with the stated wait in whole seconds; undefined where that says nothing. */
+/** Headers with the stated wait in whole seconds; undefined if that says nothing. */
 function withSeconds(headers: Headers, stated: string, nowMs: number): Headers | undefined {
   if (/^\s*\d+\s*$/.test(stated)) return headers;
   const seconds = secondsIn(stated, nowMs);

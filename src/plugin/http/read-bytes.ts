@@ -55,7 +55,7 @@ export function requireUtf8(bytes: Buffer): void {
  * read otherwise.
  */
 export function bodyTooLarge(maxBytes: number): GatewayError {
-  const message = `The body is larger than ${maxBytes} bytes, the most that this gateway takes.`;
+  const message = `The body is larger than ${maxBytes} bytes, the maximum of this gateway.`;
   return new GatewayError('body_too_large', message, { headers: { connection: 'close' } });
 }
 

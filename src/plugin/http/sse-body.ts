@@ -10,7 +10,7 @@ export interface SseBodyOptions {
   /** Heartbeat, sent after each silence of `keepAliveMs`. */
   readonly keepAlive: string;
   readonly keepAliveMs: number;
-  /** Text in place of the heartbeat after `longSilenceMs` without another piece; empty: the heartbeat stays. */
+  /** Text instead of the heartbeat after `longSilenceMs` without another piece; empty: the heartbeat stays. */
   readonly longSilence?: (() => SsePiece) | undefined;
   /** Timers of the heartbeat; default: those of the machine. */
   readonly clock?: Clock;

@@ -36,7 +36,7 @@ type Texts = Partial<Record<TlsPart, string>>;
 export function readTlsFiles(files: TlsFiles, resolve: (file: string) => string): TlsFilesReading {
   const missing = (['cert', 'key'] as const).filter((part) => files[part] === undefined);
   if (missing.length === 1) {
-    const message = `has no ${missing[0]}: a certificate and its key go together`;
+    const message = `has no ${missing[0]}: a certificate needs its key, and a key its certificate`;
     return { settings: undefined, problems: [{ message }] };
   }
   const texts: Texts = {};
@@ -62,7 +62,7 @@ function problemsOf(part: TlsPart, texts: Texts): readonly TlsProblem[] {
   const text = texts[part];
   if (text === undefined) return [];
   if (part !== 'key' && !certificate.test(text))
-    return [{ part, message: 'has no certificate in PEM (BEGIN CERTIFICATE)' }];
+    return [{ part, message: 'contains no PEM certificate (BEGIN CERTIFICATE)' }];
   try {
     createSecureContext(part === 'key' ? { key: text, cert: texts.cert } : { [part]: text });
     return [];

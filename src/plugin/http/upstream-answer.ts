@@ -16,14 +16,14 @@ export interface ForeignOptions {
   readonly cause?: unknown;
 }
 
-/** Error for an answer that is not of the protocol: a page, a redirect, a text, something else than HTTP. */
+/** Error for an answer that is not of the protocol: a page, a redirect, a text, something other than HTTP. */
 export function foreign(slot: string, what: string, { kind, cause }: ForeignOptions = {}): GatewayError {
   const shown = firstWords(what); // the upstream's message may be kilobytes long
-  const why = kind === undefined ? '' : `, which is no answer of the kind "${kind}"`;
+  const why = kind === undefined ? '' : `, which is not an answer of the kind "${kind}"`;
   return new GatewayError(
     'upstream_invalid_response',
     `The upstream of slot "${slot}" answered with ${shown}${why}; is its baseUrl right?`,
-    { callersMessage: 'The upstream gave an invalid answer.', failure: { kind: 'foreign' }, cause },
+    { callersMessage: 'The upstream sent an invalid answer.', failure: { kind: 'foreign' }, cause },
   );
 }
 
@@ -47,7 +47,7 @@ export function refusal(answer: Answer, body: string, nowMs = Date.now()): Gatew
   });
 }
 
-/** The fields of a JSON object; none where the text is something else. */
+/** The fields of a JSON object; none if the text is something else. */
 export function jsonFields(text: string): Readonly<Record<string, unknown>> {
   try {
     return asObject(JSON.parse(text));

@@ -79,7 +79,7 @@ export class JsonCursor {
     return (at - from) % 2 === 1;
   }
 
-  /** Next byte that is no white space; undefined at the end. */
+  /** Next byte that is not white space; undefined at the end. */
   #next(): number | undefined {
     while (whiteSpace.has(this.#bytes[this.#at] ?? NaN)) this.#at += 1;
     return this.#bytes[this.#at];

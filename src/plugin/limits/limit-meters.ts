@@ -45,7 +45,7 @@ export class LimitMeters {
     await this.#openFromLedger(window, period, minuteMs).catch(() => undefined); // requests log it
   }
 
-  /** Raises an open meter to what the ledger has: rows have come that it may lack. Rejects where that is not known. */
+  /** Raises an open meter to what the ledger has: rows have arrived that it may lack. Rejects if that is not known. */
   async refresh(window: LimitWindow): Promise<void> {
     const { period, meter } = window;
     const { meters } = this.#host.live;
@@ -92,7 +92,7 @@ export class LimitMeters {
       const used = fromMeter(limit, (await live.meters.read(meter))?.used ?? 0);
       log.warn(
         { err: error, [holder.kind]: holder.id, limit, used },
-        'The ledger cannot be read; this limit goes on from what the instances know of it.',
+        'The ledger cannot be read; this limit continues from what the instances know of it.',
       );
     }
   }
@@ -102,7 +102,7 @@ export class LimitMeters {
     await this.#host.live.meters.open(window.meter, used, ttlMs);
   }
 
-  /** Adds what other instances have used since they cannot be reached, as far as the ledger has it. */
+  /** Adds what other instances have used since they cannot be reached, as far as the ledger shows it. */
   async #raise(window: LimitWindow, period: Period): Promise<MeterReading | undefined> {
     const { live, store, clock } = this.#host;
     const { meter } = window;

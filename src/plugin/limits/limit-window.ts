@@ -39,7 +39,7 @@ export function toMeter(limit: WindowLimit, amount: number): number {
   return kinds[limit].unit === 'usd' ? Math.round(amount * nanoPerUsd) : amount;
 }
 
-/** Amount in the unit of the limit, as its meter has it. */
+/** Amount in the unit of the limit, as in its meter. */
 export function fromMeter(limit: WindowLimit, metered: number): number {
   return kinds[limit].unit === 'usd' ? metered / nanoPerUsd : metered;
 }

@@ -102,7 +102,7 @@ export class LossReport {
     const paths = [...new Set(lost.map(({ path }) => path))];
     const error = new GatewayError(
       'invalid_request',
-      `${droppedHeader(paths)}: cannot be expressed upstream. Leave it out, or set "unsupported: report".`,
+      `${droppedHeader(paths)}: cannot be expressed upstream. Remove it, or set "unsupported: report".`,
     );
     this.#refusals = [...this.#refusals, error];
     throw error;

@@ -46,16 +46,16 @@ function isLost({ path }: Loss): boolean {
   return path !== extraPath(allowedToolsExtra);
 }
 
-/** System text alone is no conversation for the Messages API. */
+/** System text alone is not a conversation for the Messages API. */
 function refuseNoTurn({ request: { messages } }: SlotCall): void {
   if (messages.length > 0) return;
   throw new GatewayError(
     'invalid_request',
-    'messages: must hold a user or assistant message for this upstream',
+    'messages: must contain a user or assistant message for this upstream',
   );
 }
 
-/** A last turn of the user with nothing in it is no turn for the Messages API: the caller is told, by its own path. */
+/** The Messages API refuses an empty last user turn: the caller gets an error that names its own path. */
 function refuseBlankEnd({ request: { messages }, report }: SlotCall): void {
   const last = messages.at(-1);
   if (last?.role !== 'user' || typeof last.content === 'string') return;

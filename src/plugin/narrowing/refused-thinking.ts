@@ -25,7 +25,7 @@ export function refusedThinking(said: string, call: SlotCall): RefusedThinking |
   return { without: row.without, isOfModel };
 }
 
-/** Kind of thinking in the request as it went up; undefined where it has neither thinking nor effort. */
+/** Kind of thinking in the request as it went up; undefined if it has neither thinking nor effort. */
 function sentThinking(call: SlotCall): { readonly kind: string | undefined } | undefined {
   const { report: _, ...silent } = call;
   const { thinking, output_config }: MessagesRequest = narrowedForMessages(silent).request;

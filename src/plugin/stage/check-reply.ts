@@ -5,11 +5,11 @@ import { EventStream } from '../events/stream/event-stream.js';
 export function checkReply(reply: unknown): ModelReply {
   if (typeof reply !== 'object' || reply === null)
     throw wrongReply(
-      `intercept gave ${String(reply)} in place of a reply; it must return what call() gave, or textReply(…)`,
+      `intercept returned ${String(reply)} instead of a reply; it must return the reply of call(), or textReply(…)`,
     );
   for (const [field, { holds, is }] of Object.entries(fields)) {
     const value = (reply as Readonly<Record<string, unknown>>)[field];
-    if (!holds(value)) throw wrongReply(`intercept gave a reply whose ${field} is not ${is}`);
+    if (!holds(value)) throw wrongReply(`intercept returned a reply whose ${field} is not ${is}`);
   }
   return reply as ModelReply; // its fields have just been checked
 }
@@ -36,7 +36,7 @@ const fields: Readonly<Record<keyof ModelReply, Field>> = {
   },
   slot: { holds: (value) => value === undefined || typeof value === 'string', is: 'the id of a slot' },
   attempts: { holds: (value) => Number.isInteger(value) && Number(value) >= 0, is: 'a number of calls' },
-  events: { holds: isStream, is: 'an EventStream; EventStream.from(…) makes one of a generator' },
+  events: { holds: isStream, is: 'an EventStream; EventStream.from(…) makes one from a generator' },
   calls: { holds: (value) => value === undefined || typeof value === 'function', is: 'a function' },
   leftOut: { holds: (value) => value === undefined || Array.isArray(value), is: 'a list of tools' },
   addedTokens: {

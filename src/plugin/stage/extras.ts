@@ -9,7 +9,7 @@ import type { SlotCall } from '../contract/slot/slot.js';
  */
 export type Extras = Readonly<Record<string, unknown>>;
 
-/** Property of a request or a block: copies have it, one built anew has none, JSON does not show it. */
+/** Property of a request or a block: copies have it, one rebuilt has none, JSON does not show it. */
 const extras = Symbol.for('gw2api.extras');
 
 interface MaybeExtras {
@@ -23,7 +23,7 @@ export function extrasOf(part: object): Extras {
   return (part as MaybeExtras)[extras] ?? none; // any object may have the symbol
 }
 
-/** Copy of a request or a block with these extras in place of its own. */
+/** Copy of a request or a block with these extras instead of its own. */
 export function withExtras<Part extends object>(part: Part, given: Extras): Part {
   const copy: Part & { [extras]?: Extras } = { ...part };
   if (Object.keys(given).length > 0) copy[extras] = given;

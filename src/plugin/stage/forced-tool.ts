@@ -8,7 +8,7 @@ interface MaybeForced {
 }
 
 /**
- * Strict tool in place of one that a choice names and that cannot be forced (contract §4.4). The upstream kind
+ * Strict tool instead of one that a choice names and that cannot be forced (contract §4.4). The upstream kind
  * closes its schema as its receiver demands.
  */
 export function asForcedTool(tool: Tool): Tool {

@@ -125,7 +125,7 @@ class Interception {
 
   readonly #call: ModelCall = async (request, options) => {
     if (typeof (request as Partial<MessagesRequest> | undefined)?.model !== 'string')
-      throw new TypeError('call() needs a Messages request, with its model.');
+      throw new TypeError('call() needs a Messages request with a model.');
     this.#underWay += 1;
     this.#turn(this.#underWay === 1);
     traceOf(this.#parts.ctx).clock.wrap(undefined);

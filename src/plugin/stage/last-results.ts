@@ -9,7 +9,7 @@ export class LastResults {
   readonly #replaced = new Map<ContentBlock, ContentBlock>();
   readonly #moved = new Set<ContentBlock>();
 
-  /** Undefined where no call has several results. Several calls may share an id, and have a result each. */
+  /** Undefined if no call has several results. Several calls may share an id, and have a result each. */
   static of(contents: readonly (string | readonly ContentBlock[])[]): LastResults | undefined {
     const results = new LastResults();
     const calls = new Map<string, Call>();
@@ -27,7 +27,7 @@ export class LastResults {
     return this.#replaced.has(block);
   }
 
-  /** Block that is sent in place of `block`; undefined for a result that is sent elsewhere. */
+  /** Block that is sent instead of `block`; undefined for a result that is sent elsewhere. */
   sent(block: ContentBlock): ContentBlock | undefined {
     return this.#replaced.get(block) ?? (this.#moved.has(block) ? undefined : block);
   }

@@ -7,7 +7,7 @@ export interface ToolLoop {
 }
 
 /**
- * Tool loop at the end of a conversation, system messages aside; undefined where it ends otherwise. The
+ * Tool loop at the end of a conversation, system messages aside; undefined if it ends otherwise. The
  * messages of a caller are not validated, and may hold anything.
  */
 export function toolLoop(messages: readonly (Message | null)[]): ToolLoop | undefined {

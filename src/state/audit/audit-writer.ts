@@ -55,7 +55,7 @@ export class AuditWriter {
     this.#cancelRetry?.();
     const entries = this.#waiting.length;
     if (entries > 0)
-      this.#options.log.error({ entries }, 'Entries are missing in the audit log; the log has them.');
+      this.#options.log.error({ entries }, 'Entries are missing in the audit log; they are in this log.');
   }
 
   #append(entry: AuditEntry): Promise<void> {
@@ -102,7 +102,7 @@ export class AuditWriter {
       }
       this.#waiting = this.#waiting.filter((each) => each !== entry);
     }
-    if (count > 0) this.#options.log.info({ entries: count }, 'The audit log is written again.');
+    if (count > 0) this.#options.log.info({ entries: count }, 'The audit log can be written again.');
   }
 }
 

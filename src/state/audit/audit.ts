@@ -121,7 +121,7 @@ export class Audit {
     const { actor, target } = action;
     const { outcome, code } = result;
     const fields = { by: actor.kind, name: actor.name, what, ...(target && { target }), ...action.noted };
-    if (outcome === 'done') log.info(fields, noted ?? 'An operator has changed the gateway.');
+    if (outcome === 'done') log.info(fields, noted ?? 'An operator changed the gateway.');
     else log.info({ ...fields, code }, messages[outcome]);
   }
 
@@ -141,7 +141,7 @@ type Acted = Pick<AuditedAction, 'target' | 'before' | 'after' | 'noted'> & { re
 
 const messages = {
   refused: 'An action of an operator was refused.',
-  failed: 'An action of an operator has failed.',
+  failed: 'An action of an operator failed.',
 } as const;
 
 function failureOf(error: unknown): ActionResult {
@@ -149,7 +149,7 @@ function failureOf(error: unknown): ActionResult {
   return { outcome: error.status < 500 ? 'refused' : 'failed', code: error.code };
 }
 
-/** Both sides of a change without the fields that stay as they are, but for the name, by which people know it. */
+/** Both sides of a change without the fields that stay as they are, except for the name, by which people know it. */
 function changedFields(before: unknown, after: unknown): readonly [unknown, unknown] {
   if (!isRecord(before) || !isRecord(after)) return [before, after];
   const isChanged = (key: string): boolean =>

@@ -19,7 +19,7 @@ export class AuditedAction {
   /** Error code of an action that was refused without an error being thrown. */
   refusal: string | undefined;
 
-  /** Records the action as refused, where its handler answers by itself. */
+  /** Records the action as refused, where its handler answers itself. */
   refuse(code: string): void {
     this.refusal = code;
   }

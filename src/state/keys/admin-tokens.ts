@@ -30,7 +30,7 @@ export class CheckedAdminTokens {
   }
 
   /**
-   * Looks up what was sent; undefined if it is no admin token, unknown, expired or revoked. Throws a GatewayError
+   * Looks up what was sent; undefined unless it is an admin token that is neither unknown nor expired nor revoked. Throws a GatewayError
    * with status 503 if it is not cached and the store cannot be asked.
    */
   async check(sent: string): Promise<AdminToken | undefined> {

@@ -97,7 +97,7 @@ export class KeyCache<Known extends object> {
     const asking = this.#asking.get(hash);
     if (asking) return asking;
     if (this.#asking.size >= maxReads)
-      return Promise.reject(new Error('Too many keys are being looked up already.'));
+      return Promise.reject(new Error('Too many keys are already being looked up.'));
     const asked = this.#read(hash).finally(() => {
       if (this.#asking.get(hash) === asked) this.#asking.delete(hash);
     });
@@ -144,7 +144,7 @@ const staleMs = 3_600_000;
 
 /** Error for a failed look-up. Not a 401, at which a caller would discard its key. */
 function refuse(cause: unknown): never {
-  throw new GatewayError('store_unavailable', 'The key cannot be checked at the moment; try again.', {
+  throw new GatewayError('store_unavailable', 'The key cannot be checked right now; try again.', {
     headers: { 'retry-after': '1' },
     cause,
   });

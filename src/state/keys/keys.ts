@@ -70,14 +70,14 @@ export class CheckedKeys implements Keys {
   }
 
   /**
-   * Pass for one request of this process as a key, or as `master`: a text that `check` takes once in place of the
+   * Pass for one request of this process as a key, or as `master`: a text that `check` takes once instead of the
    * key. Throws `not_found` for an id that no key has.
    */
   async pass(keyId: string): Promise<KeyPass> {
     if (keyId === 'master') return this.#passes.make('master');
     const { keys, teams } = this.#options.store;
     const key = await keys.get(keyId);
-    if (!key) throw new GatewayError('not_found', `There is no key ${JSON.stringify(keyId)}.`);
+    if (!key) throw new GatewayError('not_found', `Unknown key ${JSON.stringify(keyId)}.`);
     return this.#passes.make(await withTeam(key, teams));
   }
 

@@ -22,11 +22,11 @@ export const columns = {
   id: text('id', 'Unique id of the request.'),
   atMs: integer('at', 'Arrival time, unix milliseconds.'),
   /** Not unique: callers may send one twice. */
-  requestId: { ...text('request_id', 'As X-Request-ID says it.'), filter: {} },
+  requestId: { ...text('request_id', 'Request id, as in X-Request-ID.'), filter: {} },
   keyId: { ...maybeName('key_id', 'Id of the key.'), filter: {}, group: 'key' },
   team: { ...maybeName('team', "Id of the key's team."), filter: { only: "team <> ''" }, group: 'team' },
   session: {
-    ...maybeText('session', 'Pseudonym of the session, which says nothing of its name.'),
+    ...maybeText('session', 'Pseudonym of the session, which does not reveal its name.'),
     filter: {},
   },
   slot: { ...maybeName('slot', 'Slot of the answer, or of the last call.'), filter: {}, group: 'slot' },
@@ -47,7 +47,7 @@ export const columns = {
     ...flag('failed', 'True if the caller got no complete answer, unless it disconnected itself.'),
     filter: { common: false },
   },
-  streamed: flag('streamed', 'True for an answer as a stream.'),
+  streamed: flag('streamed', 'True for a streamed answer.'),
   attempts: integer('attempts', 'Number of upstream calls.'),
   /** From the first byte of the request, as the next one. */
   firstEventMs: maybeMs('first_event_ms', 'Time to the first event of the answer.'),
@@ -60,7 +60,7 @@ export const columns = {
   shown: tokens('shown_', 'Tokens as shown to the caller.'),
   estimated: maybeTrue(
     'estimated',
-    'True where tokens are estimated: their upstream told none, or its answer was cut off.',
+    'True if tokens are estimated: their upstream reported none, or its answer was cut off.',
   ),
   cost: cost('Cost of these tokens in nano-USD; absent: unknown.'),
   tags: maybeJson(

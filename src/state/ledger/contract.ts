@@ -46,7 +46,7 @@ export interface LatencySum {
 /** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger extends LedgerSums {
   /**
-   * Appends all rows or none; existing rows stay unchanged and count once. Throws a RefusedRowsError where the store takes
+   * Appends all rows or none; existing rows stay unchanged and count once. Throws a RefusedRowsError if the store takes
    * one of them in no case.
    */
   append(rows: readonly AppendedRow[]): Promise<void>;
@@ -78,7 +78,7 @@ export class RefusedRowsError extends Error {
   readonly reason: string;
 
   constructor(cause: unknown) {
-    super('The store refuses the content of a ledger row.', { cause });
+    super('The store rejects the content of a ledger row.', { cause });
     const { code, name } = Object(cause) as { readonly code?: unknown; readonly name?: unknown }; // fields of any value
     this.reason = String(code ?? name);
   }

@@ -30,7 +30,7 @@ function discounted(price: Price, discount: number): Price {
   return Object.fromEntries(entries) as Price; // has the same fields
 }
 
-/** Cost in nano-USD, rounded once, half up; undefined where the price lacks a sort of the tokens. */
+/** Cost in nano-USD, rounded once, half up; undefined if the price lacks a sort of the tokens. */
 export function costOf(tokens: LedgerTokens, price: Price): number | undefined {
   const exact = exactCost(tokens, price);
   return exact === undefined ? undefined : roundedCost(exact);

@@ -9,12 +9,12 @@ export interface FilterColumn extends Pick<FieldFilter, 'only' | 'common'> {
   of(this: void, row: LedgerRow): unknown;
 }
 
-/** Conditions of a filter, but for its range of time. */
+/** Conditions of a filter, except for its range of time. */
 export const filterColumns: readonly FilterColumn[] = fields.flatMap(([field, { filter, columns }]) => {
   if (!filter) return [];
   const { member, ...index } = filter;
   const { name = field, column = columns[0] ?? '' } = member ?? {};
-  return [{ ...index, name: name as FilterColumn['name'], column, of: valueOf(field, member?.name) }]; // as the table has it
+  return [{ ...index, name: name as FilterColumn['name'], column, of: valueOf(field, member?.name) }]; // as in the table
 });
 
 function valueOf(field: ColumnName, member: string | undefined): FilterColumn['of'] {

@@ -16,7 +16,7 @@ export const rowGroups: readonly RowGroup[] = fields.flatMap(([name, { group, co
   group === undefined
     ? []
     : columns.map((column) => ({
-        group: group as ColumnGroup, // as the table has it
+        group: group as ColumnGroup, // as in the table
         column,
         of: (row) => (row[name] as string | undefined) ?? '', // groups are texts
       })),

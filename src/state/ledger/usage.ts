@@ -12,7 +12,7 @@ export function writeCursor({ atMs, id }: LedgerRowKey): string {
 export function readCursor(cursor: string): LedgerRowKey {
   const [, at, id] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
   if (at === undefined || id === undefined)
-    throw new TypeError('The cursor is not one that a page has ended with.');
+    throw new TypeError('The cursor does not come from a previous page.');
   return { atMs: Number(at), id };
 }
 

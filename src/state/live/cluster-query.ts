@@ -40,7 +40,7 @@ export class ClusterQuery<Answer extends Json, Question extends Json = never> {
       });
     });
     messages.send(this.#asked, question === undefined ? id : { id, version, question });
-    await within(all, this.#options.timeoutMs, 'Not all instances have answered.').catch(noop);
+    await within(all, this.#options.timeoutMs, 'Not all instances answered.').catch(noop);
     stop();
     return answers;
   }

@@ -27,7 +27,7 @@ export function createCipher(secret: SecretKey | undefined, old?: string): Crede
   const before = new LazyKey(old);
   return {
     async keyIds() {
-      const { id } = await given.get('it is needed to tell what is encrypted');
+      const { id } = await given.get('it is needed to recognize encrypted values');
       return { current: id, old: (await before.find())?.id };
     },
     async seal(name, value) {
@@ -45,7 +45,7 @@ export function createCipher(secret: SecretKey | undefined, old?: string): Crede
       const current = await given.get(`${name} is encrypted`);
       const [version, keyId, nonce = '', text = ''] = sealed.split('.');
       if (version !== 'v1')
-        throw new StoreError(`${name} is sealed in a way that this version does not know.`);
+        throw new StoreError(`${name} is encrypted in a way that this version does not know.`);
       const key = keyId === current.id ? current : await before.find();
       if (!key || keyId !== key.id) throw wrongKey(name, key !== undefined);
       return JSON.parse(decipher(key.bytes, name, decode(nonce), decode(text)));
@@ -112,7 +112,7 @@ function decipher(key: Buffer, name: string, nonce: Buffer, text: Buffer): strin
       .setAuthTag(text.subarray(-tagBytes));
     return cipher.update(text.subarray(0, -tagBytes), undefined, 'utf8') + cipher.final('utf8');
   } catch (cause) {
-    throw new StoreError(`${name} in the store was damaged or exchanged; enter it again.`, { cause });
+    throw new StoreError(`${name} in the store was damaged or replaced; enter it again.`, { cause });
   }
 }
 
@@ -121,7 +121,7 @@ function wrongKey(name: string, hasOld: boolean): StoreError {
     ? 'Neither GW_SECRET_KEY nor GW_SECRET_KEY_OLD is the one'
     : 'GW_SECRET_KEY is not the one';
   return new StoreError(
-    `${which} that ${name} was encrypted with; set that one again, or enter the credential anew.`,
+    `${which} that ${name} was encrypted with; set that one again, or enter the credential again.`,
   );
 }
 

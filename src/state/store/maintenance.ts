@@ -14,7 +14,7 @@ export type { Schema } from './sql/tables/migrate.js';
 /** A store opened beside the gateways that serve from it, which leaves its tables as they are. */
 export interface MaintainedStore {
   schema(): Promise<Schema>;
-  /** Seals anew what another key than the one in force has sealed. */
+  /** Reseals what another key than the one in force has sealed. */
   reseal(cipher: CredentialCipher): Promise<Resealed>;
   /** Opens each sealed text; returns the number of texts by the key that opens them. */
   sealed(cipher: CredentialCipher): Promise<SealedCounts>;
@@ -42,13 +42,13 @@ interface MaintenanceOptions {
   readonly isReadOnly?: boolean;
 }
 
-/** Opens a store for maintenance. Throws a StoreError where there is none, or it cannot be reached. */
+/** Opens a store for maintenance. Throws a StoreError if there is none, or it cannot be reached. */
 export async function openForMaintenance(
   settings: StoreSettings,
   options: MaintenanceOptions,
 ): Promise<MaintainedStore> {
   if (settings.kind === 'memory')
-    throw new StoreError('The config has `store: memory`, which keeps nothing when the gateway ends.');
+    throw new StoreError('The config has `store: memory`, which keeps nothing after the gateway ends.');
   const { kind } = settings;
   const db = await (kind === 'sqlite' ? sqlite(settings.file, options) : postgres(settings.url, options));
   const [{ schemaOf }, reseal, { sqlAuditLog }, { sql }] = await Promise.all([
@@ -78,7 +78,7 @@ export async function openForMaintenance(
 
 async function sqlite(file: string, { log, isReadOnly = false }: MaintenanceOptions) {
   if (!existsSync(file))
-    throw new StoreError(`There is no SQLite file ${file}: the gateway has not run yet.`);
+    throw new StoreError(`The SQLite file ${file} does not exist: the gateway has not run yet.`);
   const { openSqlite, readOnlySqlite } = await import('./sql/sqlite/sqlite.js');
   if (isReadOnly) return readOnlySqlite(file);
   const { startSqliteThread } = await import('./sql/sqlite/sqlite-thread.js');
@@ -99,5 +99,5 @@ export async function requireCurrentSchema(store: MaintainedStore): Promise<void
     older: `The store is of an older version of gw2api (its last step is "${last}")`,
     newer: `The store was written by a newer version of gw2api (${version ?? `it has "${last}"`})`,
   }[state];
-  throw new StoreError(`${why}: run this command of the version that serves from it.`);
+  throw new StoreError(`${why}: run this command with the version that uses the store.`);
 }

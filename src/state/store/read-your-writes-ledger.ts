@@ -50,7 +50,7 @@ export function withFlushedUsage(store: WholeStore, writer: Writer, others: Othe
 /**
  * Sums of the ledger with what waits in all instances. A row that is taken to the store meanwhile would be missing or
  * counted twice, so the instances are asked before and after the ledger until both answers are the same, less the rows
- * that the ledger has though its answer did not arrive. Rejects where they go on to differ.
+ * that the ledger has though its answer did not arrive. Rejects if they go on to differ.
  */
 function usageWithWaiting(ledger: Pick<Ledger, 'usage' | 'find'>, writer: Writer, others: OtherLedgers) {
   const ask = async (query: WaitingQuery): Promise<readonly WaitingUse[]> => {
@@ -69,7 +69,7 @@ function usageWithWaiting(ledger: Pick<Ledger, 'usage' | 'find'>, writer: Writer
       if (areSame(before, after)) return withWaiting(sums, after);
       before = after;
     }
-    throw new Error('Rows that have waited are being written to the ledger: its sum is not known yet.');
+    throw new Error('Delayed rows are being written to the ledger: its sum is not known yet.');
   };
 }
 

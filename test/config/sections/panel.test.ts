@@ -52,7 +52,7 @@ describe('panel: in the config', () => {
   });
 
   it('needs https but on a loopback address', () => {
-    const https = 'must begin with https://; http:// is for loopback addresses alone';
+    const https = 'must begin with https://; http:// is allowed only for loopback addresses';
     expect(withOidc({}, 'http://gw.example')).to.deep.equal([`gateway.yaml:1 panel.publicUrl: ${https}`]);
     expect(withOidc({ issuer: 'http://login.example' })).to.deep.equal([
       `gateway.yaml:1 panel.oidc.issuer: ${https}`,
@@ -82,7 +82,7 @@ describe('panel: in the config', () => {
     const own = (first: string) =>
       `must not have a path that begins with /${first}, which is the gateway's own; https://gw.example is enough where it is at the root of its host`;
     const odd =
-      'must have a path of letters, digits, "-", "_", "." and "~" alone, such as https://gw.example/llm';
+      'must have a path of only letters, digits, "-", "_", "." and "~", such as https://gw.example/llm';
     for (const [text, message] of [
       ['https://gw.example/panel', own('panel')],
       ['https://gw.example/v1/llm/', own('v1')],

@@ -16,7 +16,7 @@ describe('the watch over stages', () => {
     try {
       trace.enter(place);
       const [line] = (await once(lines, 'line')) as [{ ms: number }];
-      expect(line).to.deep.include({ ...place, message: 'A stage keeps a request waiting.' });
+      expect(line).to.deep.include({ ...place, message: 'A stage is keeping a request waiting.' });
       expect(line.ms).to.be.at.least(30).and.be.below(60_000);
       lines.once('line', (again) => expect.fail(`and again: ${JSON.stringify(again)}`));
       trace.enter({ ...place, stage: 'slower' });

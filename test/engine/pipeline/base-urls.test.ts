@@ -37,7 +37,7 @@ describe('the base URL of a slot', () => {
   it('comes from the options of its kind where the slot has none', async () => {
     expect(await problems('with: { region: north }')).to.deep.equal([]);
     expect(await problems('with: {}')).to.deep.equal([
-      '/gateway.yaml:3:5 slots[0].baseUrl: is required: where the upstream is, `https://upstream.example`',
+      '/gateway.yaml:3:5 slots[0].baseUrl: is required: the address of the upstream, `https://upstream.example`',
     ]);
   });
 });

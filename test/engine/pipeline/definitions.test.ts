@@ -13,7 +13,7 @@ interface Sample {
   /** Name and door of the function that defines one. */
   readonly define: string;
   readonly door: string;
-  /** Fields of a sound definition. */
+  /** Fields of a valid definition. */
   readonly fields: string;
   readonly slip: string;
   readonly meant: string;
@@ -92,7 +92,7 @@ for (const { name, kind, define, door, fields, slip, meant } of samples)
 
     it('is refused for another level', async () => {
       const sentence =
-        'has `api: 2`, but the plugin API of this gateway has level 1; take a version of the plugin, or of gw2api, that fits the other one';
+        'has `api: 2`, but the plugin API of this gateway has level 1; use versions of the plugin and of gw2api that fit each other';
       expect((await load(plain(', api: 2'))).problems).to.deep.equal([
         `gateway.yaml:2:5 there.use "./mine.js" ${sentence}`,
       ]);

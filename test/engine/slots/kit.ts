@@ -112,7 +112,7 @@ export function slotConfig(id: string, changes: Partial<SlotConfig> = {}): SlotC
     path: 'slots[0]',
     at: { file: 'gateway.yaml', line: 1, column: 1 },
     positionOf: () => ({ file: 'gateway.yaml', line: 1, column: 1 }),
-    isSound: () => true,
+    isValid: () => true,
     ...changes,
   };
 }

@@ -199,7 +199,7 @@ describe('a way out that fails', () => {
     expect((await kit.pool.lease(sticky('s'))).slot.id).to.equal('b');
   });
 
-  it('is sound again once a call has gone through', async () => {
+  it('works again once a call has gone through', async () => {
     const kit = await openPool([slotConfig('a', { proxy }), slotConfig('b', { proxy })]);
     const second = await (await kit.pool.lease(leaseRequest())).another(unreachable());
     second?.answered({});

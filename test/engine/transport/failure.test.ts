@@ -8,10 +8,10 @@ describe('an answer that is not of the protocol', () => {
     expect(foreign('a', '200 text/html', { kind: 'lines' })).to.include({
       code: 'upstream_invalid_response',
       message:
-        'The upstream of slot "a" answered with 200 text/html, which is no answer of the kind "lines"; is its baseUrl right?',
+        'The upstream of slot "a" answered with 200 text/html, which is not an answer of the kind "lines"; is its baseUrl right?',
     });
-    expect(foreign('a', 'something else than HTTP').message).to.equal(
-      'The upstream of slot "a" answered with something else than HTTP; is its baseUrl right?',
+    expect(foreign('a', 'something other than HTTP').message).to.equal(
+      'The upstream of slot "a" answered with something other than HTTP; is its baseUrl right?',
     );
   });
 });

@@ -36,7 +36,7 @@ config/a.test.yaml
   ✓ test 1
 
 3 passed in 0 ms
-warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KEY
+warning: placeholders are used for secrets missing in the environment: TEAM_A_KEY
 `);
     expect(code).to.equal(0);
     expect(await readdir(cwd)).to.deep.equal(['config']);
@@ -73,7 +73,7 @@ warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KE
     expect(refused.stderr).to.include('gateway.yaml:7:5').and.to.include('slot-pick');
     const nowhere = await run({}, 'nowhere.test.yaml');
     expect(nowhere.code).to.equal(2);
-    expect(nowhere.stderr).to.include('nowhere.test.yaml:1:1 there is no such file');
+    expect(nowhere.stderr).to.include('nowhere.test.yaml:1:1 the file does not exist');
   });
 
   it('reads the config with the environment of each test', async () => {
@@ -244,7 +244,7 @@ warning: placeholders stand in for secrets that the environment lacks: TEAM_A_KE
     const both = await run(files, '--json', '--junit');
     expect(both).to.deep.include({
       code: 2,
-      stderr: '--json and --junit are two forms of one output; keep one.\n',
+      stderr: '--json and --junit exclude each other; keep one.\n',
     });
   });
 
@@ -288,7 +288,7 @@ tests:
     const text = config + testsOf('expect: snapshot');
     const { cwd, stdout, code } = await run({ 'config/gateway.yaml': text }, '--update');
     expect(code).to.equal(1);
-    expect(stdout).to.include('none is written into a config; move the test to a *.test.yaml');
+    expect(stdout).to.include('values are not written into a config; move the test to a *.test.yaml file');
     expect(await readFile(path.join(cwd, 'config/gateway.yaml'), 'utf8')).to.equal(text);
   });
 

@@ -109,10 +109,10 @@ describe('an expectation', () => {
       '{ usage: { shown: { inputs: 1 } } }',
       'usage shown inputs: is not a known key: "inputs"; did you mean "input"?',
     ],
-    ['{ text: { macthes: x } }', 'text macthes: is no matcher; did you mean "matches"?'],
+    ['{ text: { macthes: x } }', 'text macthes: is not a matcher; did you mean "matches"?'],
     [
       '{ answer: { a: { matches: x, contians: y } } }',
-      'answer a contians: is no matcher, and stands beside one; did you mean',
+      'answer a contians: is not a matcher, but stands beside one; did you mean',
     ],
     ['{ slot: [a, b] }', 'slot: must not be a list here; write { any: […] }'],
     ['{ text: { matches: "(?=x)" } }', 'text matches: is not a regular expression in the syntax of RE2'],
@@ -122,7 +122,7 @@ describe('an expectation', () => {
     ['{ text: { not: { contains: { matches: x } } } }', 'text not contains: must be a text'],
     [
       '{ answer: { model: { not: { matchs: x } } } }',
-      'answer model not matchs: is no matcher; did you mean "matches"?',
+      'answer model not matchs: is not a matcher; did you mean "matches"?',
     ],
     ['{ headers: { X-Id: { absent: true } } }', 'headers X-Id: names the header "X-Id"; write "x-id"'],
     ['{ outgoing.-1.headers.X-Id: { absent: true } }', 'outgoing.-1.headers.X-Id: names the header "X-Id"'],

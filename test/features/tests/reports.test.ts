@@ -98,7 +98,7 @@ c.test.yaml
    a&b.test.yaml:9:5 tests[1]
      could not be run: it broke
 
-1 passed, 1 failed, 1 skipped, 2 left out, as another test says "only" in 357 ms
+1 passed, 1 failed, 1 skipped, 2 left out, as another test has "only" in 357 ms
 warning: placeholders stand in for A
 `);
   });

@@ -14,7 +14,7 @@ describe('a slot that stands in no file', () => {
   };
 
   it('is what it would be under `slots:`', async () => {
-    const { positionOf: _at, isSound: _, ...slot } = (await readConsoleSlot(entry, terms)).slot!;
+    const { positionOf: _at, isValid: _, ...slot } = (await readConsoleSlot(entry, terms)).slot!;
     expect(slot).to.deep.equal({
       id: 'b',
       upstream: 'messages',

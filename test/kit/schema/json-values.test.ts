@@ -70,7 +70,7 @@ describe('the number of values in a JSON text', () => {
       expect(hasMoreValues(Buffer.from(`["${unit.repeat(16_000_000 / unit.length)}"]`), 2)).to.equal(false);
   });
 
-  it('of what is no JSON is some number', () => {
+  it('of something other than JSON is some number', () => {
     for (const text of ['', '"', '"\\', '[,,', '}', '\u0000']) hasMoreValues(Buffer.from(text), 1);
   });
 });

@@ -269,7 +269,7 @@ describe('EventStream', () => {
   it('has one reader', async () => {
     const stream = numbers(1);
     stream.through(double);
-    expect(() => stream[Symbol.asyncIterator]()).to.throw('These events have a reader already.');
+    expect(() => stream[Symbol.asyncIterator]()).to.throw('These events already have a reader.');
   });
 
   it('passes what arrives through all steps in one call', () => {

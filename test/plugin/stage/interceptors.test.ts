@@ -47,7 +47,7 @@ describe('the interceptors of a request', () => {
     ],
     'no stream': [
       { ...replyOf(), events: [] },
-      'intercept gave a reply whose events is not an EventStream; EventStream.from(…) makes one of a generator',
+      'intercept gave a reply whose events is not an EventStream; EventStream.from(…) makes one from a generator',
     ],
     'no number of attempts': [
       replyOf(undefined, { attempts: -1 }),
@@ -74,7 +74,7 @@ describe('the interceptors of a request', () => {
     expect(other.trace.blamed(fault)).to.equal(undefined);
     const noRequest: Intercept = (_, call) => call(undefined as never);
     const { error, trace } = await wrapped({ noRequest });
-    expect(error).to.have.property('message', 'call() needs a Messages request, with its model.');
+    expect(error).to.have.property('message', 'call() needs a Messages request with a model.');
     expect(trace.blamed(error)).to.deep.equal({ stage: 'noRequest', path: 'pipeline[0]', at });
   });
 

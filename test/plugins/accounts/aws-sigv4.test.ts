@@ -95,7 +95,7 @@ describe('an account of AWS', () => {
     expect(messages({ profile: 'work', chain: true })).to.deep.equal([
       'must have one of accessKeyId, profile, chain, and has 2',
     ]);
-    expect(messages({ sessionToken: 't' })).to.deep.equal(['is required beside the other keys of AWS']);
+    expect(messages({ sessionToken: 't' })).to.deep.equal(['is required beside the other AWS keys']);
     expect(awsSigv4.check(fixed)).to.deep.equal([]);
   });
 

@@ -38,12 +38,12 @@ describe('the account google', () => {
   it('does not start with a key that is none, and never says what that holds', async () => {
     const secret = 'a-secret-within';
     const keys = {
-      [secret]: 'key is no JSON of a service account',
+      [secret]: 'key is not the JSON of a service account',
       '{"type":"authorized_user"}':
-        'key is no key of a service account; use applicationDefault for other credentials',
+        'key is not the key of a service account; use applicationDefault for other credentials',
       '{"type":"service_account"}': 'key lacks client_email or private_key',
       [serviceAccountKey('http://127.0.0.1:9/', { private_key: secret })]:
-        'key has a private_key that is no RSA key in PEM',
+        'key has a private_key that is not an RSA key in PEM',
     };
     for (const [key, message] of Object.entries(keys)) expect(await failure(open({ key }))).to.equal(message);
   });

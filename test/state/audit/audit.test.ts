@@ -55,7 +55,7 @@ describe('the audit of a gateway', () => {
       requestId: 'req_1',
     });
     const fields = { by: 'oidc', name: 'ann', what: 'key.update', target: 'key_1' };
-    expect(lines).to.deep.equal([{ level: 'info', fields, message: 'An operator has changed the gateway.' }]);
+    expect(lines).to.deep.equal([{ level: 'info', fields, message: 'An operator changed the gateway.' }]);
   });
 
   it('has sixty refused calls of an actor a minute, and then how many are missing; none of what is done', async () => {

@@ -161,12 +161,12 @@ describe('opening a SQLite store', () => {
     await mkdir(path.join(folder, 'folder'));
     spawnSync('mkfifo', [path.join(folder, 'pipe')]);
     for (const [file, told] of [
-      ['/proc/data/gateway.db', 'that file system takes no new files'],
-      ['/proc/gateway.db', 'that file system takes no new files'],
+      ['/proc/data/gateway.db', 'that file system accepts no new files'],
+      ['/proc/gateway.db', 'that file system accepts no new files'],
       ['/dev/null', 'a device, a pipe or a socket'],
       [`${folder}/pipe`, 'a device, a pipe or a socket'],
       [`${folder}/folder`, `name a file in it, as ${folder}/folder/gateway.db`],
-      [`${folder}/file/gateway.db`, 'a file stands in the place of its folder'],
+      [`${folder}/file/gateway.db`, 'its folder is a file'],
     ] as const)
       expect(await refusalOf({ kind: 'sqlite', file }))
         .to.include(`The SQLite file ${file} cannot be opened`)
@@ -197,7 +197,7 @@ describe('opening a SQLite store', () => {
       expect(
         cannotOpen('/a/b.db', Object.assign(new Error('as the driver says it'), { code })).message,
       ).to.equal(
-        'The SQLite file /a/b.db cannot be opened (the disk is full: as the driver says it); make room, or name a file elsewhere.',
+        'The SQLite file /a/b.db cannot be opened (the disk is full: as the driver says it); free some space, or name a file elsewhere.',
       );
   });
 

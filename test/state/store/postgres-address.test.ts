@@ -76,7 +76,7 @@ describe('an address of PostgreSQL', () => {
     ],
     [
       'h/db?target_session_attrs=standby',
-      'has a target_session_attrs of servers that take no writes; it may be read-write, primary or any',
+      'has a target_session_attrs for servers that accept no writes; it may be read-write, primary or any',
     ],
     [
       'h/db?schema=secret',

@@ -93,7 +93,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     it('does not open, but for the doctor', async () => {
       await setReadOnly(primary, true);
       expect(await refusal(() => open(primary.url(database)))).to.match(
-        /^PostgreSQL at 127\.0\.0\.1:\d+ is read-only by default_transaction_read_only; name the server that takes writes/,
+        /^PostgreSQL at 127\.0\.0\.1:\d+ is read-only by default_transaction_read_only; name the server that accepts writes/,
       );
       const where = { kind: 'postgres', url: primary.url(database) } as const;
       const read = await openForMaintenance(where, { log: quiet, isReadOnly: true });
@@ -113,7 +113,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     const store = await open(primary.url(database, 'gw'));
     const admin = await primary.client(database);
     await admin.query('revoke insert on keys from gw');
-    await isTold(store, 'at the moment: the gateway lacks a right in it.');
+    await isTold(store, 'at the moment: the gateway lacks a privilege in it.');
     expect(store.isDown).to.equal(false);
     await admin.query('grant insert on keys to gw');
     await store.keys.put(key('k'));
@@ -216,6 +216,6 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       const rows = await primary.query(`select 1 from pg_stat_activity where datname = '${database}'`);
       return rows.length === 0;
     });
-    expect(logged.map(({ text }) => text)).to.include('PostgreSQL is used on another host.');
+    expect(logged.map(({ text }) => text)).to.include('PostgreSQL is now used on another host.');
   });
 });

@@ -70,7 +70,7 @@ const name = 'gw_start';
       await onServer(`drop table migration_versions`, name);
       await onServer(`grant create on schema public to ${name}`, name);
       expect(await refusalOf(settings(name, name))).to.equal(
-        `${where} cannot be used (must be owner of table keys); start it once as the owner of the tables, or give them to this user.`,
+        `${where} cannot be used (must be owner of table keys); start the gateway once as the owner of the tables, or make this user their owner.`,
       );
     });
 
@@ -79,7 +79,7 @@ const name = 'gw_start';
       const refusal = await refusalOf(settings(name, name));
       await onServer(`alter role ${name} reset all`);
       expect(refusal).to.equal(
-        `${where} is read-only by default_transaction_read_only; name the server that takes writes.`,
+        `${where} is read-only by default_transaction_read_only; name the server that accepts writes.`,
       );
     });
 
@@ -97,7 +97,7 @@ const name = 'gw_start';
         name,
       );
       expect(await refusalOf(settings(name))).to.equal(
-        `${where} cannot be used (could not extend file: No space left on device); make room on its disk.`,
+        `${where} cannot be used (could not extend file: No space left on device); free space on its disk.`,
       );
     });
 
@@ -107,7 +107,7 @@ const name = 'gw_start';
       );
       await onServer('create table keys (id int)', name);
       expect(await refusalOf(settings(name))).to.match(
-        /\(relation "keys" already exists\); another program uses this schema: take one of its own \(\?options=-c search_path=NAME\)\.$/,
+        /\(relation "keys" already exists\); another program uses this schema: use a separate one \(\?options=-c search_path=NAME\)\.$/,
       );
       await onServer(
         'drop table keys; create table migrations (id int); insert into migrations values (1)',
@@ -121,7 +121,7 @@ const name = 'gw_start';
         await onServer(`drop database ${name}`);
         await onServer(`create database ${name} encoding '${encoding}' locale 'C' template template0`);
         expect(await refusalOf(settings(name))).to.equal(
-          `${where} has the database "NAME" in ${encoding}, not in UTF8; create the database anew (create database "NAME" encoding 'UTF8' template template0).`,
+          `${where} has the database "NAME" in ${encoding}, not in UTF8; recreate the database (create database "NAME" encoding 'UTF8' template template0).`,
         );
         await onServer('create table migrations (name text primary key)', name);
         await onServer(`insert into migrations values ('0001-first-tables')`, name);
@@ -188,7 +188,7 @@ const name = 'gw_start';
         /\(password authentication failed for user "gw"\); correct the user and the password in `store:`\.$/,
       );
       expect(await openStore({ kind: 'postgres', url: server.url }, { log }).catch(String)).to.match(
-        /is a standby, which is read-only; name the server that takes writes\.$/,
+        /is a standby, which is read-only; name the server that accepts writes\.$/,
       );
       expect(told).to.deep.equal([]);
       await server.promote();

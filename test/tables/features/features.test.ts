@@ -5,7 +5,7 @@ import { play } from './run.js';
 
 describe('what a request says, at every upstream kind and preset', function () {
   this.timeout(120_000);
-  it('is not lost where it is a tool that a vendor runs, an object of an account, sound, or a name', async () => {
+  it('is not lost where it is a tool that a vendor runs, an object of an account, audio, or a name', async () => {
     expect(lostOf(await play(ownFeatures, markPart), ownFeatures)).to.deep.equal([]);
   });
 });

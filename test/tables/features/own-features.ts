@@ -39,7 +39,7 @@ function marked(name: string, body: MarkedFeature['body'], path: string): Marked
   return { name, format: 'chat', body, path, mark: 'ephemeral' };
 }
 
-/** Tools that a vendor runs, objects of an account, sound, markers, and names of those who speak. */
+/** Tools that a vendor runs, objects of an account, audio, markers, and names of those who speak. */
 export const ownFeatures: readonly MarkedFeature[] = [
   tool('mcp', { server_label: 'a', server_url: 'http://127.0.0.1:9/mcp' }),
   tool('file_search', { vector_store_ids: ['vs_1'] }),
@@ -64,9 +64,9 @@ export const ownFeatures: readonly MarkedFeature[] = [
   item('a search', { type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'ITEMMARK' } }),
   part('responses', 'the id of a file', { type: 'input_file', file_id: 'PARTMARK' }),
   part('responses', 'the id of an image', { type: 'input_image', file_id: 'PARTMARK' }),
-  part('responses', 'sound', { type: 'input_audio', input_audio: { data: 'PARTMARK', format: 'wav' } }),
+  part('responses', 'audio', { type: 'input_audio', input_audio: { data: 'PARTMARK', format: 'wav' } }),
   part('chat', 'the id of a file', { type: 'file', file: { file_id: 'PARTMARK' } }),
-  part('chat', 'sound', { type: 'input_audio', input_audio: { data: 'PARTMARK', format: 'wav' } }),
+  part('chat', 'audio', { type: 'input_audio', input_audio: { data: 'PARTMARK', format: 'wav' } }),
   part('chat', 'a video', { type: 'video_url', video_url: { url: 'http://127.0.0.1:9/PARTMARK' } }),
   marked('a marker of a message', { messages: [{ ...user, cache_control }] }, 'messages[0].cache_control'),
   marked(
@@ -94,7 +94,7 @@ export const ownFeatures: readonly MarkedFeature[] = [
     mark: 'PARTMARK',
   },
   {
-    name: 'an answer in sound',
+    name: 'an audio answer',
     format: 'chat',
     body: { messages: [user, { role: 'assistant', audio: { id: 'PARTMARK' }, content: 'y' }, user] },
     path: 'messages[1].audio',

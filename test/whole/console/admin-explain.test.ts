@@ -127,7 +127,7 @@ describe('POST /admin/explain', () => {
 
   it('logs who has had it explained, without its text', async () => {
     await explained({ post: '/v1/messages?key=sk-in-the-query', body: ask('a secret plan') });
-    const line = team.logged.findLast(({ msg }) => msg === 'An operator has had a request explained.');
+    const line = team.logged.findLast(({ msg }) => msg === 'An operator requested an explanation.');
     expect(line).to.include({ by: 'master', key: 'master', path: '/v1/messages' });
     expect(JSON.stringify(team.logged)).not.to.match(/a secret plan|sk-in-the-query/);
   });

@@ -65,7 +65,7 @@ describe('secrets and the audit log', () => {
   });
 });
 
-/** A slot's form, sound or not, with secrets in every place that may have one. */
+/** A slot's form, valid or not, with secrets in every place that may have one. */
 function formOf(random: () => number, secret: () => string): object {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   return {

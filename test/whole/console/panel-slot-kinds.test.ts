@@ -141,8 +141,8 @@ describe('/api/panel/slot-kinds', () => {
     };
     const error = await errorIn(await panel.fetch('POST', '/slots', entry));
     expect(error.message.split('\n')).to.deep.equal([
-      'with.certificate.file: reads the machine of the gateway; only a slot of the config file may set it',
-      'account.keyFile: reads the machine of the gateway; only a slot of the config file may set it',
+      "with.certificate.file: gives access to the gateway's machine; only a slot of the config file may set it",
+      "account.keyFile: gives access to the gateway's machine; only a slot of the config file may set it",
     ]);
     const keyed = { ...entry, with: { region: 'eu' }, account: { kind: './file-key.mjs', key: 'k' } };
     expect(await panel.ask('POST', '/slots', keyed)).to.include({ id: 'b', state: 'ready' });

@@ -64,7 +64,7 @@ function mutate(changes: Parameters<typeof mutatedJson>[1]): Damage {
 
 const places = fc.array(fc.tuple(damages, fc.nat()), { minLength: 1, maxLength: 3 });
 
-/** Streams that were sound once, as pieces of bytes. */
+/** Streams that were once valid, as pieces of bytes. */
 export const brokenStreams: fc.Arbitrary<readonly string[]> = fc
   .tuple(answers, places, fc.boolean())
   .map(([answer, damages, isInPieces]) => {

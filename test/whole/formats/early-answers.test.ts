@@ -103,7 +103,7 @@ describe('an interceptor', () => {
     'throws in it': [`transform() { throw new TypeError('SECRET'); }`, 'SECRET'],
     'ends an answer without message_stop': [
       `isOver: true, transform: (batch) => batch.slice(0, 1)`,
-      'A transform has ended an answer without message_stop.',
+      'A transform ended an answer without message_stop.',
     ],
   } as const;
   for (const [what, [transform, message]] of Object.entries(faults))

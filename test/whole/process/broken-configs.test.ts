@@ -62,7 +62,7 @@ const broken: Readonly<Record<string, readonly [was: string, is: string, says: r
     '    account: { kind: api-key, key: "a key" }\n',
     '',
     [
-      'gw.yaml:13:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
+      'gw.yaml:13:5 slots[0].account: is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` if none is needed',
     ],
   ],
   'a variable that is not set': [

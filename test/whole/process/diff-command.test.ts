@@ -81,7 +81,7 @@ Restart the gateway for: listen.
   for (const [what, args, says] of [
     ['a config that is bad', ['old.yaml', 'bad.yaml'], /^bad\.yaml:1:\d+ slots: /],
     ['an order that cannot work', ['disordered.yaml', 'old.yaml'], /^disordered\.yaml:1:\d+ pipeline\[0\] "/],
-    ['a file that is not there', ['gone.yaml', 'old.yaml'], /^gone\.yaml:1:1 there is no such file/],
+    ['a file that is not there', ['gone.yaml', 'old.yaml'], /^gone\.yaml:1:1 the file does not exist/],
     ['one file', ['old.yaml'], /^diff takes two config files, OLD and NEW; see --help\.$/m],
     ['three files', ['old.yaml', 'new.yaml', 'bad.yaml'], /^"bad\.yaml" is one word too many for diff/],
   ] as const)

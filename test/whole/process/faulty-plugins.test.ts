@@ -81,7 +81,7 @@ const faults: readonly Fault[] = [
     keys: keyed('request'),
     answer: {
       status: 500,
-      message: `${unanswered}: what failed in its next() was lost; write "await next()", and throw again what it throws.`,
+      message: `${unanswered}: an error of its next() was lost; write "await next()", and rethrow what it throws.`,
     },
     cause: /was lost/,
   },
@@ -89,7 +89,7 @@ const faults: readonly Fault[] = [
     does: 'hangs, with a timeout',
     made: `() => ${never}`,
     entry: { timeout: '50ms' },
-    cause: /^It has not called next within its timeout of 0\.05 s\.$/,
+    cause: /^It did not call next within its timeout of 0\.05 s\.$/,
   },
   {
     does: 'adds to a metric what it has no label for',
@@ -114,7 +114,7 @@ const faults: readonly Fault[] = [
     keys: 'intercepts: true,',
     entry: { timeout: '50ms' },
     made: `{ intercept: () => ${never} }`,
-    cause: /^Its intercept has given no reply within its timeout/,
+    cause: /^Its intercept returned no reply within its timeout/,
   },
   {
     does: 'intercepts with no reply',
@@ -133,7 +133,7 @@ const faults: readonly Fault[] = [
     keys: keyed('request'),
     made: setsRequest('5'),
     isStrict: true,
-    cause: /ctx\.state\.request that is number, and not an object/,
+    cause: /ctx\.state\.request that is number, not an object/,
   },
   {
     does: 'leaves messages that are a text',
@@ -149,7 +149,7 @@ const faults: readonly Fault[] = [
       `(() => { const own = { ...ctx.state.request }; own.metadata = { own }; return own; })()`,
     ),
     isStrict: true,
-    cause: /^The stage leaves a ctx\.state\.request that is no JSON: Converting circular structure/,
+    cause: /^The stage leaves a ctx\.state\.request that is not JSON: Converting circular structure/,
   },
   {
     does: 'leaves a wrong message',
@@ -182,7 +182,7 @@ const faults: readonly Fault[] = [
     keys: keyed('caller'),
     made: `(ctx, next) => { ctx.state.caller = null; return next(); }`,
     isStrict: true,
-    cause: /ctx\.state\.caller that is null, and not an object/,
+    cause: /ctx\.state\.caller that is null, not an object/,
   },
   {
     does: 'leaves none of what it provides',
@@ -310,7 +310,8 @@ describe('a faulty plugin', () => {
     },
     'gives bare JSON in place of events': {
       transform: `(batch) => batch.map(({ json }) => json)`,
-      cause: /^A transform gave a list whose first item is no ModelEvent; ModelEvent\.of\(…\) makes one\.$/,
+      cause:
+        /^A transform gave a list whose first item is not a ModelEvent; ModelEvent\.of\(…\) makes one\.$/,
     },
     'gives something else in place of an event': {
       transform: `(batch) => [...batch, { nonsense: 1 }]`,
@@ -444,7 +445,7 @@ describe('a faulty plugin', () => {
     ],
     'names a metric as none may be named': [
       `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('a b', '', []) };`,
-      '"a b" is no name for a metric',
+      '"a b" is not a valid metric name',
     ],
     'counts under the name of a metric of the gateway': [
       `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('gw2api_requests_total', '', []) };`,

@@ -91,7 +91,9 @@ describe('the first start', () => {
     await mkdir(path.join(folder, '.env'));
     const gateway = await workshop.start({ cwd: folder });
     const printed = await gateway.output('/v1/completions');
-    expect(printed).to.include('(shown once; NOT kept, for .env cannot be written here: set GW2API_API_KEY)');
+    expect(printed).to.include(
+      '(shown once; NOT saved, because .env cannot be written here: set GW2API_API_KEY)',
+    );
     const [curl] = curlsIn(printed);
     expect((await fetch(...curl!)).status).to.equal(200);
   });
@@ -100,8 +102,8 @@ describe('the first start', () => {
     const folder = await workshop.folder();
     const wrong = { GW2API_API_KEY: 'the\u200bmaster-key', GW_PANEL_PASSWORD: 'open\nsesame' };
     const says =
-      'GW2API_API_KEY has a character that no header can hold (U+200B): nobody could send it; set another one.\n' +
-      'GW_PANEL_PASSWORD has a character that no header can hold (U+000A): nobody could send it; set another one.\n';
+      'GW2API_API_KEY has a character that no header can hold (U+200B): no client could send it; set another one.\n' +
+      'GW_PANEL_PASSWORD has a character that no header can hold (U+000A): no client could send it; set another one.\n';
     expect(await workshop.run({ cwd: folder, env: wrong })).to.include({
       code: 78,
       stdout: '',

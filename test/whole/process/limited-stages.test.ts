@@ -31,7 +31,7 @@ describe('a stage with a time limit', () => {
     const [line] = lines('error');
     expect(line).to.include({ ...place, msg: 'The gateway failed.' });
     const cause = line!['err'] as Error;
-    expect(cause.message).to.equal('It has not called next within its timeout of 0.05 s.');
+    expect(cause.message).to.equal('It did not call next within its timeout of 0.05 s.');
     await shop.under.gateway.exchanges.idle();
     expect(shop.under.gateway.services.slots.list()[0]).to.include({ inFlight: 0 });
   });
@@ -42,7 +42,7 @@ describe('a stage with a time limit', () => {
     expect(response.status).to.equal(200);
     await response.text();
     const [line] = lines('warn');
-    expect(line).to.include({ ...place, msg: 'A stage has failed and was skipped.' });
+    expect(line).to.include({ ...place, msg: 'A stage failed and was skipped.' });
     expect(line!['at']).to.match(/gateway\.yaml:1:\d+$/);
     const metrics = await (await shop.under.get('/metrics')).text();
     expect(metrics).to.include('gw2api_stage_skips_total{stage="limited"} 1');
@@ -71,7 +71,7 @@ describe('a stage with a time limit', () => {
     const response = post();
     const call = await shop.upstream.next();
     shared.goOn?.();
-    expect(await ended).to.have.property('message', 'The stage has called next too late.');
+    expect(await ended).to.have.property('message', 'The stage called next too late.');
     call.finish();
     const answer = await response;
     expect(answer.status).to.equal(200);
@@ -103,7 +103,7 @@ describe('a stage with a time limit', () => {
       call.finish();
       expect((await response).status).to.equal(200);
       expect(await (await response).json()).to.include({ model: 'sonnet-5' });
-      expect(lines('warn').map(({ msg }) => msg)).to.deep.equal(['A stage has failed and was skipped.']);
+      expect(lines('warn').map(({ msg }) => msg)).to.deep.equal(['A stage failed and was skipped.']);
     });
 
   it('answers as it likes, also with onError: skip', async () => {
@@ -147,7 +147,7 @@ describe('a stage with a time limit', () => {
         await startWith(intercept, { timeout: '50ms', onError: 'skip' });
         expect((await shop.answered(ask('Hi'), id)).status).to.equal(200);
         expect(lines('warn')).to.have.length(1);
-        expect(lines('warn')[0]).to.include({ ...place, msg: 'A stage has failed and was skipped.' });
+        expect(lines('warn')[0]).to.include({ ...place, msg: 'A stage failed and was skipped.' });
       });
 
     it('fails the request for an error after its call, also with onError: skip', async () => {
@@ -209,7 +209,7 @@ describe('a stage with a time limit', () => {
       const response = post();
       const call = await shop.upstream.next();
       shared.goOn?.();
-      expect(await ended).to.have.property('message', 'The interceptor has made its call too late.');
+      expect(await ended).to.have.property('message', 'The interceptor made its call too late.');
       call.finish();
       expect((await response).status).to.equal(200);
       delete shared.goOn;

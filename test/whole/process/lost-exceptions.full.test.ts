@@ -28,7 +28,7 @@ describe('an exception that nobody catches', function () {
     await models(url, 'timer');
     const line = await gateway.log(told);
     const leaving = await gateway.log(
-      'A worker is shutting down after an uncaught exception; a replacement starts.',
+      'A worker is shutting down after an uncaught exception; a replacement is starting.',
     );
     expect(leaving).to.include({ worker: line['worker'], pid: line['pid'] });
     const back = await gateway.log('A replacement worker is serving.');

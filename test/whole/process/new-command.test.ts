@@ -73,7 +73,7 @@ describe('gw2api new', () => {
     const { code, stderr } = await workshop.run(cwd, 'new', 'account', 'my-own');
     expect([code, stderr]).to.deep.equal([
       2,
-      'my-own.test.mjs is there already; take another name, or move it away.\n',
+      'my-own.test.mjs already exists; choose another name, or move it away.\n',
     ]);
     expect(await readFile(path.join(cwd, 'my-own.test.mjs'), 'utf8')).to.equal(before);
     await access(path.join(cwd, 'my-own.mjs')).then(

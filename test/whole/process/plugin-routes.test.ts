@@ -236,7 +236,7 @@ describe('the routes of a plugin', () => {
     ],
     [
       "{ method: 'GET', path: '/x/:id', page: 'X', handle() {} }",
-      'has a page: that is a GET route without parameters',
+      'has a page, which needs a GET route without parameters',
     ],
     [
       "{ method: 'GET', path: '/x', page: '', handle() {} }",
@@ -264,6 +264,6 @@ describe('the routes of a plugin', () => {
     };`;
     await start({ 'late.mjs': late });
     const answer = await under.post('/v1/messages', ask('Hi'));
-    expect(answer.headers.get('x-why')).to.equal('A route is added in setup, not later: GET /x.');
+    expect(answer.headers.get('x-why')).to.equal('A route must be added in setup, not later: GET /x.');
   });
 });

@@ -67,7 +67,7 @@ describe('the config of a start', () => {
     const { code, stderr } = await workshop.run({ args: ['--config', 'nowhere.yaml'] });
     expect(code).to.equal(78);
     expect(stderr).to.equal(
-      'nowhere.yaml:1:1 there is no such file; name another by --config FILE or GW_CONFIG\n',
+      'nowhere.yaml:1:1 the file does not exist; name another by --config FILE or GW_CONFIG\n',
     );
   });
 
@@ -106,7 +106,7 @@ describe('the config of a start', () => {
     expect(code).to.equal(78);
     const [port, limit, ...more] = stderr.trimEnd().split('\n');
     expect(port).to.include(
-      'listen.port: the environment variable PORT, which wins over it, must be a port from 0 to 65535, not "70000"',
+      'listen.port: the environment variable PORT, which overrides it, must be a port from 0 to 65535, not "70000"',
     );
     expect(limit).to.include('pipeline[1].with.limit: must be a size such as');
     expect(more).to.deep.equal([]);
@@ -186,7 +186,7 @@ describe('a port that cannot be had', () => {
       code: 2,
       signal: null,
       stdout: '',
-      stderr: `Cannot listen on 127.0.0.1:${taken.port}: another process listens there; stop it or set another port (PORT=8788).\n`,
+      stderr: `Cannot listen on 127.0.0.1:${taken.port}: another process is listening there; stop it or set another port (PORT=8788).\n`,
     });
   });
 
@@ -199,7 +199,7 @@ describe('a port that cannot be had', () => {
     expect(failureOf(error)).to.deep.equal({
       exitCode: 2,
       message:
-        'Cannot listen on 192.0.2.1:0: this machine has no such address; set HOST=0.0.0.0 for all of them.',
+        'Cannot listen on 192.0.2.1:0: this machine has no such address; set HOST=0.0.0.0 for all addresses.',
     });
   });
 
@@ -413,7 +413,7 @@ describe('a gateway whose plugin loses an error', () => {
     const url = await gateway.url();
     const answers = [await post(url, ask('one')), await post(url, ask('two'))];
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
-    const line = await gateway.log('An error was not caught; a stage may lack an await.');
+    const line = await gateway.log('An error was not caught; an await may be missing in a stage.');
     expect(line).to.have.nested.property('err.message', 'lost');
     gateway.signal('SIGTERM');
     expect(await gateway.ended).to.include({ code: 0, signal: null });

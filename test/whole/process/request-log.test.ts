@@ -119,7 +119,7 @@ describe('the log line of an operator’s act', () => {
     for (const path of paths) await (await pair.post(path, {})).text();
     await (await pair.get('/admin/slots')).text();
     await pair.close();
-    const lines = pair.logged.filter(({ msg }) => msg === 'An operator has changed the gateway.');
+    const lines = pair.logged.filter(({ msg }) => msg === 'An operator changed the gateway.');
     expect(lines.map(({ level, by, what, target }) => [level, by, what, target])).to.deep.equal([
       ['info', 'master', 'slot.pause', 'a'],
       ['info', 'master', 'slot.resume', 'a'],

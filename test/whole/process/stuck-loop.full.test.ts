@@ -14,7 +14,7 @@ describe('an endless loop in a request', function () {
     const { gateway, url } = await shop.start({ workers: 2 });
     const hung = ask(url, 'loop');
     const { worker, pid } = await stuckLine(gateway);
-    const died = await gateway.log('A worker has died; a replacement starts.');
+    const died = await gateway.log('A worker died; a replacement is starting.');
     expect(died).to.include({ worker, pid, signal: 'SIGKILL' });
     await gateway.log('A replacement worker is serving.');
     await hung;
@@ -27,7 +27,7 @@ describe('an endless loop in a request', function () {
     const line = await stuckLine(gateway);
     expect(line['stack']).to.equal(undefined);
     expect(line.msg).to.include('native call');
-    await gateway.log('A worker has died; a replacement starts.');
+    await gateway.log('A worker died; a replacement is starting.');
     await hung;
   });
 

@@ -79,7 +79,7 @@ export async function takesTested(gateway: TestedGateway, workers: number): Prom
   expect(line['failures']).to.deep.equal(body.error!.details.failures);
   expect((await gateway.reload('?tests=no')).status).to.equal(400);
   expect(await gateway.reload('?tests=skip')).to.deep.include({ status: 200 });
-  const audit = await gateway.process.log('An operator has changed the gateway.');
+  const audit = await gateway.process.log('An operator changed the gateway.');
   expect(audit).to.include({ what: 'config.reload', tests: 'skip', by: 'master' });
   await writeIn(gateway.folder, 'gateway.yaml', configWith('new', workers));
   expect(await gateway.reload()).to.deep.include({ status: 200 });

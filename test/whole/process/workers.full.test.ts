@@ -61,7 +61,7 @@ describe('several workers', function () {
       code: 2,
       signal: null,
       stdout: '',
-      stderr: `Cannot listen on 127.0.0.1:${port}: another process listens there; stop it or set another port (PORT=8788).\n`,
+      stderr: `Cannot listen on 127.0.0.1:${port}: another process is listening there; stop it or set another port (PORT=8788).\n`,
     });
 
     await writeFile(
@@ -288,7 +288,7 @@ describe('a worker that is killed', function () {
     }
     const [victim] = pids;
     process.kill(victim!, 'SIGKILL');
-    const died = await gateway.log('A worker has died; a replacement starts.');
+    const died = await gateway.log('A worker died; a replacement is starting.');
     expect(died).to.include({ pid: victim, signal: 'SIGKILL' });
     for (const { answer } of streams) {
       answer.say(' And goodbye.');

@@ -181,7 +181,7 @@ describe('the budget of a key', () => {
     const status = await under.get('/api/panel/status');
     const { notices } = (await status.json()) as { notices: readonly string[] };
     expect(notices).to.deep.equal([
-      'No stage of the pipeline counts budgets, which the key "ci" have: list rate-limit in the pipeline, or take the budgets away.',
+      'No stage of the pipeline counts budgets, which the key "ci" have: list rate-limit in the pipeline, or remove the budgets.',
     ]);
   });
 });
@@ -204,7 +204,7 @@ describe('a budget that no stage counts', () => {
   it('is a problem of the config, with its line', async () => {
     const error: unknown = await startGateway(withClaims(['rate-limit'])).catch((thrown: unknown) => thrown);
     expect(String(error)).to.match(
-      /config:\d+:\d+ pipeline\[0\]\.with\.limits\.usdPerDay: is a budget, and no stage of the pipeline counts it; list rate-limit below, or take it away/,
+      /config:\d+:\d+ pipeline\[0\]\.with\.limits\.usdPerDay: is a budget, and no stage of the pipeline enforces it; list rate-limit below, or remove it/,
     );
   });
 

@@ -78,7 +78,7 @@ describe('a canary of several workers', () => {
     expect(await caller.change('?canary=50')).to.equal(200);
     await writeIn(folder, 'mark.js', broken);
     await replace(1);
-    await gateway.log('The canary of the other workers could not be joined.');
+    await gateway.log('This worker could not join the canary of the others.');
     await writeIn(folder, 'mark.js', mark);
     await replace(2);
     expect(await caller.change('/commit')).to.equal(200);

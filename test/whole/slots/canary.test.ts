@@ -188,7 +188,7 @@ describe('a canary', () => {
     expect(evidence).to.be.above(100);
     expect(new Set(await marksOf(30, 'after'))).to.deep.equal(new Set(['old']));
     expect(under.logged.filter(({ level }) => level === 'error').map(({ msg }) => msg)).to.deep.equal([
-      'The canary was given up: its errors are clearly more. The old config stays in force.',
+      'The canary was rolled back: its error rate is significantly higher. The old config stays in force.',
     ]);
   });
 

@@ -37,7 +37,7 @@ describe('check --online', () => {
       /\nonline\n {2}a {2}127\.0\.0\.1 {2}7 models\n {2}b {2}127\.0\.0\.1 {2}7 models\n/,
     );
     expect(stdout).to.include(
-      'models that no slot knows\n' +
+      'models unknown to all slots\n' +
         '  new-7: no slot has "new-7"; did you mean "claude-new-7-20260101" as its upstreamModel?\n' +
         '  sonet-5: no slot has "sonet-5"; did you mean "sonnet-5" as its upstreamModel?\n',
     );
@@ -66,7 +66,7 @@ describe('check --online', () => {
       /\n {2}a {2}127\.0\.0\.1 {2}7 models\n {4}serves claude-sonnet-5, [^\n]*claude-new-7-20260101\n/,
     );
     expect(stdout).to.match(/\n {4}serves claude-haiku-5-5, [^\n]*claude-sonnet-4-5@20250929\n/);
-    expect(stdout).to.include('models that no slot knows\n  gpt-9: no slot serves it\n');
+    expect(stdout).to.include('models unknown to all slots\n  gpt-9: no slot serves it\n');
     expect(code).to.equal(1);
   });
 

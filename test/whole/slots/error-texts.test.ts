@@ -114,7 +114,7 @@ describe('error texts of failed requests', () => {
     await send({ model: 'no-such-model' });
     const { text, calls } = (await latest()).error_text;
     expect([text, calls]).to.deep.equal([
-      'No slot serves the model "no-such-model"; GET /v1/models lists those there are.',
+      'No slot serves the model "no-such-model"; GET /v1/models lists the available ones.',
       [],
     ]);
   });

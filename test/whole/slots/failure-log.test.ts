@@ -30,7 +30,7 @@ describe('the log of a request that its upstreams have failed', () => {
     await answer.text();
     const [line] = warnings();
     expect(line!['msg']).to.match(
-      /^Slot "a" has answered with an error, and the answer that has begun ends with it\. \w+: /,
+      /^Slot "a" has answered with an error, and the started answer ends with it\. \w+: /,
     );
   });
 });

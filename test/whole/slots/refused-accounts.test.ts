@@ -86,7 +86,7 @@ describe('the texts of failed calls', () => {
     expect(eventsIn(within).at(-1)).to.deep.include({
       error: {
         type: 'upstream_error',
-        message: 'The upstream did not go on with its answer within 50 ms.',
+        message: 'The upstream did not continue its answer within 50 ms.',
       },
     });
     expect(before.message).to.equal('The upstream could not be reached.');
@@ -94,9 +94,7 @@ describe('the texts of failed calls', () => {
       'No slot that serves the model "sonnet-5" takes requests; tell the gateway\'s operator.',
     );
     const logged = under.logged.map(({ msg }) => msg);
-    expect(logged).to.include(
-      'The upstream of slot "secret-slot" did not go on with its answer within 50 ms.',
-    );
+    expect(logged).to.include('The upstream of slot "secret-slot" did not continue its answer within 50 ms.');
     expect(logged).to.include('Slot "other-secret-slot" could not reach its upstream (ECONNREFUSED).');
   });
 });

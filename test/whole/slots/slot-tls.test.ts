@@ -161,7 +161,7 @@ describe('the TLS of a slot', function () {
 
   for (const [tls, message] of [
     [{ ca: 'none.crt' }, 'slots[0].tls.ca: cannot be read (ENOENT): none.crt'],
-    [{ ca: 'own.key' }, 'slots[0].tls.ca: has no certificate in PEM (BEGIN CERTIFICATE)'],
+    [{ ca: 'own.key' }, 'slots[0].tls.ca: contains no PEM certificate (BEGIN CERTIFICATE)'],
     [{ cert: 'own.crt' }, 'slots[0].tls: has no key: a certificate and its key go together'],
     [{ cert: 'own.crt', key: 'next.key' }, 'slots[0].tls.key: is refused by OpenSSL'],
     [{ verify: false }, 'slots[0].tls.verify'],
@@ -196,7 +196,7 @@ describe('the TLS of a slot', function () {
     const entry = { ...slotAt('https://127.0.0.1:9', { tls: { ca: 'own.crt' } }), id: 'b' };
     const error = await errorIn(await new PanelClient(under!.url).fetch('POST', '/slots', entry));
     expect(error).to.include({ status: 400 });
-    expect(error.message).to.include('tls: names files, which only the config file may do');
+    expect(error.message).to.include('tls: names files, which is allowed only in the config file');
   });
 });
 

@@ -12,7 +12,7 @@ const requests = new WeakMap<object, Fields>();
 
 /**
  * The request that a body stands for: a message of a WebSocket, the conversation of a compaction, or the body
- * itself. The same for the same body. A body that is no object stays as it is, for the check to refuse.
+ * itself. The same for the same body. A body that is not an object stays as it is, for the check to refuse.
  */
 export function askedBy(body: unknown, context: FormatContext): unknown {
   if (!isRecord(body)) return body;

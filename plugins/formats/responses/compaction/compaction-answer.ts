@@ -28,7 +28,7 @@ class CompactionAnswer implements AnswerWriter {
     this.#summary += text;
   }
 
-  /** Throws `incomplete_response` where the model has written no summary. */
+  /** Throws `incomplete_response` if the model has written no summary. */
   end({ refusal: _, ...ending }: Ending): void {
     if (ending.stopReason === 'refusal' || this.#summary.trim() === '') throw noSummary();
     const item = { type: 'compaction', encrypted_content: sealSummary(this.#summary) };

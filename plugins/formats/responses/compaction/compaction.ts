@@ -49,7 +49,7 @@ const instruction: InputItem = {
 
 /**
  * The compacted conversation: the messages of the user, then the summary as an opaque item. `input`: items of
- * the request for the summary. Throws `incomplete_response` where the model has written none.
+ * the request for the summary. Throws `incomplete_response` if the model has written none.
  */
 export function compactedResponse(response: ResponseObject, input: readonly InputItem[]): object {
   const { id, created_at, usage } = response;
@@ -75,10 +75,10 @@ export function sealSummary(summary: string): string {
 }
 
 export function noSummary(): GatewayError {
-  return new GatewayError('incomplete_response', 'The model has written no summary of the conversation.');
+  return new GatewayError('incomplete_response', 'The model did not write a summary of the conversation.');
 }
 
-/** Text for the model in place of a compaction item; undefined for one of another vendor. */
+/** Text for the model instead of a compaction item; undefined for one of another vendor. */
 export function openCompaction(sealed: string): string | undefined {
   const { type, summary } = unseal(sealed) ?? {};
   if (type !== 'compaction' || typeof summary !== 'string') return undefined;

@@ -99,7 +99,7 @@ export class StoredItems {
     const { maxBodyBytes } = this.#context;
     return invalidField(
       path,
-      `makes the request larger than ${maxBodyBytes} bytes, the most that this gateway takes, with the stored items that it names`,
+      `makes the request, with the stored items it names, larger than the maximum of ${maxBodyBytes} bytes`,
     );
   }
 }
@@ -123,4 +123,4 @@ function previousNotFound(id: string): GatewayError {
 }
 
 const notStored =
-  'What it names was not stored, has expired, or was deleted, maybe to make room for newer responses: send the whole conversation as "input".';
+  'The response it names was not stored, has expired, or was deleted, perhaps to make room for newer ones: send the whole conversation as "input".';

@@ -54,7 +54,7 @@ export const deleteResponse: Handle = async (ctx, { params, store, caller }) => 
 /** Id in the path. Throws `method_not_allowed` if it is the name of a route that takes only POST. */
 function idIn(ctx: Context, { id = '' }: FormatContext['params']): string {
   if (!isRouteName(id)) return id;
-  const message = `${ctx.path} does not take ${ctx.method}; it takes POST.`;
+  const message = `${ctx.path} does not accept ${ctx.method}; it accepts POST.`;
   throw new GatewayError('method_not_allowed', message, { headers: { allow: 'POST, OPTIONS' } });
 }
 

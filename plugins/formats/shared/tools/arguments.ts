@@ -3,8 +3,8 @@ import { invalidField, isRecord } from '../body.js';
 import type { UnsupportedFields } from '../unread/unsupported-fields.js';
 
 /**
- * Parses a tool call's input from the JSON text of other formats; blank text and `null` are `{}`. Of a text
- * that is no JSON, because the answer was cut within it, the finished members are left, which is reported.
+ * Parses a tool call's input from the JSON text of other formats; blank text and `null` are `{}`. A text
+ * that is not JSON, because the answer was cut within it, keeps its finished members, which is reported.
  * Numbers that would change are kept beside the input.
  * Throws `invalid_request` at `path` for any other value than an object.
  */
@@ -25,12 +25,12 @@ function parseJson(text: string, path: string, dropped: UnsupportedFields): unkn
     dropped.add(path);
     return finishedMembers(text);
   }
-  if (isTooDeep(value, text)) throw invalidField(path, 'must not be nested that deeply');
+  if (isTooDeep(value, text)) throw invalidField(path, 'is nested too deeply');
   keepInput(value, text);
   return value;
 }
 
-/** Undefined for a text that is no JSON. */
+/** Undefined for a text that is not JSON. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text);

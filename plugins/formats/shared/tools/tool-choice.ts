@@ -31,7 +31,7 @@ export function resolveTools(params: ToolParams, dropped: UnsupportedFields): To
   return allowed ? withExtras(fields, { 'tool_choice.allowed_tools': allowed }) : fields;
 }
 
-/** Names of the declared tools that are allowed; undefined where all are. */
+/** Names of the declared tools that are allowed; undefined if all are. */
 function allowedOf({ tools, allowed }: ToolParams): readonly string[] | undefined {
   if (!allowed) return undefined;
   const names = new Set(allowed);

@@ -6,7 +6,7 @@ import type { UnsupportedFields } from './unsupported-fields.js';
 export type MemberReport = (value: unknown, path: string, dropped: UnsupportedFields) => void;
 
 /**
- * Report for values of a schema. A schema that names no properties, such as a map, says nothing of its members.
+ * Report for values of a schema. A schema that names no properties, such as a map, says nothing about its members.
  * `passed`: members that are not read, and whose loss changes nothing.
  */
 export function unreadMembers(schema: TSchema, passed = ''): MemberReport {

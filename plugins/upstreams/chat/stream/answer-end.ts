@@ -31,12 +31,12 @@ export class AnswerEnd {
     return this.hasReason || this.#isCounted;
   }
 
-  /** True if content has followed a reason, which then stands on every chunk and is no end. */
+  /** True if content has followed a reason, which then stands on every chunk and does not end it. */
   get isReasonRepeated(): boolean {
     return this.#isReasonRepeated;
   }
 
-  /** Silence after the reason in which `[DONE]` and the usage usually come; undefined where it may be no end. */
+  /** Silence after the reason in which `[DONE]` and the usage usually come; undefined if it may not be the end. */
   get settlesInMs(): number | undefined {
     if (!this.hasReason || this.#isReasonRepeated) return undefined;
     return this.#isReasonOnFirst ? longerMs : usualMs;
@@ -66,7 +66,7 @@ export class AnswerEnd {
   /** Keeps a piece of a refusal, which is said whole at the end. */
   refuse(text: string): void {
     this.#refusal += text;
-    if (this.#refusal.length > maxRefusalLength) throw malformed('too long a refusal');
+    if (this.#refusal.length > maxRefusalLength) throw malformed('a refusal that is too long');
   }
 
   /** Reads the reason of a choice, of which the last one counts. Throws for one that says that the server failed. */
@@ -112,6 +112,6 @@ const maxRefusalLength = 1024 * 1024;
 /** Error for an answer whose server has said neither that it is complete nor what it counts. */
 export function undeclaredEnd(): GatewayError {
   const message =
-    'The upstream ended its answer with neither a finish reason nor usage, so that it may be cut; if its server never sends a reason, set finishReason: optional in the slot.';
+    'The upstream ended its answer with neither a finish reason nor usage, so it may be truncated; if its server never sends a reason, set finishReason: optional in the slot.';
   return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'interrupted' } });
 }

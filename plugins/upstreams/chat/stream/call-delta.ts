@@ -48,7 +48,7 @@ function callDelta(entry: unknown, calls: unknown, json: string): CallDelta {
 
 /** Text of arguments that are an object, its numbers as they came. */
 function objectText(given: object, calls: unknown, json: string): string {
-  if (isTooDeep(given, json)) throw malformed('too deeply nested arguments of a tool call');
+  if (isTooDeep(given, json)) throw malformed('tool call arguments that are nested too deeply');
   keepArguments(calls, json);
   return inputJson(given);
 }

@@ -36,7 +36,7 @@ export interface ChatAnswerOptions {
    * error would cost the caller the rest of its stream. Absent: it is an error, so that the call can be made again.
    */
   readonly onLeftOut?: (() => void) | undefined;
-  /** True where the request asks for log probabilities. */
+  /** True if the request asks for log probabilities. */
   readonly hasLogprobs?: boolean;
 }
 
@@ -98,7 +98,7 @@ export class ChatAnswer implements SseTranslator {
     this.#complete();
   }
 
-  /** Ends an answer at `[DONE]`, which says nothing of whether it is complete. */
+  /** Ends an answer at `[DONE]`, which says nothing about whether it is complete. */
   #finishDone(): void {
     const mayEnd = this.#ending.isDeclared || this.#options.isReasonOptional || !this.#hasContent;
     if (!mayEnd) throw undeclaredEnd();

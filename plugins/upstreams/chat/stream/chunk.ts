@@ -4,15 +4,15 @@ import { malformed } from '../../shared/openai/openai-stream-error.js';
 import { pageCitation } from '../../shared/answer/page-citation.js';
 import type { LatePart } from './late-text.js';
 
-/** Fields of a chunk. Throws for what is no JSON object. */
+/** Fields of a chunk. Throws for anything but a JSON object. */
 export function parseChunk(data: string): Fields {
   try {
     const chunk: unknown = JSON.parse(data);
     if (typeof chunk === 'object' && chunk !== null) return chunk as Fields; // any object may be read by name
   } catch (cause) {
-    throw malformed('a chunk that is no JSON', cause);
+    throw malformed('a chunk that is not JSON', cause);
   }
-  throw malformed('a chunk that is no JSON object');
+  throw malformed('a chunk that is not a JSON object');
 }
 
 /** True for a chunk that was cut before any text of the answer: to leave it out loses nothing. */

@@ -99,7 +99,7 @@ class ReasoningDetails {
 /** Max length of the entries, well below what an envelope may hold. */
 const maxLength = 2 * 1024 * 1024;
 
-/** Fields that are no lists and no objects: those that vendors send, and whose length is known. */
+/** Fields that are neither lists nor objects, which vendors send and whose length is known. */
 function plainFields(entry: unknown): Fields {
   return Object.fromEntries(
     Object.entries(fieldsOf(entry)).filter(([, value]) => typeof value !== 'object' || value === null),

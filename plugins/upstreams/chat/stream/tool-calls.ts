@@ -14,7 +14,7 @@ export class ToolCalls {
   readonly #blocks: Blocks;
   readonly #names: ToolNames;
   #calls: readonly ToolCall[] = [];
-  /** Calls that wait until the ones before are complete: blocks are written one after the other. */
+  /** Calls that wait until the ones before are complete: blocks are written one after another. */
   readonly #waiting: ToolCall[] = [];
   #current: ToolCall | undefined;
   #length = 0;
@@ -66,10 +66,10 @@ export class ToolCalls {
     call.name ||= name;
     call.thought ||= thought;
     this.#length += json.length + thought.length;
-    if (this.#length > maxLength) throw malformed('too long arguments of its tool calls');
+    if (this.#length > maxLength) throw malformed('tool call arguments that are too long');
     const isClosed = call !== this.#current && !this.#waiting.includes(call);
     call.add(json);
-    if (isClosed && call.heldLength > 0) throw malformed('arguments of a tool call that had ended');
+    if (isClosed && call.heldLength > 0) throw malformed('arguments for a tool call that had already ended');
     if (call === this.#current) this.#write(call);
     else if (this.#heldLength > maxHeldLength) throw malformed('too many tool calls at once');
     this.#advance(false);
@@ -132,7 +132,7 @@ export class ToolCalls {
     this.#blocks.delta({ type: 'signature_delta', signature: reasoningEnvelope.sealThought(thought) });
   }
 
-  /** Writes what has come of a call, but for a `{}` that may be a placeholder. */
+  /** Writes what has arrived of a call, except for a `{}` that may be a placeholder. */
   #write(call: ToolCall): void {
     if (!call.isPlaceholder) this.#writeAll(call);
   }

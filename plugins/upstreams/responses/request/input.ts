@@ -125,7 +125,7 @@ function outputOf(parts: readonly InputPart[], isError: boolean): string | reado
   return isError && !saysError(texts[0]) ? [{ type: 'input_text', text: 'Error' }, ...parts] : parts;
 }
 
-/** Reasoning of this vendor as it came, but for its id: nothing is stored that the id could refer to. */
+/** Reasoning of this vendor as it came, except for its id: nothing is stored that the id could refer to. */
 function reasoningItems(
   { signature }: BlockOf<'thinking'>,
   path: string,

@@ -104,7 +104,7 @@ const incompleteReasons = new Map([
   ['refusal', 'content_filter'],
 ]);
 
-/** Output item of a block, without its text; undefined where there is none. */
+/** Output item of a block, without its text; undefined if there is none. */
 function itemOf({ type, id, name }: Fields): Fields | undefined {
   if (type === 'text') return { type: 'message', role: 'assistant' };
   if (type === 'thinking') return { type: 'reasoning' };

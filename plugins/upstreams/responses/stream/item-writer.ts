@@ -87,7 +87,7 @@ export class ItemWriter {
     open.hasText = true;
     this.#types.add('message');
     this.refused += text;
-    if (this.refused.length > maxRefusalLength) throw malformed('too long a refusal');
+    if (this.refused.length > maxRefusalLength) throw malformed('a refusal that is too long');
   }
 
   thinking(open: OpenItem, text: string): void {
@@ -101,7 +101,7 @@ export class ItemWriter {
     if (json === '') return;
     open.hasText = true;
     open.json += json;
-    if (open.json.length > maxJsonLength) throw malformed('too long arguments of a tool call');
+    if (open.json.length > maxJsonLength) throw malformed('tool call arguments that are too long');
     if (open.hasBegun) this.#blocks.json(json);
   }
 

@@ -44,7 +44,7 @@ export class ResponseEvents implements SseTranslator {
     this.#writer = new ItemWriter(this.#blocks, terms);
   }
 
-  /** Adds what a server-sent event says. Throws the failure of the response, and for what is no JSON. */
+  /** Adds what a server-sent event says. Throws the failure of the response, and for anything but JSON. */
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
     const event = fieldsOf(name === 'error' ? parsedError(data) : parse(data));
@@ -212,7 +212,7 @@ function keepCalls({ item, response }: Fields, json: string): void {
     (call) => typeof fieldsOf(call)['arguments'] === 'object',
   );
   if (calls.length === 0) return;
-  if (isTooDeep(calls, json)) throw malformed('too deeply nested arguments of a tool call');
+  if (isTooDeep(calls, json)) throw malformed('tool call arguments that are nested too deeply');
   keepArguments(calls, json);
 }
 

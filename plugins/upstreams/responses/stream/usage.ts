@@ -3,7 +3,7 @@ import { count, uncached } from '../../shared/answer/counts.js';
 import { fieldsOf } from '../../shared/fields.js';
 
 /**
- * Usage of a response in the terms of Messages: tokens read from the cache are no part of the input. Undefined where
+ * Usage of a response in the terms of Messages: tokens read from the cache are not part of the input. Undefined where
  * the server has not counted.
  */
 export function usageOf(given: unknown): Usage | undefined {

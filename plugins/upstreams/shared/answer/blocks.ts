@@ -2,9 +2,9 @@ import { ModelEvent, type ContentBlock, type Delta } from '@gw2api/gateway/plugi
 
 type DeltaOf = (text: string, logprobs?: readonly unknown[]) => Delta;
 
-/** Writer of content blocks, one after the other, as the events of a Messages stream. */
+/** Writer of content blocks, one after another, as the events of a Messages stream. */
 export class Blocks {
-  /** Destination of the events; set anew for each read. */
+  /** Destination of the events; set again for each read. */
   events: ModelEvent[] = [];
   #index = -1;
   #open: ContentBlock['type'] | undefined;

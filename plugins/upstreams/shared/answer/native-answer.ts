@@ -4,7 +4,7 @@ import { estimate } from './counts.js';
 
 /** Beginning of an answer, as its upstream tells it. */
 export interface AnswerStart {
-  /** Empty where the upstream names none. */
+  /** Empty if the upstream names none. */
   readonly id: string;
   readonly model: string;
   /** Size of the prompt, from which its tokens are estimated. */

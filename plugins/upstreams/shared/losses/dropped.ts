@@ -9,7 +9,7 @@ export class Dropped {
     for (const { path, kind } of losses) this.add(path, kind);
   }
 
-  /** True where further losses of a kind are dropped, so that nobody need look for them. */
+  /** True if further losses of a kind are dropped, so that nobody need look for them. */
   isFull(kind: Loss['kind'] = 'setting'): boolean {
     return this.#counts[kind] >= maxOfKind;
   }

@@ -7,7 +7,7 @@ export const extraFieldsOption = Type.Optional(
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     maxItems: 100,
     description:
-      'Further fields of callers that the server is sent as they come, such as service_tier or provider. Fields that choose a model, a route, a price or objects of the account are not sent otherwise. Default: none.',
+      'Further fields from callers that are passed to the server unchanged, such as service_tier or provider. Other fields that choose a model, a route, a price or objects of the account are not sent. Default: none.',
   }),
 );
 
@@ -49,7 +49,7 @@ export function withExtraFieldsOf<Body extends object>(
   return written as Body; // fields were added, none was changed
 }
 
-/** Copy with a field at a path of at most two names; undefined where there is one already. */
+/** Copy with a field at a path of at most two names; undefined if there is one already. */
 function withField(body: object, [name = '', inner]: readonly string[], value: unknown): object | undefined {
   const known: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined; // any object may be read by name
   if (inner === undefined) return known === undefined ? { ...body, ...entry(name, value) } : undefined;

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
 
 /**
- * Text in place of blocks that a receiver does not read, for a turn or a result of which nothing else remains.
+ * Text instead of blocks that a receiver does not read, for a turn or a result of which nothing else remains.
  * `isTextOnly`: it reads no images at all.
  */
 export function leftOutText(blocks: readonly ContentBlock[], isTextOnly = false): string {

@@ -36,7 +36,7 @@ function textAt(path: string, text: string | null | undefined): readonly PlainBl
   return text ? [{ block: { type: 'text', text }, path }] : [];
 }
 
-/** Paragraphs in place of a block, with its cache marker. */
+/** Paragraphs instead of a block, with its cache marker. */
 function asText(
   { cache_control }: ContentBlock,
   paragraphs: readonly (string | null | undefined)[],

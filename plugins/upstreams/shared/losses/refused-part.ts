@@ -32,7 +32,7 @@ export function addedPart(without: string): RefusedPart {
   return { without, isOfModel: true, isAsked: false };
 }
 
-/** Value that is sent in place of a refused one; empty: none. Undefined where nothing of this name was refused. */
+/** Value that is sent instead of a refused one; empty: none. Undefined where nothing of this name was refused. */
 export function entryValue(without: SlotCall['without'], name: string): string | undefined {
   if (!without) return undefined;
   for (const entry of without) {

@@ -7,7 +7,7 @@ export function isScopeFlag(flag: string): boolean {
   return flag.startsWith('prompt-caching-scope-');
 }
 
-/** Field of a request that has a beta flag. A service that does not know the flag may take the field all the same. */
+/** Field of a request that has a beta flag. A service that does not know the flag may take the field anyway. */
 interface FlaggedField {
   readonly flag: string;
   readonly path: readonly [field: string, inner?: string];

@@ -3,7 +3,7 @@ import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** True where the gateway has added or translated the marker, or with `ttl` its lifetime; others are the caller's. */
+/** True if the gateway has added or translated the marker, or with `ttl` its lifetime; others are the caller's. */
 function isOwnMarker(
   marker: CacheControl,
   part: 'marker' | 'ttl',

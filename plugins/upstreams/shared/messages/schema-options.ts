@@ -7,12 +7,12 @@ export function schemaOptions(isTaken: boolean) {
     strictTools: Type.Boolean({
       default: isTaken,
       description:
-        'Takes strict on tools, for Chat and Responses callers; otherwise their tools go without, reported.',
+        'Takes strict on tools, for Chat and Responses callers; otherwise their tools are sent without it, which is reported.',
     }),
     structuredOutput: Type.Boolean({
       default: isTaken,
       description:
-        'Takes output_config.format, for Chat and Responses callers; otherwise the system text asks for the form.',
+        'Takes output_config.format, for Chat and Responses callers; otherwise the system text asks for that form.',
     }),
   };
 }

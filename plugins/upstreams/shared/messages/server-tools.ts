@@ -8,7 +8,7 @@ export function serverToolsOption(options: { readonly default?: string[] } = {})
   return Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     ...options,
     description:
-      'Server tools that the service runs, by the beginnings of their types (web_search): the gateway sends no other of its own or of translated requests.',
+      'Server tools that the service runs, by the prefixes of their types (web_search): the gateway sends no others, neither its own nor those of translated requests.',
   });
 }
 

@@ -59,7 +59,7 @@ const maxBytes = 8 * 1024 * 1024;
 const timeoutMs = 10_000;
 const maxIdLength = 200;
 
-/** The model that an entry describes; none where it has no name. */
+/** The model that an entry describes; none if it has no name. */
 function modelIn(entry: unknown): readonly ListedModel[] {
   const fields = fieldsOf(entry);
   const { id: listed } = fields;

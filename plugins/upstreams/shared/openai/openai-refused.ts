@@ -118,7 +118,7 @@ function effortEntry(said: string, { without, request }: SlotCall): string {
 
 const usual: readonly string[] = ['low', 'medium', 'high'];
 
-/** Known efforts in the list of a refusal, but for the refused one. */
+/** Known efforts in the list of a refusal, except for the refused one. */
 export function listedEfforts(said: string, refused: string | undefined): readonly string[] {
   const list = listIn(said);
   return knownEfforts.filter((effort) => effort !== refused && new RegExp(`\\b${effort}\\b`).test(list));

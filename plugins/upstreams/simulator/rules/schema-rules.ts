@@ -81,18 +81,18 @@ function partsOf(schema: Schema): readonly Schema[] {
   return [...named.flatMap((schemas) => Object.values(schemas)), ...listed.flat()].filter(isObject);
 }
 
-/** True where a reference leads back to a schema that it stands in. */
+/** True if a reference leads back to a schema that it stands in. */
 function isRecursive(root: Schema): boolean {
-  const sound = new Set<Schema>();
+  const valid = new Set<Schema>();
   const above = new Set<Schema>();
   const hasCycle = (schema: Schema): boolean => {
     if (above.has(schema)) return true;
-    if (sound.has(schema)) return false;
+    if (valid.has(schema)) return false;
     above.add(schema);
     const next = [...partsOf(schema), ...[referred(schema, root) ?? []].flat()];
     const found = next.some(hasCycle);
     above.delete(schema);
-    if (!found) sound.add(schema);
+    if (!found) valid.add(schema);
     return found;
   };
   return hasCycle(root);

@@ -32,7 +32,7 @@ export function withoutMarkers(text: string): string {
   return text.replaceAll(marker, '').trim();
 }
 
-/** The text blocks of the last user message, one a line; empty where it has none. */
+/** The text blocks of the last user message, one a line; empty if it has none. */
 export function lastUserText({ messages }: Pick<MessagesRequest, 'messages'>): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   return typeof content === 'string'

@@ -37,7 +37,7 @@ export class ScenarioSelector {
   }
 
   #holds({ name, params, text }: Scenario, asked: Asked, source: string): boolean {
-    if (!helpOf.has(name)) throw badRequest(`simulator: there is no scenario "${name}"`);
+    if (!helpOf.has(name)) throw badRequest(`simulator: unknown scenario "${name}"`);
     if ('for' in params && params['for'] !== asked.credential) return false;
     if ('on' in params && params['on'] !== asked.operation) return false;
     if (!('times' in params)) return true;

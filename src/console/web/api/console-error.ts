@@ -29,6 +29,6 @@ export async function errorOf(response: Response): Promise<ConsoleError> {
   const message =
     typeof error?.message === 'string'
       ? error.message
-      : `The gateway answered with status ${response.status} and nothing that explains it.`;
+      : `The gateway answered with status ${response.status} and no explanation.`;
   return new ConsoleError(response.status, code, message, retryAfter);
 }

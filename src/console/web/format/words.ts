@@ -19,7 +19,7 @@ export function codeInWords(code: string): string {
 }
 
 const codeWords: Readonly<Record<string, string>> = {
-  invalid_request_error: 'The upstream found a fault in the request; its answer says which.',
+  invalid_request_error: 'The upstream found an error in the request; its answer says which.',
   authentication_error: 'The upstream refuses the credential of the slot.',
   permission_error: 'The upstream does not let this account do that.',
   not_found_error: 'The upstream does not know what was asked for.',
@@ -46,8 +46,8 @@ const codeWords: Readonly<Record<string, string>> = {
   upstream_interrupted: 'The answer of the upstream broke off.',
   upstream_timeout: 'The upstream was silent for too long.',
   no_slot_available: 'No slot could take the request. Look at the states of the slots.',
-  shutting_down: 'The gateway was shutting down; the caller should have sent it again.',
-  internal: 'A fault of the gateway; its log says which.',
+  shutting_down: 'The gateway was shutting down; the caller should have retried.',
+  internal: 'A fault of the gateway; see its log.',
 };
 
 /** Error codes that have an explanation. */

@@ -19,7 +19,7 @@ export interface GivenRequest {
 interface RequestFormProps {
   /** Text of the button; default: Explain. */
   readonly verb?: string;
-  /** A request without a key is no choice. */
+  /** A request without a key cannot be chosen. */
   readonly needsKey?: boolean;
   readonly isBusy: boolean;
   readonly onSend: (request: GivenRequest) => void;
@@ -56,7 +56,7 @@ export function RequestForm({ verb = 'Explain', needsKey = false, isBusy, onSend
         value={headers}
         onValue={setHeaders}
         placeholder="x-session-id: s1"
-        hint="One a line; without credentials, the key is chosen above."
+        hint="One per line, without credentials: the key is chosen above."
         mono
       />
       <Button

@@ -140,7 +140,7 @@ function useIdle(): boolean {
   return isIdle;
 }
 
-/** The filters in force, each with a button that takes it away. */
+/** The filters in force, each with a button that removes it. */
 function FilterChips({ filters }: { readonly filters: Filters }) {
   const names = {
     key: useNames('keys', filters.key !== undefined),

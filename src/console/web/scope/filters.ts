@@ -65,7 +65,7 @@ export function readFilters(query: URLSearchParams): Filters {
   return Object.fromEntries(given);
 }
 
-/** Query changes that take all filters away. */
+/** Query changes that remove all filters. */
 export const noFilters: Readonly<Record<string, null>> = Object.fromEntries(
   filterNames.map((name) => [name, null]),
 );

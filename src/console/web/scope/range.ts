@@ -4,7 +4,7 @@ import type { Option } from '../ui/input/select.js';
 export type PresetName = '1h' | '24h' | '7d' | '30d';
 type RangeName = PresetName | 'all' | 'custom';
 
-/** Range of time that a page shows, as the URL has it. */
+/** Range of time that a page shows, as in the URL. */
 export type Range =
   | { readonly name: PresetName | 'all' }
   | { readonly name: 'custom'; readonly fromMs: number; readonly toMs: number };

@@ -25,7 +25,7 @@ export function useScope(): Scope {
 
 /**
  * Path of a page with the scope of the current one, where both have one. `changes` are further filters; a link
- * to the current page starts anew.
+ * to the current page starts again.
  */
 export function withScope(to: string, { path, query }: Place, changes: Filters = {}): string {
   const isOpened = path.startsWith('/requests/');

@@ -70,7 +70,7 @@ function useFocusOnNewPage(path: string) {
   return main;
 }
 
-/** Opens the command palette, for those who do not know its shortcut. */
+/** Opens the command palette, for people who do not know its shortcut. */
 function SearchButton() {
   return (
     <button

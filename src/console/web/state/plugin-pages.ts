@@ -11,7 +11,7 @@ export function pathOfPage({ url }: PluginPage): string {
   return `${prefix}${url}`;
 }
 
-/** URL of the page that a path of the console shows; undefined: it is no path of a plugin. */
+/** URL of the page that a path of the console shows; undefined: not a path of a plugin. */
 export function pageUrlAt(path: string): string | undefined {
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined;
 }

@@ -2,7 +2,7 @@ import type { ConfigDiff, EntryChange, SettingChange } from '../../../config/dif
 import { Badge } from './badge.js';
 import { valueText } from './value-text.js';
 
-/** True where a reload would change anything. */
+/** True if a reload would change anything. */
 export function hasChanges({ stages, formats, slots, models, settings }: ConfigDiff): boolean {
   return [stages, formats, slots, models, settings].some((part) => part.length > 0);
 }

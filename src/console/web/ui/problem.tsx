@@ -28,7 +28,7 @@ function titleOf({ status, retryAfterSeconds }: ConsoleError): string {
   if (status === 0) return 'The gateway cannot be reached';
   if (status === 429) return `Too many attempts; try again in ${retryAfterSeconds ?? 60} s`;
   if (status === 401) return 'You are not signed in';
-  if (status === 404) return 'It is not there';
-  if (status === 409) return 'That would be a conflict';
-  return status >= 500 ? 'The gateway had a fault' : 'That was not taken';
+  if (status === 404) return 'Not found';
+  if (status === 409) return 'This conflicts with something else';
+  return status >= 500 ? 'The gateway had a fault' : 'That was refused';
 }

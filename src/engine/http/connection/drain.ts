@@ -38,7 +38,7 @@ export class Drain {
     const idle = new Set([...this.#sockets].filter((socket) => !this.#handedOver.has(socket)));
     for (const response of open) this.#lastOf(response, idle);
     this.#beforeEachRequest((_, response) => this.#lastOf(response, idle));
-    // A connection whose answer began without `connection: close` may be used once more.
+    // A connection whose answer began without `connection: close` may be used again.
     this.#server.keepAliveTimeout = delayMs;
     await delay(delayMs);
     await this.#quietTurn();

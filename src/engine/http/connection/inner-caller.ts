@@ -30,7 +30,7 @@ export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly events: readonly ReceivedEvent[];
-  /** True where the answer came to its end. */
+  /** True if the answer came to its end. */
   readonly complete: boolean;
   /** On the clock, from the request on. */
   readonly firstEventMs?: number;

@@ -46,7 +46,7 @@ export class Listener {
     this.#openInner = openInner;
   }
 
-  /** Rejects where the address cannot be had. */
+  /** Rejects if the address cannot be had. */
   static async open(handle: Handle, options: ListenerOptions): Promise<Listener> {
     const listener = Listener.within(handle, options);
     options.listening?.(listener);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { GatewayError, type ErrorCode } from '../../../plugin/index.js';
 import { closeLingering } from './lingering-close.js';
 
-/** Answers on a connection whose request has come to no response object, and ends it. */
+/** Answers on a connection whose request has no ServerResponse, and ends it. */
 export function refuseOn(socket: Socket, error: GatewayError): void {
   const { fields, body } = answerOf(error);
   answerOn(socket, { status: error.status, fields, body });
@@ -59,10 +59,10 @@ export function fromParser({ code = '' }: NodeJS.ErrnoException): GatewayError {
 const parserErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are larger than 16 kB.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body_too_large', 'The chunk extensions of the body are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The headers of the request did not come in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The headers of the request did not arrive in time.'],
 };
 
-/** Why a request that Node has parsed cannot be served; undefined where it can. */
+/** Why a request that Node has parsed cannot be served; undefined if it can. */
 export function protocolErrorOf({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
   const hosts = hostsIn(rawHeaders);
   if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return undefined;
@@ -87,6 +87,6 @@ export function expectationFailed({ headers }: IncomingMessage): GatewayError {
 }
 
 export function noTunnel(): GatewayError {
-  const message = 'This is no proxy: it takes no CONNECT. Send the request itself.';
+  const message = 'CONNECT is not supported: this is not a proxy. Send the request itself.';
   return new GatewayError('method_not_allowed', message, { headers: { allow: 'GET, HEAD, POST, OPTIONS' } });
 }

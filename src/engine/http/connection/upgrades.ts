@@ -23,7 +23,7 @@ export interface UpgradedConnections {
 
 /** Connection in its handshake, which the stages let in. */
 export interface Handshake extends Connection {
-  /** Lets the caller in; `errorBody`: body of an error as the format has it. Throws `rate_limited`. */
+  /** Lets the caller in; `errorBody`: body of an error as in the format. Throws `rate_limited`. */
   admit(caller: Caller | undefined, errorBody: (error: GatewayError) => object): void;
 }
 
@@ -42,7 +42,7 @@ export function refuseWebSockets(server: Server): void {
 }
 
 function webSocketsOff(): GatewayError {
-  const message = 'WebSockets are off here (listen.webSockets); POST the request over HTTP.';
+  const message = 'WebSockets are disabled here (listen.webSockets); POST the request over HTTP.';
   return new GatewayError('upgrade_required', message, { headers: { upgrade: 'HTTP/1.1' } });
 }
 

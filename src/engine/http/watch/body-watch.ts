@@ -37,7 +37,7 @@ export class BodyWatch {
     this.#sweep = new Sweep(clock, idleTimeoutMs, (nowMs) => this.#look(nowMs));
   }
 
-  /** Looks at the bodies from time to time until all have come; called for each request that has one. */
+  /** Looks at the bodies from time to time until all have arrived; called for each request that has one. */
   wake(): void {
     this.#sweep.wake();
   }
@@ -80,7 +80,7 @@ export class BodyWatch {
   }
 }
 
-/** Time limit for the answer to a request that was given up. */
+/** Time limit for the answer to an aborted request. */
 const answerMs = 5000;
 
 /** True while the body is being read and there is more to come. */
@@ -89,6 +89,7 @@ function isAwaited(request: IncomingMessage): boolean {
 }
 
 function bodyTimeout(): GatewayError {
-  const message = 'The body of the request did not come in time: it stopped, or comes at less than 1 kB/s.';
+  const message =
+    'The body of the request did not arrive in time: it stalled, or arrives at less than 1 kB/s.';
   return new GatewayError('request_timeout', message);
 }

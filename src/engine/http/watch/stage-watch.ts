@@ -31,7 +31,7 @@ export class StageWatch {
       const { place, ms } = current;
       this.#reported.set(request, place);
       const { stage, path, at } = place;
-      log.warn({ stage, path, at, ms: Math.round(ms) }, 'A stage keeps a request waiting.');
+      log.warn({ stage, path, at, ms: Math.round(ms) }, 'A stage is keeping a request waiting.');
     }
   }
 }

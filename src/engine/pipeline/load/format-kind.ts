@@ -24,14 +24,14 @@ function checkRoute(route: FormatRoute): void {
   if (!methods.has(method) || !isPattern(path))
     throw new Error(`has a route that cannot be read: ${JSON.stringify({ method, path })}`);
   if (!operations.includes(operation))
-    throw new Error(`has ${path} for "${operation}"; there are ${operations.join(', ')}`);
+    throw new Error(`has ${path} for the unknown operation "${operation}"; known: ${operations.join(', ')}`);
   if (route.websocket && (method !== 'POST' || operation !== 'generate'))
-    throw new Error(`has ${path} with websocket, which only POST routes for "generate" can be`);
+    throw new Error(`has ${path} with websocket, which only POST routes for "generate" may have`);
   if (operation === 'route' && typeof route.handle !== 'function')
-    throw new Error(`has ${path} without a handle, which answers it`);
+    throw new Error(`has ${path} without a handle to answer it`);
 }
 
-/** Refuses what is no header of a key: one that means something else, or that goes to upstreams. */
+/** Refuses headers that cannot carry a key: those with another meaning, and those that go to upstreams. */
 function checkKeyHeader(name: unknown): void {
   if (name === undefined) return;
   const isFree = typeof name === 'string' && isRequestHeader(name, '') && !taken.test(name);

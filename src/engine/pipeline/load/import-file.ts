@@ -49,7 +49,7 @@ function isKept(error: unknown): boolean {
   return isKnown;
 }
 
-/** True where Node loads TypeScript by stripping its types: 22.18 and later. */
+/** True if Node loads TypeScript by stripping its types: 22.18 and later. */
 function stripsTypes(): boolean {
   return 'typescript' in process.features && Boolean(process.features.typescript);
 }
@@ -58,7 +58,7 @@ function typeScript(file: string): string {
   const name = path.basename(file);
   const compiled = name.replace(/ts$/, 'js');
   const compile = `npx tsc --ignoreConfig --module nodenext --target es2023 --skipLibCheck ${name}`;
-  return `is TypeScript, which Node ${process.versions.node} does not load: compile it by \`${compile}\` and list ${compiled}, or run Node 22.18 or later`;
+  return `is TypeScript, which Node ${process.versions.node} does not load: compile it with \`${compile}\` and list ${compiled}, or run Node 22.18 or later`;
 }
 
 async function hint(file: string): Promise<string> {
@@ -67,7 +67,7 @@ async function hint(file: string): Promise<string> {
   const meant =
     siblings.find((name) => name === `${path.basename(file)}.js`) ??
     didYouMean(path.basename(file), siblings);
-  return meant ? `; did you mean "${meant}"?` : '; paths start at the folder of the config file';
+  return meant ? `; did you mean "${meant}"?` : '; paths are relative to the folder of the config file';
 }
 
 /** Version that a CommonJS module of a plugin had when it was loaded, and the plugin's folder. */

@@ -24,7 +24,7 @@ export interface ListedPlugin {
   /** Name in the config. */
   readonly use: string;
   readonly name: string;
-  /** JSON Schema of its options; empty where it could not be loaded. */
+  /** JSON Schema of its options; empty if it could not be loaded. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Level of the plugin API that it was written for. */
   readonly api?: number;
@@ -89,7 +89,7 @@ function packageOf(file: string): PackageInfo | undefined {
   }
 }
 
-/** The package in a folder; undefined where there is none that can be read. */
+/** The package in a folder; undefined if there is none that can be read. */
 export function readPackage(folder: string): PackageInfo | undefined {
   const file = path.join(folder, 'package.json');
   if (!existsSync(file)) return undefined;
@@ -108,6 +108,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // another program's file: what cannot be read is no plugin
+    return undefined; // another program's file: if it cannot be read, it is not a plugin
   }
 }

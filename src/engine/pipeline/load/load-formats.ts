@@ -14,7 +14,7 @@ export interface LoadedFormats {
 
 /**
  * Loads the formats of a config, checks their options and that no two have a name or a path in common, and
- * that stages wait for no format that there is not. Returns config errors, never throws them.
+ * that no stage waits for a missing format. Returns config errors, never throws them.
  */
 export async function loadFormats(
   configs: readonly FormatConfig[],
@@ -61,7 +61,7 @@ function clashes(one: Owned, above: readonly Owned[]): readonly ConfigProblem[] 
       one.owner,
       above.map(({ owner }) => owner),
     );
-  const message = `has the name "${one.format.name}" of ${placeOf(same.owner)}; list one of them`;
+  const message = `has the same name, "${one.format.name}", as ${placeOf(same.owner)}; list only one of them`;
   return [{ at, path, subject: use, message }];
 }
 

@@ -21,7 +21,7 @@ export interface Loadable {
 export interface PluginKind<Definition extends Loadable> {
   /** Folder of the built-ins within `dist/plugins`; empty for stages. */
   readonly folder: string;
-  /** A valid default export, in messages: `a plugin or a function that makes a Koa middleware`. */
+  /** A valid default export, in messages: `a plugin, or a function that returns a Koa middleware`. */
   readonly expected: string;
   /** The fields that make an object one, in messages: `name and setup`. */
   readonly fields: string;
@@ -49,12 +49,12 @@ export interface PluginEntry {
   readonly path: string;
   readonly positionOf: (path: Path) => Position;
   /** False for a value with a problem that is reported already; default true. */
-  readonly isSound?: (path: Path) => boolean;
+  readonly isValid?: (path: Path) => boolean;
 }
 
 /** A plugin with its options, defaults filled in. */
 export interface LoadedPlugin<Definition> {
-  /** Undefined where it could not be loaded. */
+  /** Undefined if it could not be loaded. */
   readonly plugin: Definition | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   readonly problems: readonly ConfigProblem[];
@@ -82,7 +82,7 @@ export async function loadPlugin<Definition extends Loadable>(
   where: Loading,
 ): Promise<Definition> {
   const { timeoutMs = pluginTimeoutMs } = where;
-  const late = `has not loaded within ${timeoutMs / 1000} s: an await at the top level of its module does not end`;
+  const late = `did not load within ${timeoutMs / 1000} s: a top-level await of its module does not settle`;
   const module = await within(importModule(use, where, kind.folder), timeoutMs, late);
   const exported = 'default' in module ? module.default : undefined;
   const definition = definedOnce(kind, exported, use) ?? definedOnce(kind, innerDefault(exported), use);
@@ -141,7 +141,7 @@ function describe(module: object, fields: string): string {
   const { default: exported } = module;
   if (typeof exported === 'function') return 'its default is a function';
   if (typeof exported !== 'object' || exported === null) return `its default is ${String(exported)}`;
-  return `its default is an object with ${Object.keys(exported).join(', ') || 'nothing'} and not with ${fields}`;
+  return `its default is an object with ${Object.keys(exported).join(', ') || 'nothing'} instead of ${fields}`;
 }
 
 const checks = new WeakMap<object, ReturnType<typeof compileCheck>>();
@@ -166,10 +166,10 @@ function checkOptions(entry: PluginEntry, plugin: Loadable, options: unknown): r
   try {
     const errors = checkOf(plugin.options)(options);
     return errors
-      .filter(({ path, isUnknownKey }) => isUnknownKey || (entry.isSound?.([...withPath, ...path]) ?? true))
+      .filter(({ path, isUnknownKey }) => isUnknownKey || (entry.isValid?.([...withPath, ...path]) ?? true))
       .map((error) => problemAt(entry, [...withPath, ...error.path], explain(error, entry.with)));
   } catch (error) {
-    return [useProblem(entry, `has options that are no JSON Schema: ${wordsOf(error)}`)];
+    return [useProblem(entry, `has options that are not a JSON Schema: ${wordsOf(error)}`)];
   }
 }
 

@@ -19,7 +19,7 @@ interface Chosen<Kind> {
 }
 
 export interface LoadedSlots {
-  /** Undefined where there is a problem. */
+  /** Undefined if there is a problem. */
   readonly slots: readonly (LoadedSlot | undefined)[];
   readonly problems: readonly ConfigProblem[];
 }
@@ -62,7 +62,7 @@ async function loadSlot(
   const problems = [
     ...upstream.problems.map((problem) => (meant === undefined ? problem : { ...problem, message: meant })),
     ...ownFaults(config, ['with'], upstream),
-    ...(config.isSound(['account', 'kind']) ? account.problems : []),
+    ...(config.isValid(['account', 'kind']) ? account.problems : []),
     ...ownFaults(config, ['account'], account),
     ...(upstream.plugin ? needs(config, upstream.plugin, upstream) : []),
     ...(upstream.plugin ? addedPaths(config, upstream.plugin) : []),
@@ -81,7 +81,7 @@ function ownFaults(
   root: Path,
   { plugin, options, problems }: LoadedPlugin<UpstreamKind | AccountKind>,
 ): readonly ConfigProblem[] {
-  if (!plugin || problems.length > 0 || !config.isSound(root)) return [];
+  if (!plugin || problems.length > 0 || !config.isValid(root)) return [];
   try {
     return plugin
       .check(options)
@@ -95,10 +95,10 @@ function ownFaults(
 /** Problem of a base URL that ends in what every call adds to it, the most common mistake. */
 function addedPaths(config: SlotPluginsConfig, { adds }: UpstreamKind): readonly ConfigProblem[] {
   const { baseUrl = '' } = config;
-  if (!config.isSound(['baseUrl'])) return [];
+  if (!config.isValid(['baseUrl'])) return [];
   const [added] = adds.filter((path) => baseUrl.endsWith(path)).toSorted((a, b) => b.length - a.length);
   if (added === undefined) return [];
-  return [problemAt(config, ['baseUrl'], `ends in ${added}, which every call adds; leave it out`)];
+  return [problemAt(config, ['baseUrl'], `ends in ${added}, which every call adds; remove it`)];
 }
 
 /** Problems of a slot that lacks what its upstream needs. */
@@ -111,10 +111,10 @@ function needs(
   const { kind = 'none' } = config.account ?? {};
   const hasOwn = problems.length > 0 || plugin.baseUrl(options) !== undefined;
   const missing = needs.filter(
-    (key) => config[key] === undefined && config.isSound([key]) && !(key === 'baseUrl' && hasOwn),
+    (key) => config[key] === undefined && config.isValid([key]) && !(key === 'baseUrl' && hasOwn),
   );
   const unfit =
-    accounts && config.isSound(['account']) && !missing.includes('account') && !accounts.includes(kind);
+    accounts && config.isValid(['account']) && !missing.includes('account') && !accounts.includes(kind);
   return [
     ...missing.map((key) => problemAt(config, [key], required[key])),
     ...(unfit
@@ -122,7 +122,7 @@ function needs(
           problemAt(
             config,
             ['account'],
-            `is of a kind that "${name}" does not take; it takes ${accounts.join(', ')}`,
+            `is of a kind that "${name}" does not accept; it accepts ${accounts.join(', ')}`,
           ),
         ]
       : []),
@@ -130,9 +130,9 @@ function needs(
 }
 
 const required = {
-  baseUrl: 'is required: where the upstream is, `https://upstream.example`',
+  baseUrl: 'is required: the address of the upstream, `https://upstream.example`',
   account:
-    'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` where none is asked for',
+    'is required; write `account: { kind: api-key, key: "${NAME}" }`, or `{ kind: none }` if none is needed',
 };
 
 function problemAt(config: SlotPluginsConfig, path: Path, message: string): ConfigProblem {
@@ -150,7 +150,7 @@ export function builtinKinds(of: 'upstream' | 'account', where: Loading): Promis
  * Undefined for other names.
  */
 async function vendorsUpstream(use: string, where: Loading): Promise<string | undefined> {
-  if (use === 'anthropic') return 'is a vendor, whose protocol is the upstream; write `upstream: messages`';
+  if (use === 'anthropic') return 'is a vendor; the upstream is its protocol: write `upstream: messages`';
   const preset = otherNames.get(use) ?? use;
   const kinds = await loadBuiltins(upstreamKind, where);
   const kind = kinds.find(({ options }) => presetsOf(options).includes(preset));

@@ -21,23 +21,23 @@ export interface LoadedStages {
   readonly problems: readonly ConfigProblem[];
 }
 
-interface SoundStages {
+interface ValidStages {
   readonly stages: readonly LoadedStage[];
   readonly builtins: string;
 }
 
 /** Stages without a problem by their entries: the tests of a config build many pipelines of the same ones. */
-const sound = new WeakMap<readonly StageConfig[], SoundStages>();
+const valid = new WeakMap<readonly StageConfig[], ValidStages>();
 
 /**
  * Loads a pipeline's plugins and checks their options and order, once for the entries of a config that has been
  * read. Returns config errors, never throws them.
  */
 export async function loadStages(configs: readonly StageConfig[], where: Loading): Promise<LoadedStages> {
-  const known = sound.get(configs);
+  const known = valid.get(configs);
   if (known?.builtins === where.builtins) return { stages: known.stages.map(withOwnOptions), problems: [] };
   const { stages, problems } = await loadAll(configs, where);
-  if (problems.length === 0) sound.set(configs, { stages, builtins: where.builtins });
+  if (problems.length === 0) valid.set(configs, { stages, builtins: where.builtins });
   return { stages: stages.map(withOwnOptions), problems };
 }
 
@@ -58,7 +58,7 @@ async function loadAll(configs: readonly StageConfig[], where: Loading): Promise
 
 interface Attempt {
   readonly config: StageConfig;
-  /** Undefined where the plugin could not be loaded. */
+  /** Undefined if the plugin could not be loaded. */
   readonly stage: LoadedStage | undefined;
   readonly problems: readonly ConfigProblem[];
 }

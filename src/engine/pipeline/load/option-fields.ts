@@ -12,7 +12,7 @@ export interface OptionField {
   readonly values: readonly unknown[];
   readonly title: string | undefined;
   readonly description: string | undefined;
-  /** Undefined where the schema has none. */
+  /** Undefined if the schema has none. */
   readonly initial: unknown;
   readonly isRequired: boolean;
   readonly isSecret: boolean;

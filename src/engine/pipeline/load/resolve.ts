@@ -35,7 +35,7 @@ export async function importModule(
   return importPackage(use, baseDir, [...known.keys()]);
 }
 
-/** File of a module named in the config. Throws where it is not there. */
+/** File of a module named in the config. Throws if it is not there. */
 export async function moduleFile(
   use: string,
   { baseDir, builtins }: ResolveOptions,

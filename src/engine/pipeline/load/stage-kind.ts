@@ -9,7 +9,7 @@ import { checkFields, type PluginKind } from './load-plugin.js';
  */
 export const stageKind: PluginKind<Plugin> = {
   folder: '',
-  expected: 'a plugin or a function that makes a Koa middleware',
+  expected: 'a plugin, or a function that returns a Koa middleware',
   fields: 'name and setup',
   define(exported, use) {
     if (typeof exported === 'function') return fromFactory(exported as Factory, use); // any function can be called
@@ -32,18 +32,16 @@ function fromDefinition(definition: Definition): Plugin {
   checkFields(definition, stageForm);
   const plugin = stageForm.normalize(definition);
   for (const key of ['requires', 'reads', 'provides', 'seals', 'operations'] as const)
-    if (!isTexts(plugin[key] ?? [])) throw new Error(`has ${key} that are no list of names`);
+    if (!isTexts(plugin[key] ?? [])) throw new Error(`has ${key} that are not a list of names`);
   const { intercepts, operations: own } = plugin;
   if (typeof intercepts !== 'boolean')
-    throw new Error(`has intercepts: ${String(intercepts)}; say true, or nothing`);
+    throw new Error(`has intercepts: ${String(intercepts)}; set it to true, or omit it`);
   if (intercepts && !own.includes('generate'))
     throw new Error('intercepts calls of the model, but generate is not among its operations');
   if (!intercepts && plugin.provides.includes('interceptors'))
-    throw new Error(
-      'provides "interceptors"; in place of that, say intercepts: true and let setup give intercept',
-    );
+    throw new Error('provides "interceptors"; instead, set intercepts: true and let setup return intercept');
   const stranger = plugin.operations.find((operation) => !operations.includes(operation));
-  if (stranger) throw new Error(`has operations with "${stranger}"; there are ${operations.join(', ')}`);
+  if (stranger) throw new Error(`has the unknown operation "${stranger}"; known: ${operations.join(', ')}`);
   return plugin;
 }
 

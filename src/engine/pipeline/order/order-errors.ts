@@ -99,7 +99,7 @@ function absence(
   );
   if (other)
     return {
-      tail: `, which "${other.name}" at line ${other.at.line} provides only for other requests; let it pass these too`,
+      tail: `, which "${other.name}" at line ${other.at.line} provides only for other requests; let it handle these too`,
     };
   const absentBuiltin = order.builtins.find((builtin) => introduces(builtin, key))?.name;
   const meant = absentBuiltin ? undefined : didYouMean(key, knownKeys(order));
@@ -144,8 +144,8 @@ function partlyTail({ by, without }: Partly): string {
 /** Error for a stage that not all requests pass, and that is the first to provide a key. */
 export function introduced(stage: OrderedStage, key: StateKey, operation: Operation): OrderError {
   const tail = stage.group
-    ? ', which requests that no alternative takes would lack; let the last alternative take these too'
-    : `, which requests that its "when" leaves out would lack; drop its "when"`;
+    ? ', which would be missing for requests that no alternative takes; let the last alternative take these too'
+    : `, which would be missing for requests that its "when" excludes; remove its "when"`;
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 
@@ -157,7 +157,7 @@ export function unskippable(
   by: OrderedStage | undefined,
 ): OrderError {
   const needs = by ? `"${by.name}" at line ${by.at.line} needs` : 'every answer needs';
-  const tail = `, which ${needs}: requests cannot go on without it; drop its "onError: skip"`;
+  const tail = `, which ${needs}: requests cannot continue without it; remove its "onError: skip"`;
   return { key, stage, operation, head: `is the first to provide "${key}"`, tail };
 }
 
@@ -168,8 +168,9 @@ export function repeated(
   first: OrderedStage,
   operation: Operation,
 ): OrderError {
-  const replacing = first.name === stage.name ? '' : `, or let it require "${key}" where it is to replace it`;
-  const tail = `, which "${first.name}" at line ${first.at.line} has provided already; keep one of them${replacing}`;
+  const replacing =
+    first.name === stage.name ? '' : `, or let it require "${key}" if it is meant to replace it`;
+  const tail = `, which "${first.name}" at line ${first.at.line} already provides; keep one of them${replacing}`;
   return { key, stage, operation, head: `provides "${key}"`, tail };
 }
 
@@ -188,6 +189,6 @@ export function replaced(
 
 /** Error for a stage that no request passes. */
 export function never(stage: OrderedStage): OrderError {
-  const tail = `: it is for ${stage.operations.join(', ') || 'no'} requests, which its when.operation leaves out`;
+  const tail = `: it is for ${stage.operations.join(', ') || 'no'} requests, which its when.operation excludes`;
   return { key: undefined, stage, operation: undefined, head: 'never runs', tail };
 }

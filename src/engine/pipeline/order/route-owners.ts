@@ -47,9 +47,9 @@ export function routeProblems(owner: RouteOwner, above: readonly RouteOwner[]): 
   return patterns.flatMap((pattern, index) => {
     const name = `${pattern.method} ${pattern.path}`;
     if (ownPatterns.some((theirs) => takesOwn(pattern, theirs)))
-      return [problem(`has ${name}, a path of the gateway itself; give it another one`)];
+      return [problem(`has ${name}, a path of the gateway itself; use another one`)];
     const other = above.find((one) => one.patterns.some((theirs) => overlap(pattern, theirs)));
-    if (other) return [problem(`has ${name}, which ${placeOf(other)} has too; list one of them`)];
+    if (other) return [problem(`has ${name}, which ${placeOf(other)} also has; list only one of them`)];
     const isTwice = patterns.slice(0, index).some((earlier) => overlap(pattern, earlier));
     return isTwice ? [problem(`has ${name} twice`)] : [];
   });

@@ -51,7 +51,7 @@ function partsOf({ header = {}, ...others }: When): readonly When[] {
 
 type Test = (state: Seeded, headers: IncomingHttpHeaders) => boolean;
 
-/** Tests that requests have the keys that `not` reads: one without a model is no request of another model. */
+/** Tests that requests have the keys that `not` reads: one without a model does not count as a request of another model. */
 function presenceTests({ not }: When): readonly Test[] {
   return conditionNeeds(not).map(
     ({ key }) =>

@@ -55,7 +55,7 @@ export class Disposers {
       await within(
         (async () => dispose())(),
         ms,
-        `has not been disposed within ${this.#timeoutMs / 1000} s: what it gave to onDispose does not end`,
+        `was not disposed within ${this.#timeoutMs / 1000} s: a callback passed to onDispose does not settle`,
       );
       return [];
     } catch (error) {

@@ -60,7 +60,7 @@ class Attempt {
     request: MessagesRequest,
     ctx: Parameters<Intercept>[2],
   ): Promise<ModelReply> {
-    const message = `Its intercept has given no reply within its timeout of ${this.#leftMs / 1000} s.`;
+    const message = `Its intercept returned no reply within its timeout of ${this.#leftMs / 1000} s.`;
     const late = new Promise<never>((_resolve, reject) => {
       this.#giveUp = () => {
         this.#isOver = true;
@@ -81,7 +81,7 @@ class Attempt {
   }
 
   readonly #counted: ModelCall = async (request, options) => {
-    if (this.#isOver) throw new GatewayError('internal', 'The interceptor has made its call too late.');
+    if (this.#isOver) throw new GatewayError('internal', 'The interceptor made its call too late.');
     this.hasCalled = true;
     this.#underWay += 1;
     this.#pause();

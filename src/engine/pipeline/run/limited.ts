@@ -26,7 +26,7 @@ export function limited(middleware: Koa.Middleware, place: StagePlace, limits: S
     const attempt = new Attempt(next, limits);
     try {
       await attempt.run(middleware, ctx);
-      if (before && !attempt.hasPassed && !hasAnswer(ctx)) throw new Error('It has ended without an answer.');
+      if (before && !attempt.hasPassed && !hasAnswer(ctx)) throw new Error('It ended without an answer.');
     } catch (error) {
       if (!before || attempt.hasPassed || isAnswer(error) || ctx.req?.socket?.destroyed) throw error;
       putBack(state, before);
@@ -62,7 +62,7 @@ class Attempt {
     const late = new Promise<never>((_resolve, reject) => {
       this.#cancelTimer = clock.setTimer(() => {
         this.#opening.isOpen = false;
-        reject(new Error(`It has not called next within its timeout of ${ms / 1000} s.`));
+        reject(new Error(`It did not call next within its timeout of ${ms / 1000} s.`));
       }, ms);
     });
     try {
@@ -85,7 +85,7 @@ class Attempt {
 
 /** Result of a `next()` after the time limit; not reported where the stage does not wait for it. */
 function tooLate(): Promise<never> {
-  const refusal = Promise.reject(new GatewayError('internal', 'The stage has called next too late.'));
+  const refusal = Promise.reject(new GatewayError('internal', 'The stage called next too late.'));
   refusal.catch(() => undefined); // dropped
   return refusal;
 }
@@ -127,7 +127,7 @@ export function reportSkip(state: object, place: StagePlace, error: unknown): vo
   const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
   meter?.skip();
   trace.clock.skip(place);
-  log.warn({ stage, path, at, err: error }, 'A stage has failed and was skipped.');
+  log.warn({ stage, path, at, err: error }, 'A stage failed and was skipped.');
 }
 
 interface Log {

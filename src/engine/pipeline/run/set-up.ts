@@ -15,7 +15,7 @@ import { unmetConditions, whenMatcher } from '../order/when.js';
 /** A stage that has been set up. */
 export interface ReadyStage extends LoadedStage {
   readonly parts: ReadyParts;
-  /** Undefined where requests do not pass it. */
+  /** Undefined if requests do not pass it. */
   readonly stage: Stage | undefined;
   /** Wraps the calls of the requests that pass the stage around all interceptors. */
   readonly outermost: Interceptor | undefined;
@@ -54,7 +54,7 @@ async function setUp(
 ): Promise<SetUp> {
   const { plugin, options } = stage;
   const host = stageHost(services, stage, registrations);
-  const late = `has not been set up within ${timeoutMs / 1000} s: its setup waits for something that does not come`;
+  const late = `was not set up within ${timeoutMs / 1000} s: its setup waits for something that never happens`;
   try {
     const made = (async () => plugin.setup(options, host))();
     return { ready: readyStage(stage, await within(made, timeoutMs, late), services, registrations) };

@@ -131,13 +131,11 @@ function foreignMetrics(metrics: Metrics): Metrics {
 function requireFree(metric: string): void {
   const [prefix] = /^(?:gw2api|process|nodejs)_/.exec(metric) ?? [];
   if (prefix === undefined) return;
-  throw new Error(
-    `"${metric}" is a name for metrics of the gateway; begin it with another word than ${prefix}`,
-  );
+  throw new Error(`"${metric}" is reserved for metrics of the gateway; use another prefix than ${prefix}`);
 }
 
 /**
- * Registry of one pipeline's policies; a later one replaces one of its name, but for those of the gateway. `get`
+ * Registry of one pipeline's policies; a later one replaces one of its name, except for those of the gateway. `get`
  * throws an Error with the known names.
  */
 export function createPolicies(builtin: HostServices['builtinPolicies']): Host['policies'] {
@@ -145,7 +143,7 @@ export function createPolicies(builtin: HostServices['builtinPolicies']): Host['
   return {
     get(name) {
       const make = known.get(name);
-      if (!make) throw new Error(`there is no policy "${name}"; there are ${[...known.keys()].join(', ')}`);
+      if (!make) throw new Error(`unknown policy "${name}"; known policies: ${[...known.keys()].join(', ')}`);
       return named(name, make());
     },
     register(name, make) {

@@ -33,10 +33,10 @@ export class StageRoutes {
 
   /** Throws a TypeError on a route that cannot be read, and once the pipeline is built. */
   add(stage: LoadedStage, route: StageRoute): void {
-    if (this.#isClosed) throw new TypeError(`A route is added in setup, not later: ${nameOf(route)}.`);
+    if (this.#isClosed) throw new TypeError(`A route must be added in setup, not later: ${nameOf(route)}.`);
     const fault = faultOf(route);
     if (fault !== undefined) throw new TypeError(`the route ${nameOf(route)} ${fault}`);
-    if (!isHandled(route)) this.#formats.get(route.format); // throws where there is none
+    if (!isHandled(route)) this.#formats.get(route.format); // throws if there is none
     this.#brought.push({ stage, route });
   }
 
@@ -71,23 +71,23 @@ function faultOf(route: StageRoute): string | undefined {
     return `cannot be read: it needs a method (${routeMethods.join(', ')}) and a path such as "/reports/:day"`;
   if (!isHandled(route)) return formatPathFault(route);
   const { auth = 'caller', page, method, path } = route;
-  if (typeof route.handle !== 'function') return 'has no handle, which answers it';
+  if (typeof route.handle !== 'function') return 'has no handle to answer it';
   if (!(auths as readonly unknown[]).includes(auth))
-    return `has the auth ${JSON.stringify(auth)}; there are ${auths.join(', ')}`;
+    return `has the unknown auth ${JSON.stringify(auth)}; known: ${auths.join(', ')}`;
   if (page === undefined) return undefined;
   if (typeof page !== 'string' || !/^\P{Cc}{1,40}$/u.test(page))
     return 'has a page whose title is not 1 to 40 characters';
   return method === 'GET' && /^[\w/.~-]+$/.test(path)
     ? undefined
-    : 'has a page: that is a GET route without parameters';
+    : 'has a page, which needs a GET route without parameters';
 }
 
 const auths = ['caller', 'master', 'none'] as const;
 
 function formatPathFault({ operation, format }: Exclude<StageRoute, HandledRoute>): string | undefined {
   if (!['generate', 'count-tokens'].includes(operation))
-    return `has the operation ${JSON.stringify(operation)}; there are route, generate, count-tokens`;
-  return typeof format === 'string' ? undefined : `is for "${operation}" and names no format`;
+    return `has the unknown operation ${JSON.stringify(operation)}; known: route, generate, count-tokens`;
+  return typeof format === 'string' ? undefined : `is for "${operation}" but names no format`;
 }
 
 function servedRoute(route: StageRoute, place: StagePlace): ServedRoute {

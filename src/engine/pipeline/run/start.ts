@@ -14,7 +14,7 @@ export async function startAll(
 async function start(stage: ReadyStage, timeoutMs: number): Promise<readonly ConfigProblem[]> {
   const { start } = stage.parts;
   if (!start) return [];
-  const late = `has not started within ${timeoutMs / 1000} s: its start waits for something that does not come`;
+  const late = `did not start within ${timeoutMs / 1000} s: its start waits for something that never happens`;
   try {
     await within((async () => start())(), timeoutMs, late);
     return [];

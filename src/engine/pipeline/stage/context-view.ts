@@ -4,7 +4,7 @@ export type AnyContext = Parameters<Koa.Middleware>[0];
 
 const original = Symbol('original context');
 
-/** The context that a view is of, and views of it; one that is no view is its own. */
+/** Views, and the context behind each; a context that is not a view stands for itself. */
 export function originalContext<Context extends object>(ctx: Context): Context {
   const { [original]: own } = ctx as { readonly [original]?: Context }; // of views alone
   return own ?? ctx;

@@ -23,7 +23,7 @@ export function pluginStorage(spaces: Spaces, space: string, now: () => number):
       const entry = { key: checkedKey(key), text: written(value), ...expiry };
       if (await spaces.put(space, entry, maxKeys)) return;
       throw new RangeError(
-        `The storage of "${space}" has ${maxKeys} keys already; delete some, or give them a lifetime.`,
+        `The storage of "${space}" already has ${maxKeys} keys; delete some, or give them a lifetime.`,
       );
     },
     delete: async (key) => spaces.delete(space, checkedKey(key)),
@@ -38,7 +38,7 @@ export function pluginStorage(spaces: Spaces, space: string, now: () => number):
 function checkedKey(key: string): string {
   if (typeof key === 'string' && keyPattern.test(key)) return key;
   throw new RangeError(
-    `A key of the storage is 1 to ${maxKeyLength} characters without control characters, not ${JSON.stringify(key)?.slice(0, 250)}.`,
+    `A storage key must have 1 to ${maxKeyLength} characters without control characters, not ${JSON.stringify(key)?.slice(0, 250)}.`,
   );
 }
 
@@ -46,16 +46,17 @@ const keyPattern = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${maxKeyLength}}$`, 'u');
 
 function checkedTtl(ttlMs: number): number {
   if (ttlMs > 0 && ttlMs <= maxTtlMs) return Math.ceil(ttlMs);
-  throw new RangeError(`A lifetime in the storage is above 0 ms and at most ten years, not ${ttlMs} ms.`);
+  throw new RangeError(
+    `A lifetime in the storage must be above 0 ms and at most ten years, not ${ttlMs} ms.`,
+  );
 }
 
 function written(value: Json): string {
-  const text = JSON.stringify(value) as string | undefined; // undefined for what is no JSON
-  if (text === undefined)
-    throw new RangeError('A value of the storage must be JSON; `delete` removes a key.');
+  const text = JSON.stringify(value) as string | undefined; // undefined for anything but JSON
+  if (text === undefined) throw new RangeError('A storage value must be JSON; `delete` removes a key.');
   if (text.length > maxTextLength)
     throw new RangeError(
-      `A value of the storage has ${text.length} characters as JSON; at most ${maxTextLength} are kept.`,
+      `A storage value has ${text.length} characters as JSON; at most ${maxTextLength} are allowed.`,
     );
   return text;
 }

@@ -21,9 +21,9 @@ type Act = () => void | Promise<void>;
 export function stageParts(made: unknown, { intercepts }: Pick<Plugin, 'intercepts'>): ReadyParts {
   const parts = readParts(made);
   if (intercepts && !parts.intercept)
-    throw new Error('says intercepts: true, and its setup gave no intercept; let it return { intercept }');
+    throw new Error('has intercepts: true, but its setup returned no intercept; let it return { intercept }');
   if (!intercepts && parts.intercept)
-    throw new Error('gave an intercept that its definition does not announce; add intercepts: true to it');
+    throw new Error('returned an intercept that its definition does not declare; add intercepts: true to it');
   return parts;
 }
 
@@ -58,7 +58,9 @@ const nothing: ReadyParts = {
 const names: readonly string[] = Object.keys(nothing);
 
 function unfit(what: string): Error {
-  return new Error(`gave ${what}; its setup must return a middleware, or an object of ${names.join(', ')}`);
+  return new Error(
+    `returned ${what}; its setup must return a middleware, or an object of ${names.join(', ')}`,
+  );
 }
 
 function hint(name: string): string {

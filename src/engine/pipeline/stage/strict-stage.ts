@@ -49,7 +49,7 @@ export function strictParts(parts: ReadyParts, terms: StrictTerms): ReadyParts {
   };
 }
 
-/** Call with a request that is sound, unless it is the one that the interceptor was given. */
+/** Call with a valid request, unless it is the one that the interceptor was given. */
 function strictCall(given: MessagesRequest, call: ModelCall): ModelCall {
   return (request, options) => {
     if (request !== given) requireShape('request', request);
@@ -120,15 +120,15 @@ function eventsOf(reply: unknown): unknown {
 
 function undeclared(does: string, key: string, list: string): TypeError {
   return new TypeError(
-    `The stage ${does} ctx.state.${key}, which it has not declared; add "${key}" to its ${list}.`,
+    `The stage ${does} ctx.state.${key}, which it does not declare; add "${key}" to its ${list}.`,
   );
 }
 
 /** Error for a key that a stage above has promised and not given, which is blamed. */
 function absent(state: object, key: string, providers: ReadonlyMap<string, StagePlace>): TypeError {
   const by = providers.get(key);
-  const who = by ? `The stage "${by.stage}" provides` : 'No stage above has provided';
-  const error = new TypeError(`${who} "${key}"${by ? ', and has left none' : ''}.`);
+  const who = by ? `The stage "${by.stage}" provides` : 'No stage above provided';
+  const error = new TypeError(`${who} "${key}"${by ? ', but left none' : ''}.`);
   const { trace } = state as { readonly trace: RequestTrace }; // of the core
   if (by) trace.blame(error, by);
   return error;
@@ -145,7 +145,7 @@ function jsonFault(value: unknown): string | undefined {
     JSON.stringify(value);
     return undefined;
   } catch (error) {
-    return `is no JSON: ${(error as Error).message.split('\n', 1)[0]}`; // a TypeError or RangeError
+    return `is not JSON: ${(error as Error).message.split('\n', 1)[0]}`; // a TypeError or RangeError
   }
 }
 

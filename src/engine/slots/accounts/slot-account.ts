@@ -15,7 +15,7 @@ export class SlotAccount {
   readonly authorize: Account['authorize'];
   readonly refresh: NonNullable<Account['refresh']>;
   readonly isRefusal: NonNullable<Account['isRefusal']>;
-  /** Absent where the kind has none. */
+  /** Absent if the kind has none. */
   readonly probe: Account['probe'];
   readonly #account: Account;
   #started: Promise<void> | undefined;

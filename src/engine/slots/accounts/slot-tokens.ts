@@ -86,12 +86,15 @@ export class SlotTokens implements TokenStore {
     this.#options.live.shared.delete(this.#useOf(refreshToken));
   }
 
-  /** Stores new tokens; if that fails, this instance uses them all the same and retries later. */
+  /** Stores new tokens; if that fails, this instance uses them anyway and retries later. */
   async put(tokens: OAuthTokens): Promise<void> {
     const { slotId, credentials, live, log, clock } = this.#options;
     const isReplaced = this.#originThere !== this.#origin && this.#originThere !== this.#replaces;
     if (isReplaced)
-      return log.warn({ slot: slotId }, 'The rotated token was not stored: the slot has another account.');
+      return log.warn(
+        { slot: slotId },
+        'The rotated token was not stored: the slot now has another account.',
+      );
     try {
       await credentials.put(slotId, tokens);
       this.#unkept = undefined;
@@ -130,7 +133,7 @@ export class SlotTokens implements TokenStore {
 function cannotRead(slotId: string): GatewayError {
   return new GatewayError(
     'no_slot_available',
-    `Slot "${slotId}" waits for the access token that another instance has renewed: the store does not have it yet.`,
+    `Slot "${slotId}" is waiting for the access token that another instance has renewed: it is not in the store yet.`,
     { callersMessage: "The gateway's account at its provider is not ready.", failure: { kind: 'timeout' } },
   );
 }

@@ -10,7 +10,7 @@ export interface CoolDown {
   /** Upstream model of the cooldown; undefined: the whole slot. */
   readonly model: string | undefined;
   readonly untilMs: number;
-  /** Time from which one request at a time may ask the slot all the same; at the latest the end. */
+  /** Time from which one request at a time may ask the slot anyway; at the latest the end. */
   readonly checkAtMs: number;
   /**
    * Time from which one request that no other slot serves may ask the slot, of a provider that has named a long wait;

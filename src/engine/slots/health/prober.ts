@@ -53,7 +53,7 @@ export class Prober {
     if (!isAccepted) return this.#schedule(entry);
     entry.slot.health.accept();
     entry.noteSuccess(this.#options.clock.now());
-    this.#options.log.info({ slot: entry.id }, 'The slot is accepted again.');
+    this.#options.log.info({ slot: entry.id }, "The upstream accepts the slot's credential again.");
     this.#options.onAccepted();
   }
 

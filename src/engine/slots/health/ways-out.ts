@@ -30,7 +30,7 @@ export class WaysOut {
   }
 
   /** True if no way out has failed since it last worked. */
-  get areSound(): boolean {
+  get areWorking(): boolean {
     return this.#byProxy.size === 0;
   }
 

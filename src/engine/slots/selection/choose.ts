@@ -139,14 +139,14 @@ function chooseByPolicy(
   if (!picked) return { kind: 'declined' };
   const entry = free.find(({ id }) => id === picked.id);
   if (entry) return { kind: 'take', entry };
-  throw new Error(`The picking policy answered with "${picked.id}", which is not among the candidates.`);
+  throw new Error(`The picking policy returned "${picked.id}", which is not among the candidates.`);
 }
 
 /** Slots whose way out works; all of them if none does. */
 function reachable(entries: readonly SlotEntry[], waysOut: WaysOut, nowMs: number): readonly SlotEntry[] {
-  if (waysOut.areSound) return entries;
-  const sound = entries.filter(({ config }) => !waysOut.isFailing(config.proxy, nowMs));
-  return sound.length > 0 ? sound : entries;
+  if (waysOut.areWorking) return entries;
+  const working = entries.filter(({ config }) => !waysOut.isFailing(config.proxy, nowMs));
+  return working.length > 0 ? working : entries;
 }
 
 /** True if the way out of a slot is failing, and another slot with room has one that works. */
@@ -157,7 +157,7 @@ function isDetoured(
   nowMs: number,
 ): boolean {
   return (
-    !waysOut.areSound &&
+    !waysOut.areWorking &&
     waysOut.isFailing(entry.config.proxy, nowMs) &&
     fresh.some((other) => hasRoom(other) && !waysOut.isFailing(other.config.proxy, nowMs))
   );

@@ -18,7 +18,7 @@ export type NotTaken =
   | 'draining'
   | 'rejected'
   | 'cooling'
-  /** It has failed this request. */
+  /** It failed this request. */
   | 'has_failed'
   /** No permit is free, or a request that waits for longer comes first. */
   | 'full'
@@ -32,7 +32,7 @@ export type NotTaken =
 export interface ObservedCooldown {
   readonly reason: string;
   readonly untilMs: number;
-  /** Time from which one request at a time asks the slot all the same. */
+  /** Time from which one request at a time asks the slot anyway. */
   readonly checkAtMs: number;
   readonly cause?: SlotFailure;
 }
@@ -119,7 +119,8 @@ function reasonOf(
   if (!ready.includes(entry)) return closedReason(entry, wanted.model, nowMs);
   if (!fresh.includes(entry)) return 'has_failed';
   if (!wanted.hasRoom(entry)) return 'full';
-  if (!wanted.waysOut.areSound && wanted.waysOut.isFailing(entry.config.proxy, nowMs)) return 'proxy_failed';
+  if (!wanted.waysOut.areWorking && wanted.waysOut.isFailing(entry.config.proxy, nowMs))
+    return 'proxy_failed';
   const isBound = choice.kind !== 'declined' && wanted.bound !== undefined && fresh.includes(wanted.bound);
   return isBound ? 'bound_elsewhere' : 'policy';
 }

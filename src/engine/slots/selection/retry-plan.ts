@@ -54,7 +54,7 @@ export class RetryPlan {
   }
 
   /**
-   * True if the request is to be sent once more because its connection, one that had served before, was
+   * True if the request is to be sent again because its connection, one that had served before, was
    * closed: that says nothing about the slot.
    */
   resends(entry: SlotEntry, failure: CallFailure): boolean {

@@ -74,7 +74,7 @@ export class BindingWriter {
     try {
       await (binding ? store.put(key, binding) : store.delete(key));
     } catch (error) {
-      log.warn({ err: error }, 'A sticky binding could not be stored; a restart forgets it.');
+      log.warn({ err: error }, 'A sticky binding could not be stored; it will be lost at a restart.');
     }
     if (this.#unwritten.peek(key) === write) this.#unwritten.delete(key);
     this.#written.set(key, true);

@@ -34,12 +34,12 @@ interface Known extends Binding {
 
 /**
  * Bindings of sessions to slots: a bounded write-behind cache of the store. New bindings are published to
- * all instances, so that none waits for the store; a missed message is corrected by regular reads of the
+ * all instances, so none waits for the store; a missed message is corrected by regular reads of the
  * store.
  */
 export class Bindings {
   readonly #options: BindingsOptions;
-  /** Bindings by session; to look at one is no use of it. */
+  /** Bindings by session; looking at one does not count as a use. */
   readonly #known: LRUCache<string, Known>;
   readonly #writer: BindingWriter;
   readonly #stopReceiving: () => void;

@@ -106,7 +106,7 @@ function toOrigin({ id, organization }: SlotEntry): Origin {
 
 /** Turns of a conversation, by the number of messages from its first. */
 interface ThinkingTurns {
-  /** Messages whose thinking a call can do without: all, but for a tool loop that needs its own. */
+  /** Messages whose thinking a call can do without: all, except for a tool loop that needs its own. */
   readonly dispensable: number;
   /** True within a tool loop with signed thinking, which has to stay as it is. */
   readonly isHeld: boolean;

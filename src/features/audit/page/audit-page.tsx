@@ -35,7 +35,7 @@ function AuditPage() {
   return (
     <Page
       title="Audit log"
-      lead="What operators have done, and what was refused to them. Secrets are never in it."
+      lead="What operators have done, and what they were refused. It never contains secrets."
       actions={<Exports filters={filters} />}
     >
       <FilterBar filters={filters} />
@@ -90,7 +90,7 @@ function NoEntries({ isNarrowed }: { readonly isNarrowed: boolean }) {
   return (
     <div class="card">
       {isNarrowed ? (
-        <Empty icon="search" title="No entry is like that">
+        <Empty icon="search" title="No entry matches">
           <p>Take a filter away: nothing that the log keeps fits all of them.</p>
         </Empty>
       ) : (

@@ -41,7 +41,7 @@ export function toQuery(filters: Filters, more: Query = {}): Query {
   return { ...filters, ...more };
 }
 
-/** Time of a filter as an input of the browser has it, in its time zone. */
+/** Time of a filter in the format of a browser input, in its time zone. */
 export function inputTime(value: string | undefined): string {
   return toInputTime(value !== undefined && !Number.isNaN(Date.parse(value)) ? value : null);
 }

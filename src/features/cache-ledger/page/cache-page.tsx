@@ -95,7 +95,7 @@ function Figures({ report: { usage, span, causes, losses }, words, by }: Figures
         <>
           <h2>Causes</h2>
           <CauseTable causes={causes} />
-          <h2>Last turns that lost</h2>
+          <h2>Latest turns with losses</h2>
           <LossTable losses={losses} />
         </>
       )}

@@ -12,7 +12,7 @@ import type { Loss } from './use-cache.js';
 export function LossTable({ losses }: { readonly losses: readonly Loss[] }) {
   return (
     <Table
-      label="Last turns that lost"
+      label="Latest turns with losses"
       class="losses"
       columns={columns}
       rows={losses}

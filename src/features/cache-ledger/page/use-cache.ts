@@ -61,7 +61,7 @@ function causeSums(buckets: readonly UsageBucket[]): readonly CauseSum[] {
 
 const shownLosses = 50;
 
-/** Asks for the causes that there are alone: a search for one without a turn reads the whole range. */
+/** Asks only for the causes that occur: a search for one without a turn reads the whole range. */
 async function lastLosses(
   causes: readonly CauseSum[],
   times: { readonly from: number; readonly to: number },

@@ -16,7 +16,7 @@ interface RunningCanaryProps {
   readonly onTaken: () => void;
 }
 
-/** Reload by a canary: it is started, and the page shows the one that runs, or the last one if it was given up. */
+/** Reload by a canary: it is started, and the page shows the one that runs, or the last one if it was rolled back. */
 export const canaryReload: PartialReload = { Card: CanaryCard, start: startCanary };
 
 function CanaryCard({ reloads, onTaken }: PartialReloadProps) {

@@ -30,7 +30,10 @@ export const connectPage: ConsolePage = {
 function ConnectPage() {
   const found = useResource('connect', findTargets);
   return (
-    <Page title="Connect" lead="Set a base URL and a key: everything an SDK or an agent can do works.">
+    <Page
+      title="Connect"
+      lead="Set a base URL and a key: everything that an SDK or an agent can do then works."
+    >
       <Loaded resource={found} skeleton={<ConnectSkeleton />}>
         {(targets) => <Snippets {...targets} />}
       </Loaded>
@@ -145,7 +148,7 @@ function KeyChoice({
       value={chosen?.id ?? ''}
       options={options}
       onValue={(id) => changeQuery({ key: id })}
-      hint="A key is whole in the snippets only right after it was issued in this tab."
+      hint="The snippets show a complete key only right after it was issued in this tab."
     />
   );
 }

@@ -127,13 +127,13 @@ export ANTHROPIC_MODEL=${model}`,
       text: `export OPENAI_BASE_URL=${baseUrl}/v1
 export OPENAI_API_KEY=${key}
 export OPENAI_MODEL=${model}`,
-      note: 'Some take the model from their own settings; any id of the catalog will do.',
+      note: 'Some take the model from their own settings; any id from the catalog works.',
     },
     {
       title: 'Keep a conversation on its slot',
       text: `# Sent with each request of one conversation, it keeps the prompt cache warm:
 x-session-id: my-conversation-1`,
-      note: 'Clients that send a session id of their own need nothing.',
+      note: 'Clients that send a session id of their own need no header.',
     },
   ];
 }

@@ -39,7 +39,7 @@ function ExplainPage() {
   return (
     <Page
       title="Explain"
-      lead="What the gateway would do with a request now. No upstream is asked, and no limit is spent."
+      lead="What the gateway would do with a request now. No upstream is called, and no limit is used up."
     >
       <RequestForm isBusy={isBusy} onSend={(call) => void explain(call)} />
       {isViewer && (

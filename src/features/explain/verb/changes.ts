@@ -43,7 +43,7 @@ export function callLines({ calls, events, error }: Interception, paint: Paint):
     ];
   });
   return [
-    ...(calls.length === 0 && !error ? ['      answered without a call of the model'] : lines),
+    ...(calls.length === 0 && !error ? ['      answered without calling the model'] : lines),
     ...eventLines(events),
     ...(error ? [`      ${paint('red', printable(`${error.code}: ${error.message}`))}`] : []),
   ];

@@ -33,7 +33,7 @@ export async function run({
   const file = await configFile(values.config);
   const { body, post = '/v1/messages', as, header: headers = [], slot = [], json = false } = values;
   if (body === undefined)
-    throw new UsageError('explain takes the request: --body FILE, or --body - to read it.');
+    throw new UsageError('explain needs the request: --body FILE, or --body - for standard input.');
   const request: ExplainRequest = {
     path: post,
     headers: Object.fromEntries(headers.map(headerOf)),

@@ -23,7 +23,7 @@ export function IssueDialog({ onClose, onIssued }: IssueDialogProps) {
   const done = (key: IssuedKey) => {
     rememberKey(key.id, key.key);
     if (key.unknown_models.length > 0)
-      toast(`${key.name} is issued.${unknownModelsNote(key.unknown_models)}`);
+      toast(`${key.name} was issued.${unknownModelsNote(key.unknown_models)}`);
     setIssued(key);
     onIssued();
   };
@@ -83,7 +83,7 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
       unknown = changed.unknown_models;
     });
     if (!isSaved) return;
-    toast(`${draft.name} is changed.${unknownModelsNote(unknown)}`);
+    toast(`${draft.name} was changed.${unknownModelsNote(unknown)}`);
     onSaved();
     onClose();
   };
@@ -120,7 +120,7 @@ export function RotateDialog({ issued, onClose, onRotated }: RotateDialogProps) 
       <p>The key gets a new secret. Its id, limits, team and usage stay.</p>
       <Select
         label={`End of sk-gw-…${issued.last4}`}
-        hint="Earlier secrets of the key end with it at the latest."
+        hint="Earlier secrets of the key end then at the latest."
         value={grace}
         options={graces}
         onValue={setGrace}

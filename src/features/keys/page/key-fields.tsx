@@ -14,7 +14,7 @@ export function KeyFields(props: Drafting<KeyDraft>) {
         label="Name"
         {...tied('name')}
         placeholder="alice, ci, support-bot"
-        hint="Stands in the ledger and in the logs."
+        hint="Shown in the ledger and in the logs."
         required
       />
       <Input label="Note" {...tied('note')} placeholder="What it is for" />
@@ -27,22 +27,17 @@ export function KeyFields(props: Drafting<KeyDraft>) {
             label="Models"
             {...tied('models')}
             placeholder="all"
-            hint="Catalog ids with commas between them; * stands for any text."
+            hint="Catalog ids, separated by commas; * matches any text."
             mono
           />
           <Input
             label="Slots"
             {...tied('slots')}
             placeholder="all"
-            hint="Slot ids with commas between them; * stands for any text."
+            hint="Slot ids, separated by commas; * matches any text."
             mono
           />
-          <Input
-            label="Ends"
-            type="datetime-local"
-            {...tied('expires')}
-            hint="Empty: it does not end by itself."
-          />
+          <Input label="Ends" type="datetime-local" {...tied('expires')} hint="Empty: it does not expire." />
         </div>
       </fieldset>
     </>
@@ -65,15 +60,15 @@ function TeamField({ draft, change }: Drafting<KeyDraft>) {
       value={draft.team}
       options={options}
       onValue={(team) => change({ team })}
-      hint="Its keys share the limits and budgets of the team, beside their own."
+      hint="Its keys share the limits and budgets of the team, in addition to their own."
     />
   );
 }
 
-/** Words about models of a key that nobody here knows, with a space before them; empty where all are known. */
+/** Words about models of a key that nobody here knows, with a space before them; empty if all are known. */
 export function unknownModelsNote(models: readonly string[]): string {
   if (models.length === 0) return '';
-  return ` Neither the catalog nor the list of a slot has ${models.join(', ')}: a misspelt name lets nothing in.`;
+  return ` ${models.join(', ')} is in neither the catalog nor the list of a slot: a misspelt name admits nothing.`;
 }
 
 /** All teams, by name. */

@@ -49,7 +49,7 @@ function KeysPage() {
     </Button>
   );
   return (
-    <Page title="Keys" lead="Who may call the gateway, and how much." actions={actions}>
+    <Page title="Keys" lead="Who may call the gateway, and how often." actions={actions}>
       <Loaded resource={keys} skeleton={<KeysSkeleton />}>
         {(list) =>
           list.length === 0 ? (
@@ -116,7 +116,7 @@ function KeyLists({ keys, ...rest }: KeyTableProps) {
         <Table label="Active keys" rows={active} {...shared} />
       ) : (
         <p class="card dim">
-          {found.length < keys.length ? 'No active key is like that.' : 'Every key is revoked.'}
+          {found.length < keys.length ? 'No active key matches.' : 'Every key is revoked.'}
         </p>
       )}
       {revoked.length > 0 && (

@@ -16,7 +16,7 @@ export function RevokeDialog({ issued, onClose, onDone }: RevokeDialogProps) {
   if (issued.revoked_at) return <RevokedDialog issued={issued} onClose={onClose} onDone={onDone} />;
   const revoke = async () => {
     await revokeKey(issued.id);
-    toast(`${issued.name} is revoked.`);
+    toast(`${issued.name} was revoked.`);
     onDone();
   };
   return (
@@ -58,7 +58,7 @@ function RevokedDialog({ issued, onClose, onDone }: RevokeDialogProps) {
         <Button
           changes
           icon="play"
-          onClick={() => void change(`${name} may come in again.`, () => changeKey(id, { revoked_at: null }))}
+          onClick={() => void change(`${name} is admitted again.`, () => changeKey(id, { revoked_at: null }))}
         >
           Let it in again
         </Button>

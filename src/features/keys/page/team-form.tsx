@@ -28,11 +28,11 @@ export function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
       else await makeTeam(givenOf(settings));
     });
     if (!isSaved) return;
-    toast(`The team ${settings.name} is ${team ? 'changed' : 'made'}.`);
+    toast(`The team ${settings.name} was ${team ? 'changed' : 'created'}.`);
     onSaved();
     onClose();
   };
-  const [title, verb] = team ? [`Edit ${team.name}`, 'Save'] : ['New team', 'Make the team'];
+  const [title, verb] = team ? [`Edit ${team.name}`, 'Save'] : ['New team', 'Create the team'];
   return (
     <FormDialog title={title} verb={verb} action={action} onSubmit={save} onClose={onClose}>
       <Input label="Name" {...tied('name')} placeholder="search, support, research" required />

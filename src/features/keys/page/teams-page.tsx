@@ -40,7 +40,11 @@ function TeamsPage() {
     </Button>
   );
   return (
-    <Page title="Teams" lead="Keys that share limits and budgets, beside their own." actions={actions}>
+    <Page
+      title="Teams"
+      lead="Keys that share limits and budgets, in addition to their own."
+      actions={actions}
+    >
       <Loaded resource={teams} skeleton={<TeamsSkeleton />}>
         {(list) =>
           list.length === 0 ? <NoTeams onMake={make} /> : <TeamTable teams={list} onOpen={setOpen} />
@@ -90,7 +94,7 @@ interface DeleteTeamProps {
 function DeleteTeam({ team, onClose, onDone }: DeleteTeamProps) {
   const remove = async () => {
     await deleteTeam(team.id);
-    toast(`The team ${team.name} is deleted.`);
+    toast(`The team ${team.name} was deleted.`);
     onDone();
   };
   return (

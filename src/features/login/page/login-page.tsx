@@ -27,7 +27,7 @@ export function LoginPage() {
         <Logo size={44} />
         <h1>Sign in to gw2api</h1>
         <p class="lead">
-          {query.has('next') ? 'Sign in, and you are back where you were.' : 'The console of this gateway.'}
+          {query.has('next') ? 'Sign in to return to where you were.' : 'The console of this gateway.'}
         </p>
         {known ? <Ways ways={known} next={query.get('next') ?? '/'} /> : <Skeleton rows={2} height={40} />}
       </div>

@@ -100,7 +100,7 @@ function EndDialog({ ending, number, onClose, onDone }: EndDialogProps) {
     if (isAll) toast(endedText((await endOtherSessions()).ended));
     else {
       await endSession(ending.id);
-      toast(`The session of ${nameOf(ending)} has ended.`);
+      toast(`The session of ${nameOf(ending)} was ended.`);
     }
     onDone();
   };

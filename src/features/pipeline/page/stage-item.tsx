@@ -96,19 +96,19 @@ function StageFigures({ times }: { readonly times: Stage['times'] }) {
     <dl class="stage-times" aria-label="Its own time since the start">
       <Figure
         name="time p50"
-        title="Half of the requests took no longer in this stage"
+        title="Half of the requests took at most this long in this stage"
         value={timeText(p50)}
       />
       <Figure
         name="time p95"
-        title="95 % of the requests took no longer in this stage"
+        title="95 % of the requests took at most this long in this stage"
         value={timeText(p95)}
       />
       <Figure name="requests" title="Requests that have passed it" value={count(requests)} />
       <Figure name="faults" title="Requests that it has failed" value={count(faults)} isBad={faults > 0} />
       <Figure
         name="skips"
-        title="Requests that went on without it, where it had failed"
+        title="Requests that continued without it after it failed"
         value={count(skips)}
         isBad={skips > 0}
       />

@@ -32,7 +32,7 @@ function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      lead="Runs a request for real, as a key of your choice: it counts against its limits and is in the ledger and in the audit log."
+      lead="Runs a real request as a key of your choice: it counts against the limits of the key and appears in the ledger and the audit log."
     >
       {isViewer ? (
         <p class="dim">Admins alone run requests.</p>

@@ -129,7 +129,7 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
-/** Text in an answer of any format, streamed or whole; empty where there is none, as in an error. */
+/** Text in an answer of any format, streamed or whole; empty if there is none, as in an error. */
 function answerText(answer: string): string {
   const lines = answer.split('\n').filter((line) => line.startsWith('data:'));
   if (lines.length === 0) return textIn(parsed(answer));

@@ -5,7 +5,7 @@ import type { AnswerHead, Progress } from '../playground-run.js';
 import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
 import { stream } from '../../../console/web/api/call.js';
 
-/** A request of the playground, as far as it has come. */
+/** A request of the playground, as far as it has got. */
 export interface PlaygroundState {
   readonly isRunning: boolean;
   readonly requestId?: string;

@@ -33,7 +33,7 @@ export function Calls({ row }: { readonly row: OpenedRequest }) {
 
 function withoutCalls(attempts: number, slot: string | null): string {
   if (attempts === 0) return 'None: it was answered before an upstream was asked.';
-  return `The single calls are not kept any more. There ${attempts === 1 ? 'was 1' : `were ${attempts}`}${slot ? `, the last one by ${slot}` : ''}.`;
+  return `The individual calls are no longer kept. There ${attempts === 1 ? 'was 1' : `were ${attempts}`}${slot ? `, the last one by ${slot}` : ''}.`;
 }
 
 /**

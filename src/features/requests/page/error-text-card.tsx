@@ -48,7 +48,7 @@ function slotOf(call: OpenedRequest['calls'][number] | undefined): string {
 
 function reasonFor(state: ErrorText['state']) {
   if (state === 'expired') return 'Error texts are kept for 7 days at most, and this request is older.';
-  if (state !== 'off') return 'The ledger has no text of this error.';
+  if (state !== 'off') return 'The ledger does not have the text of this error.';
   return (
     <>
       The text is not kept, for upstreams quote prompts in their errors.{' '}

@@ -114,9 +114,9 @@ function NoRequests({ isNarrowed, range }: { readonly isNarrowed: boolean; reado
   return (
     <div class="card">
       {isNarrowed || range.name !== 'all' ? (
-        <Empty icon="search" title="No request is like that">
+        <Empty icon="search" title="No request matches">
           <p>
-            Nothing in {rangeInWords(range)} {isNarrowed ? 'fits all filters: take one away' : 'is there'}
+            Nothing in {rangeInWords(range)} {isNarrowed ? 'matches all filters: remove one' : 'is there'}
             {range.name === 'all' ? '.' : ', or look at all the time that the ledger keeps.'}
           </p>
           {range.name !== 'all' && <Button onClick={showAll}>Look at all the time</Button>}

@@ -9,7 +9,7 @@ export interface UsePoint {
 
 /**
  * Forecast of one usage window: `full`: nothing is left; `fills`: full before the reset at the usual pace; `holds`:
- * not full before it; `unknown`: not enough is known. Times are unix milliseconds, undefined where they are not
+ * not full before it; `unknown`: not enough is known. Times are unix milliseconds, undefined if they are not
  * before the reset.
  */
 export interface Forecast {
@@ -18,7 +18,7 @@ export interface Forecast {
   readonly fullAtMs?: number;
   readonly earliestMs?: number;
   readonly latestMs?: number;
-  /** Median pace; absent where it is not known. */
+  /** Median pace; absent if it is not known. */
   readonly percentPerHour?: number;
   /** Expected use at the reset, at most 100. */
   readonly percentAtReset?: number;
@@ -54,7 +54,7 @@ export function forecast(points: readonly UsePoint[], lengthMs: number): Forecas
 const unknown: Forecast = { verdict: 'unknown' };
 const hourMs = 3_600_000;
 const minPoints = 5;
-/** Part of the window's length that has to be known. */
+/** Part of the window's length that must be known. */
 const minSpan = 1 / 30;
 
 /** Points after the last reset: from there on the use never falls, and the time of the next reset stays. */

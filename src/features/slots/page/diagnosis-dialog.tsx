@@ -43,12 +43,11 @@ export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; read
 /** Conclusion of a diagnosis, limited to the steps that were carried out. */
 function conclusionOf(ok: boolean, steps: readonly DiagnosisStep[]): string {
   const credential = steps.find(({ step }) => step === 'credential');
-  if (credential && !credential.ok)
-    return 'The upstream answers, but the credential of the slot does not do.';
+  if (credential && !credential.ok) return 'The upstream answers, but rejects the credential of the slot.';
   if (!ok) return 'The upstream cannot be used from here.';
   if (!credential) return 'The upstream answers. The slot has no account to check.';
   if (credential.skipped) return 'The upstream answers. Its credential could not be checked.';
-  return 'All is well: the upstream answers and takes the credential.';
+  return 'All is well: the upstream answers and accepts the credential.';
 }
 
 function Step({ step: { step, ok, skipped, ms, detail } }: { readonly step: DiagnosisStep }) {

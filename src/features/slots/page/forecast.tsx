@@ -24,7 +24,7 @@ export function forecastWords(forecast: Forecast, nowMs: number): ForecastWords 
   const time = (at: string) => clockTime(new Date(at), new Date(nowMs));
   if (verdict === 'full') return { text: 'Full until it resets.', tone: 'bad' };
   if (verdict === 'unknown')
-    return { text: 'No forecast yet: too little seen since the reset.', tone: 'plain' };
+    return { text: 'No forecast yet: too few samples since the reset.', tone: 'plain' };
   if (verdict === 'fills' && full !== null) {
     const band = bandWords(time(full), earliest && time(earliest), latest && time(latest));
     return { text: `Full at about ${time(full)}${band}.`, tone: 'warn' };
@@ -34,7 +34,7 @@ export function forecastWords(forecast: Forecast, nowMs: number): ForecastWords 
   return { text: `Not full before it resets${expected}${pace}.`, tone: 'plain' };
 }
 
-/** Band in brackets; nothing where it is no wider than the time itself. */
+/** Band in brackets; nothing if it is no wider than the time itself. */
 function bandWords(full: string, earliest: string | null, latest: string | null): string {
   if (earliest === null || (earliest === full && latest === full)) return '';
   return latest === null ? ` (${earliest} or later)` : ` (${earliest} to ${latest})`;

@@ -1,6 +1,6 @@
 import type { SlotField } from './api.js';
 
-/** Text that the API sends in place of a redacted secret. */
+/** Text that the API sends instead of a redacted secret. */
 export const blank = '***';
 
 /** Text of an option as its control shows it; secrets are empty. */

@@ -60,7 +60,7 @@ function KnownSlotForm({ slot, onClose, onSaved, kinds }: SlotFormProps & { read
       else await addSlot(entryOf(draft, kinds));
     });
     if (!isSaved) return;
-    toast(slot ? `${slot.id} is changed.` : `${draft.id} takes requests now.`);
+    toast(slot ? `${slot.id} was changed.` : `${draft.id} takes requests now.`);
     onSaved();
     onClose();
   };

@@ -23,7 +23,7 @@ export function Upstream({ isNew, isMoved, ...props }: UpstreamProps) {
         <Input
           label="Name of the slot"
           {...tie(props)('id')}
-          hint="Stands in logs and in the x-gw-slot header."
+          hint="Shown in logs and in the x-gw-slot header."
           error={errorAt('id')}
           placeholder="team-a"
           required
@@ -78,7 +78,7 @@ function BaseUrl({ isUsual, isRequired, ...props }: BaseUrlProps) {
       hint={
         isUsual
           ? 'Without what every call adds, such as /v1/messages.'
-          : 'Only where it is not the usual one of its kind.'
+          : 'Only if it differs from the default of its kind.'
       }
       error={props.errorAt('baseUrl')}
       required={isRequired}
@@ -97,7 +97,7 @@ export function Shares(props: PartProps) {
       <Input
         label="Models"
         {...tied('models')}
-        hint="Catalog ids with commas between them; * stands for any text, and id = name says the upstream's own name."
+        hint="Catalog ids, separated by commas; * matches any text, and id = name gives the upstream's own name."
         error={errorAt('models')}
         mono
       />
@@ -116,7 +116,7 @@ export function Shares(props: PartProps) {
           min={0}
           step="any"
           {...tied('weight')}
-          hint="Its share beside the other slots."
+          hint="Its share of the load, relative to the other slots."
           error={errorAt('weight')}
           required
         />
@@ -144,7 +144,7 @@ export function Network(props: PartProps) {
           label="Proxy"
           {...tied('proxy')}
           placeholder="http://user:pass@egress-1:3128"
-          hint="The slot's own way out. A password that is there already shows as ***."
+          hint="Proxy for the calls of this slot. A stored password shows as ***."
           error={errorAt('proxy')}
           mono
         />
@@ -152,7 +152,7 @@ export function Network(props: PartProps) {
           label="Headers"
           {...tied('headers')}
           placeholder="x-extra: 1"
-          hint="One a line, added to every upstream request. Values that are there already show as *** and stay."
+          hint="One per line, added to every upstream request. Stored values show as *** and are kept."
           error={errorAt('headers')}
           mono
         />

@@ -66,7 +66,7 @@ const stateHints: Readonly<Record<SlotState, string>> = {
   rejected:
     'The upstream refuses the credential. It is tried again every 5 minutes; enter a new one or resume.',
   paused: 'Takes no requests until you resume it.',
-  unusable: 'Does not serve.',
+  unusable: 'Disabled by a problem.',
   draining: 'Finishes what is under way and takes nothing new.',
 };
 

@@ -39,11 +39,7 @@ function SlotsPage() {
     </Button>
   );
   return (
-    <Page
-      title="Slots"
-      lead="One upstream account each: how they are, and how much of them is used."
-      actions={add}
-    >
+    <Page title="Slots" lead="One upstream account each: their state and their use." actions={add}>
       <Loaded resource={slots} skeleton={<SlotsSkeleton />}>
         {(list) => <Slots list={list} onChange={slots.reload} onEdit={setEdited} />}
       </Loaded>

@@ -40,7 +40,7 @@ export async function run({
   openGateway,
 }: VerbCall<TestValues>): Promise<VerbResult> {
   const { schema, json: isJson, junit: isJunit } = given;
-  if (isJson && isJunit) throw new UsageError('--json and --junit are two forms of one output; keep one.');
+  if (isJson && isJunit) throw new UsageError('--json and --junit exclude each other; keep one.');
   if (schema) return { text: testSchema(), exitCode: 0 };
   const selection = { files, config: await configFile(config), isNamed: config !== undefined };
   const { ci: isCi = false, update: isUpdate = false, watch: isWatch = false } = given;
@@ -104,7 +104,7 @@ async function watchTests(selection: TestSelection, env: Environment): Promise<V
     folders = [...new Set([...listed, ...folders])].slice(0, maxFolders);
     const change = changeIn(folders, stop.signal).then(() => changed.abort());
     await runOnce(args, changed.signal);
-    if (!changed.signal.aborted) process.stdout.write('\nWaiting for a change; Ctrl-C ends.\n');
+    if (!changed.signal.aborted) process.stdout.write('\nWaiting for a change; press Ctrl-C to stop.\n');
     await change;
   }
   return { text: '', exitCode: 0 };

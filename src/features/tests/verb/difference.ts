@@ -18,7 +18,7 @@ const maxDepth = 40;
 /** Lines around a change that both have. */
 const context = 2;
 
-/** The smallest part in which two values differ; undefined where one line says it all. */
+/** The smallest part in which two values differ; undefined if one line says it all. */
 export function differenceOf(expected: unknown, actual: unknown): DiffLines | undefined {
   if (actual === undefined) return undefined;
   if (typeof expected === 'string' && typeof actual === 'string') {

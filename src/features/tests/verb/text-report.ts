@@ -77,7 +77,7 @@ function summary(report: TestReport, paint: Paint): string {
     ...(failed ? [paint('red', `${failed} failed`)] : []),
     ...(skipped ? [paint('yellow', `${skipped} skipped`)] : []),
     ...(report.leftOut > 0
-      ? [paint('yellow', `${report.leftOut} left out, as another test says "only"`)]
+      ? [paint('yellow', `${report.leftOut} left out, as another test has "only"`)]
       : []),
   ];
   return `${parts.join(', ')} in ${Math.round(report.durationMs)} ms`;

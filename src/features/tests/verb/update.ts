@@ -70,7 +70,7 @@ function recordedValue(
   return one && value !== undefined && takes(value, place, one) ? value : undefined;
 }
 
-/** The text of a file with values in place of the words; all else stays as it is, comments and blank lines too. */
+/** The text of a file with values instead of the words; all else stays as it is, comments and blank lines too. */
 function withValues(
   { file, text }: FoundTests,
   found: readonly Recorded[],
@@ -81,7 +81,8 @@ function withValues(
     const node = scalarAt(document, place.at);
     if (node?.range)
       return [{ range: node.range, value, key: String(place.at.at(-1)), isFlow: isInFlow(document, node) }];
-    const message = 'is read through an alias, where no value can be written; write it out';
+    const message =
+      'is read through an alias, into which no value can be written; replace the alias by its value';
     problems.push({ at: { file, line: 1, column: 1 }, path: writePath(place.at), message });
     return [];
   });

@@ -50,7 +50,7 @@ async function filesOfTests(selection: TestSelection): Promise<FilesOfTests> {
   }
 }
 
-/** Catalog and local plugins of a config; none where it cannot be read. */
+/** Catalog and local plugins of a config; none if it cannot be read. */
 async function filesOf(file: string, env: Environment, listPlugin: ListPlugin): Promise<readonly string[]> {
   try {
     const input = await readConfigFile(file, env);

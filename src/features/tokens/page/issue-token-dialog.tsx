@@ -58,7 +58,7 @@ function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
         value={name}
         onValue={setName}
         placeholder="prometheus, deploy, on-call-script"
-        hint="The audit log knows the token by it."
+        hint="The audit log identifies the token by it."
         required
       />
       <ScopeFields scopes={scopes} chosen={chosen} onChange={setChosen} />
@@ -67,7 +67,7 @@ function IssueForm({ scopes, onClose, onIssued }: IssueFormProps) {
         type="datetime-local"
         value={expires}
         onValue={setExpires}
-        hint="Empty: it does not end by itself."
+        hint="Empty: it does not expire."
       />
     </FormDialog>
   );

@@ -40,7 +40,7 @@ function TokensPage() {
   return (
     <Page
       title="Admin tokens"
-      lead="For scripts: each may call what its scopes admit, under /admin and /metrics, and nothing else."
+      lead="For scripts: each may call only what its scopes allow, under /admin and /metrics."
       actions={actions}
     >
       <Loaded resource={tokens} skeleton={<TokensSkeleton />}>
@@ -105,7 +105,7 @@ function RevokeTokenDialog({ issued, onClose, onDone }: RevokeTokenDialogProps) 
   const isRevoked = issued.revoked_at !== null;
   const confirm = async () => {
     await (isRevoked ? deleteAdminToken(id) : revokeAdminToken(id));
-    toast(`${name} is ${isRevoked ? 'deleted' : 'revoked'}.`);
+    toast(`${name} was ${isRevoked ? 'deleted' : 'revoked'}.`);
     onDone();
   };
   const [title, verb] = isRevoked
@@ -115,7 +115,7 @@ function RevokeTokenDialog({ issued, onClose, onDone }: RevokeTokenDialogProps) 
     <Confirm title={title} verb={verb} onConfirm={confirm} onClose={onClose}>
       <p>
         {isRevoked ? (
-          'Its name is free for a new token then. The audit log keeps what was done with it.'
+          'Its name then becomes free for a new token. The audit log keeps its actions.'
         ) : (
           <>
             At once no script gets in with <span class="mono">gw-adm-…{last4}</span> any more: 401. A revoked

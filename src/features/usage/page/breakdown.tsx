@@ -85,7 +85,7 @@ function Rows({ buckets, grouping, isTools = false }: RowsProps) {
       </>
     );
   if (found.length === 0)
-    return <p class="card dim">{all.length === 0 ? 'Nothing in this time.' : 'No row is like that.'}</p>;
+    return <p class="card dim">{all.length === 0 ? 'Nothing in this time.' : 'No row matches.'}</p>;
   return (
     <Table
       label="Breakdown"

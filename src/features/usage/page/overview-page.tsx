@@ -85,7 +85,7 @@ function NothingYet({ report, isNarrowed }: { readonly report: Usage; readonly i
   return (
     <div class="card">
       {isNarrowed ? (
-        <Empty icon="search" title="No request is like that">
+        <Empty icon="search" title="No request matches">
           <p>Nothing {span} matches all filters. Take one away, or choose another time.</p>
         </Empty>
       ) : (

@@ -15,10 +15,10 @@ interface OverviewCharts {
   readonly requests: ChartData;
   readonly errors: ChartData;
   readonly tokens: ChartData;
-  /** Absent where no request has a known cost. */
+  /** Absent if no request has a known cost. */
   readonly cost: ChartData | undefined;
   readonly firstEvent: ChartData;
-  /** Absent where no answer has a second token, and of groups. */
+  /** Absent if no answer has a second token, and of groups. */
   readonly perToken: ChartData | undefined;
 }
 

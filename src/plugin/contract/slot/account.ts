@@ -18,7 +18,7 @@ export interface Account {
   isRefusal?(answer: RefusedAnswer): boolean;
   /** Connects, as `start` of an upstream does, and before that of its slot; `check` does not call it. */
   start?(): void | Promise<void>;
-  /** Asks what the account depends on, for `check --online`; throws where it cannot do its work. */
+  /** Asks what the account depends on, for `check --online`; throws if it cannot do its work. */
   probe?(): void | Promise<void>;
   close?(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface TokenStore {
   readonly hasUpdate: boolean;
   /** Tokens in the store; undefined if those known here are newer, or the store cannot be read. */
   read(): Promise<OAuthTokens | undefined>;
-  /** Stores new tokens; if that fails, this instance uses them all the same and retries later. */
+  /** Stores new tokens; if that fails, this instance uses them anyway and retries later. */
   put(tokens: OAuthTokens): Promise<void>;
   /**
    * Marks a refresh token as used, because no second instance may try it. Throws if another instance has

@@ -53,7 +53,7 @@ export interface RequestTerms {
 
 /**
  * Answer with its head; the body waits, and its upstream with it, until one of the methods takes it. Each
- * answer has to be taken once.
+ * answer must be taken once.
  */
 export interface HttpAnswer {
   readonly status: number;

@@ -48,11 +48,11 @@ export interface SlotCall {
   readonly addedSystem?: readonly TextBlock[] | undefined;
   /** Cache markers in `request` that the gateway itself has added, or given a ttl. */
   readonly addedMarkers?: AddedMarkers | undefined;
-  /** True where the gateway itself has set the request's `max_tokens`. */
+  /** True if the gateway itself has set the request's `max_tokens`. */
   readonly addedLimit?: boolean | undefined;
   /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
   readonly isWhole?: boolean;
-  /** True where the caller's format is not Messages: what its receiver would refuse is narrowed by the upstream kind. */
+  /** True if the caller's format is not Messages: what its receiver would refuse is narrowed by the upstream kind. */
   readonly isTranslated?: boolean;
   /** Limits and capabilities of the request's model, `sampling` included. */
   readonly profile?: ModelProfile | undefined;
@@ -60,14 +60,14 @@ export interface SlotCall {
   readonly unsupported?: 'report' | 'reject';
   /**
    * Parts of the request that the upstream has refused, and that are left out: names of its kind (`web_search`), with
-   * the value that is sent in place of the refused one (`effort=high`). Set anew for each lease.
+   * the value that is sent instead of the refused one (`effort=high`). Set again for each lease.
    */
   readonly without?: ReadonlySet<string> | undefined;
   /** Sticky key of the session, which no other caller shares. Absent: nothing names a session. */
   readonly stickyKey?: string | undefined;
   /** Absent: all thinking of the request is of this slot, as far as is known. */
   readonly moved?: SessionMove | undefined;
-  /** Called before the request is sent. Absent: nobody is told. */
+  /** Called before the request is sent. Absent: nobody is notified. */
   readonly report?: ReportLosses | undefined;
   /** Receiver of the call's progress, by which a call is billed that its caller leaves. */
   readonly progress?: ProgressReceiver | undefined;
@@ -162,7 +162,7 @@ export interface SlotStatus {
   readonly reason: CoolReason | null;
   /** End of the cooldown, unix milliseconds. */
   readonly untilMs: number | null;
-  /** Time from which one request at a time asks a cooling slot all the same. */
+  /** Time from which one request at a time asks a cooling slot anyway. */
   readonly checkAtMs: number | null;
   /** Cause of the cooldown or rejection. */
   readonly cause: SlotFailure | null;

@@ -40,7 +40,7 @@ export interface Upstream {
   refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
   /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
   models?: ((query: UpstreamQuery) => Promise<readonly ListedModel[]>) | undefined;
-  /** Models that `models: discover` serves in place of a list, of a kind that has none; newest first. */
+  /** Models that `models: discover` serves instead of a list, of a kind that has none; newest first. */
   readonly knownModels?: readonly ListedModel[] | undefined;
   /**
    * Connects, once all slots and stages are set up and before the slot takes calls; what it throws is a problem
@@ -60,7 +60,7 @@ export interface Upstream {
 
 /** TLS of connections, as texts in PEM. */
 export interface TlsSettings {
-  /** Certificates that are trusted in place of the public ones; may be the server's own. */
+  /** Certificates that are trusted instead of the public ones; may be the server's own. */
   readonly ca?: string;
   /** Certificate that the server is shown, with its key. */
   readonly cert?: string;
@@ -76,7 +76,7 @@ export interface SlotSettings {
   readonly baseUrl?: string;
   /** The slot's own proxy, `http://user:pass@host:port`. */
   readonly proxy?: string;
-  /** TLS of the connections to its upstream, in place of the usual one. */
+  /** TLS of the connections to its upstream, instead of the usual one. */
   readonly tls?: TlsSettings;
   /** Added to every request of the slot. */
   readonly headers: Readonly<Record<string, string>>;
@@ -130,7 +130,7 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   /** Base URL of a slot that has none, from options such as a region; undefined: the slot needs its own. */
   baseUrl?(options: Static<Options>): string | undefined;
   /**
-   * Answers in place of the service in a dry run (`gw2api test`), in its wire: a request as it has gone out, by
+   * Answers instead of the service in a dry run (`gw2api test`), in its wire: a request as it has gone out, by
    * what `messages` says to one of the Messages API. It passes on errors, and a body that breaks off. Absent: for a
    * service that speaks Messages itself.
    */

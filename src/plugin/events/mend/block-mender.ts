@@ -7,7 +7,7 @@ type Emit = (event: ModelEvent) => void;
 
 /**
  * Mends the blocks of a stream: deltas before their block, several blocks of one index, and surrogate pairs that are
- * split over deltas. Faults are seen as a block starts, so that the deltas of a sound stream pass unread.
+ * split over deltas. Faults are seen as a block starts, so that the deltas of a valid stream pass unread.
  */
 export class BlockMender {
   readonly #emit: Emit;
@@ -20,7 +20,7 @@ export class BlockMender {
   #open = 0;
   /** Index of the block that was made for deltas without one. */
   #made: number | undefined;
-  /** Indices in place of those that the service has given out twice. */
+  /** Indices instead of those that the service has given out twice. */
   readonly #renumbered = new Map<number, number>();
   /** Arguments that came before their block. */
   #early: EventOf<'content_block_delta'>[] = [];
@@ -35,7 +35,7 @@ export class BlockMender {
     return this.#open > 0 && this.#renumbered.size === 0 && !this.mayHaveHalves && !this.#joiner.isHolding;
   }
 
-  /** Forgets the blocks of an answer that starts anew. */
+  /** Forgets the blocks of an answer that starts again. */
   restart(): void {
     this.hasToolUse = false;
     this.#next = 0;
@@ -77,7 +77,7 @@ export class BlockMender {
   flush(): void {
     this.#joiner.flush();
     if (this.#made !== undefined) this.#end(this.#made);
-    if (this.#early.length > 0) throw invalid('arguments of a tool call without its name');
+    if (this.#early.length > 0) throw invalid('arguments of a tool call whose name is missing');
   }
 
   #renumber(index: number): void {
@@ -111,7 +111,7 @@ export class BlockMender {
     if (!block) {
       this.#earlyLength += JSON.stringify(json).length;
       if (this.#earlyLength > maxEarlyLength)
-        throw invalid('too long arguments of a tool call without its name');
+        throw invalid('overlong arguments of a tool call whose name is missing');
       this.#early.push(json);
       return false;
     }
@@ -135,7 +135,7 @@ export class BlockMender {
 
 const maxEarlyLength = 16 * 1024 * 1024;
 
-/** Block that deltas of this type belong to; undefined where it cannot be made of them. */
+/** Block that deltas of this type belong to; undefined if it cannot be made of them. */
 function blockFor({ type }: Delta): ContentBlock | undefined {
   if (type === 'text_delta' || type === 'citations_delta') return { type: 'text', text: '' };
   if (type === 'thinking_delta' || type === 'signature_delta')
@@ -154,7 +154,7 @@ interface BlockHead {
   readonly type: string;
 }
 
-/** Index and type of a block, by the usual beginning of its event, else by its JSON; undefined where that is invalid. */
+/** Index and type of a block, by the usual beginning of its event, else by its JSON; undefined if that is invalid. */
 function headOf(event: ModelEvent): BlockHead | undefined {
   const [found, index, type = ''] = usual.exec(event.data) ?? [];
   if (found !== undefined) return { index: Number(index), type };

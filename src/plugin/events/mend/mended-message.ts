@@ -51,7 +51,7 @@ export function isToolUse({ type }: ContentBlock): boolean {
 
 /**
  * Message of a service that leaves out what clients need: with an id, a list of content, and usage, which is
- * estimated and marked where the message is whole. Undefined where that does not make it valid.
+ * estimated and marked where the message is whole. Undefined if that does not make it valid.
  */
 export function mendedMessage(given: unknown, requestBytes: number): MessagesResponse | undefined {
   if (!isRecord(given)) return undefined;
@@ -76,7 +76,7 @@ export function mendedMessage(given: unknown, requestBytes: number): MessagesRes
   return validMessage(message);
 }
 
-/** The message with whole counts and the stop reason of its calls; undefined for what is none. */
+/** The message with whole counts and the stop reason of its calls; undefined for anything else. */
 function validMessage(message: object): MessagesResponse | undefined {
   try {
     const { json } = new ModelEvent('message_start', JSON.stringify({ message }));

@@ -12,9 +12,9 @@ import {
 } from './mended-message.js';
 
 /**
- * Mends what services that only resemble the Messages API send wrong, event by event; events of a sound stream
+ * Mends what services that only resemble the Messages API send wrong, event by event; events of a valid stream
  * pass as they came, and their deltas unread. Empty blocks before the first content are held, since the answer may
- * start anew until then.
+ * start again until then.
  */
 export class MessageMender {
   readonly #requestBytes: number;
@@ -40,7 +40,7 @@ export class MessageMender {
     this.#blocks.mayHaveHalves = mayHave;
   }
 
-  /** Adds an event to `out`. Throws for an answer that starts anew after content. */
+  /** Adds an event to `out`. Throws for an answer that starts again after content. */
   add(event: ModelEvent, out: ModelEvent[]): void {
     this.#out = out;
     if (event.type === 'message_start') this.#start(event);
@@ -84,8 +84,8 @@ export class MessageMender {
     if (json?.type !== 'message_delta') return this.#emit(event);
     const stop = stopReasonWith(json.delta.stop_reason, this.#blocks.hasToolUse);
     const usage = this.#usageOf(json);
-    const isSound = stop === json.delta.stop_reason && usage === json.usage;
-    if (isSound) return this.#emit(event);
+    const isValid = stop === json.delta.stop_reason && usage === json.usage;
+    if (isValid) return this.#emit(event);
     const delta = stop === undefined ? json.delta : { ...json.delta, stop_reason: stop };
     this.#emit(ModelEvent.of({ ...json, delta, ...(usage && { usage }) }));
   }
@@ -155,6 +155,6 @@ function rawMessage({ data }: ModelEvent): unknown {
 }
 
 function startedAnew(): GatewayError {
-  const message = 'The upstream began its answer anew after a part of it.';
+  const message = 'The upstream restarted its answer in the middle.';
   return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'interrupted' } });
 }

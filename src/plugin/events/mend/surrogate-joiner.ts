@@ -17,7 +17,7 @@ export class SurrogateJoiner {
     return this.#held !== undefined;
   }
 
-  /** Takes a delta if it has to be changed; false if it is to pass as it is. */
+  /** Takes a delta if it must be changed; false if it is to pass as it is. */
   add(event: ModelEvent, mayHaveHalf: boolean): boolean {
     if (!this.#held && !mayHaveHalf) return false;
     const { json } = event;

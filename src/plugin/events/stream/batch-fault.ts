@@ -1,11 +1,11 @@
 /**
  * Error of a stream that gave something other than a batch of events to a reader, which failed at it;
- * undefined where the value is one, or may belong to a stream of another kind.
+ * undefined if the value is one, or may belong to a stream of another kind.
  */
 export function batchFault(value: unknown, cause?: unknown): TypeError | undefined {
   const what = wrongValue(value);
   if (what === undefined) return undefined;
-  const error = new TypeError(`A transform gave ${what}.`, { cause });
+  const error = new TypeError(`A transform returned ${what}.`, { cause });
   // Its frames would name the reader, and never the transform, which has returned.
   error.stack = `TypeError: ${error.message}`;
   return error;
@@ -14,13 +14,13 @@ export function batchFault(value: unknown, cause?: unknown): TypeError | undefin
 function wrongValue(value: unknown): string | undefined {
   if (typeof value === 'string') return undefined;
   if (value instanceof Promise)
-    return `a promise in place of a list of events; it is synchronous: what has to wait is a generator, handed back by EventStream.from(…)`;
+    return `a promise instead of a list of events; transforms are synchronous: to wait, use a generator and EventStream.from(…)`;
   if (Array.isArray(value)) {
     const isWrong = value.length > 0 && !isEvent(value[0]);
-    return isWrong ? 'a list whose first item is no ModelEvent; ModelEvent.of(…) makes one' : undefined;
+    return isWrong ? 'a list whose first item is not a ModelEvent; ModelEvent.of(…) makes one' : undefined;
   }
   if (typeof value === 'object' && value !== null && Symbol.iterator in value) return undefined;
-  return `${value === null ? 'null' : `${article(typeof value)} ${typeof value}`} in place of a list of events`;
+  return `${value === null ? 'null' : `${article(typeof value)} ${typeof value}`} instead of a list of events`;
 }
 
 /** True unless it is certain to be none: nothing, or the JSON of an event. */

@@ -55,7 +55,7 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     this.#controller.readAhead(hasRoom);
   }
 
-  /** Passes on another error in place of the one that the stream fails with; costs nothing for each batch. */
+  /** Passes on another error instead of the one that the stream fails with; costs nothing for each batch. */
   mapFailure(map: (error: unknown) => unknown): this {
     this.#controller.mapFailure(map);
     return this;

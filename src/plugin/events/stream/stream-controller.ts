@@ -14,7 +14,7 @@ export interface Flow {
   resume(): void;
   /** Cancels the source: nothing more is delivered, nor the end. */
   cancel(reason?: unknown): void;
-  /** Fault of the stream itself, if its reader fails at a value that is no batch; `error`: the reader's. */
+  /** Fault of the stream itself, if its reader fails at a value that is not a batch; `error`: the reader's. */
   faultAt?(value: unknown, error?: unknown): Error | undefined;
 }
 
@@ -65,7 +65,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
     this.end(error ?? new TypeError(`The stream failed with ${String(error)}.`));
   }
 
-  /** Passes on another error in place of the one that the stream fails with. */
+  /** Passes on another error instead of the one that the stream fails with. */
   mapFailure(map: (error: unknown) => unknown): void {
     const before = this.#mapFailure;
     this.#mapFailure = before ? (error) => map(before(error)) : map;
@@ -105,7 +105,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   }
 
   pipe(sink: Sink<Value>): Flow {
-    if (this.#sink) throw new TypeError('These events have a reader already.');
+    if (this.#sink) throw new TypeError('These events already have a reader.');
     this.#sink = sink;
     this.#hasRoomAhead = undefined;
     return this;

@@ -29,7 +29,7 @@ export class Step<In, Out> implements Sink<In>, Flow {
   readonly #cancelsRest: boolean;
   #hasSourceEnded = false;
 
-  /** `cancelsRest`: once the transform is over, the source is cancelled in place of drained. */
+  /** `cancelsRest`: once the transform is over, the source is cancelled instead of drained. */
   constructor(source: Pipe<In>, transform: Transform<In, Out>, cancelsRest = false) {
     this.#source = source.pipe(this);
     this.#transform = transform;

@@ -3,7 +3,7 @@ import type { ModelEventBatch } from '../events.js';
 import type { Transform } from './stream-step.js';
 
 /**
- * Passes the events of a stage on, and throws at what is none, and at an answer that ends without message_stop, as
+ * Passes the events of a stage on, and throws for anything else, and for an answer that ends without message_stop, as
  * one does whose transform has returned nothing.
  */
 export class StrictEvents implements Transform {
@@ -14,7 +14,7 @@ export class StrictEvents implements Transform {
     if (fault) throw fault;
     for (const event of batch) {
       if (!isEvent(event))
-        throw ownFault(`gave ${textOf(event)} among its events; ModelEvent.of(…) makes one.`);
+        throw ownFault(`returned ${textOf(event)} among its events; ModelEvent.of(…) makes one.`);
       this.#hasStopped ||= event.type === 'message_stop';
     }
     return batch;
@@ -37,7 +37,7 @@ function textOf(event: unknown): string {
   try {
     return JSON.stringify(json)?.slice(0, maxChars) ?? typeof json;
   } catch {
-    return 'what is no JSON';
+    return 'something other than JSON';
   }
 }
 

@@ -3,7 +3,7 @@ import type { ModelEventBatch } from '../events.js';
 import type { Transform } from './stream-step.js';
 
 /**
- * Transform whose faults are reported: what it throws, an output that is no batch, and an answer that it ends without `message_stop`,
+ * Transform whose faults are reported: what it throws, an output that is not a batch, and an answer that it ends without `message_stop`,
  * which no other slot could cure.
  */
 export class WatchedTransform implements Transform {
@@ -32,7 +32,7 @@ export class WatchedTransform implements Transform {
     try {
       const last = this.#seen(await this.#transform.flush?.());
       if (this.isOver && !this.#hasStopped)
-        throw new TypeError('A transform has ended an answer without message_stop.');
+        throw new TypeError('A transform ended an answer without message_stop.');
       return last;
     } catch (error) {
       return this.#failed(error);

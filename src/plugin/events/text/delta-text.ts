@@ -1,6 +1,6 @@
 import type { Delta } from '../../contract/messages.js';
 
-/** Output of a delta: its text, thinking, arguments or signature; empty for any other, and for what is no text. */
+/** Output of a delta: its text, thinking, arguments or signature; empty for any other, and for anything but text. */
 export function deltaText(delta: Delta): string {
   const output: unknown = outputOf(delta); // of a delta that was made of a whole answer nobody has checked
   return typeof output === 'string' ? output : '';

@@ -30,7 +30,7 @@ function valueWithout<Value>(value: Value, hide: HideSecrets): Value {
     const text = JSON.stringify(value, (_, each: unknown) => partWithout(each, hidden));
     return isChanged ? (JSON.parse(text) as Value) : value; // the same shape with other texts
   } catch {
-    return value; // a plugin's details that are no JSON: the error cannot be sent
+    return value; // a plugin's details that are not JSON: the error cannot be sent
   }
 }
 

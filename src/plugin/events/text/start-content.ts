@@ -30,7 +30,7 @@ function inputOf(text: string): object {
     keepInput(input, text);
     return input;
   } catch {
-    return {}; // what has replaced a match is no JSON: nothing of the input may be let out
+    return {}; // the replacement of a match is not JSON: none of the input may be let out
   }
 }
 

@@ -11,7 +11,7 @@ import {
   isMap,
   refusedIn,
 } from './strict-keywords.js';
-import { cutLostRefs, cutRef, unsoundRefs } from './strict-refs.js';
+import { cutLostRefs, cutRef, invalidRefs } from './strict-refs.js';
 
 type Draft = Record<string, unknown>;
 
@@ -36,7 +36,7 @@ class StrictCopy {
   readonly #root: Schema;
   readonly #changes: Changes;
   readonly #isTool: boolean;
-  readonly #unsound: ReadonlySet<Schema>;
+  readonly #invalid: ReadonlySet<Schema>;
   readonly #check: StrictCheck;
   readonly #merge: ObjectMerge;
   readonly #known = new Map<Schema, Schema>();
@@ -46,9 +46,9 @@ class StrictCopy {
     this.#root = root;
     this.#changes = changes;
     this.#isTool = isTool;
-    this.#unsound = unsoundRefs(root);
-    this.#check = new StrictCheck(this.#unsound);
-    this.#merge = new ObjectMerge(root, this.#unsound);
+    this.#invalid = invalidRefs(root);
+    this.#check = new StrictCheck(this.#invalid);
+    this.#merge = new ObjectMerge(root, this.#invalid);
   }
 
   make(): StrictSchema {
@@ -75,7 +75,7 @@ class StrictCopy {
   #make(given: Schema, depth: number, isTyped: boolean): Schema {
     if (depth > maxDepth) return this.#anything(given);
     if (this.#check.accepts(given, isTyped)) return given;
-    if (this.#unsound.has(given)) return this.#cut(given);
+    if (this.#invalid.has(given)) return this.#cut(given);
     const node = this.#merge.merged(given);
     if (node === undefined) return this.#anything(given);
     const union = ['anyOf', 'oneOf'].find((name) => Array.isArray(node[name]));

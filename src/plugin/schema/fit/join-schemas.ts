@@ -61,7 +61,7 @@ const annotations: ReadonlySet<string> = new Set(
   '$schema $id $comment title description default examples deprecated readOnly writeOnly'.split(' '),
 );
 
-/** Value of a keyword for all; undefined if there is none that says as much. */
+/** Value of a keyword for all; undefined if no keyword can express it. */
 type Joiner = (values: readonly unknown[]) => unknown;
 
 const joiners: Readonly<Record<string, Joiner | undefined>> = {

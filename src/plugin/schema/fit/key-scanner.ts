@@ -22,7 +22,7 @@ export class KeyScanner {
     this.#names = names;
   }
 
-  /** The next piece under the new names; a key is held back until its end has come. */
+  /** The next piece under the new names; a key is held back until its end has arrived. */
   push(piece: string): string {
     let out = '';
     let start = 0;

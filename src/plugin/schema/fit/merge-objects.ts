@@ -21,15 +21,15 @@ const maxCopies = 20_000;
 /** Merges object schemas that are combined, since closed objects beside each other would fit nothing. */
 export class ObjectMerge {
   readonly #root: Schema;
-  readonly #unsound: ReadonlySet<Schema>;
+  readonly #invalid: ReadonlySet<Schema>;
   readonly #sizes = new SchemaSizes();
   readonly #known = new Map<Schema, Schema | undefined>();
   #copies = 0;
 
-  /** `unsound`: schemas whose reference cannot be followed. */
-  constructor(root: Schema, unsound: ReadonlySet<Schema>) {
+  /** `invalid`: schemas whose reference cannot be followed. */
+  constructor(root: Schema, invalid: ReadonlySet<Schema>) {
     this.#root = root;
-    this.#unsound = unsound;
+    this.#invalid = invalid;
   }
 
   /**
@@ -46,7 +46,7 @@ export class ObjectMerge {
     let at = part;
     for (let step = 0; step < maxDepth; step += 1) {
       if (!isRecord(at) || at['$ref'] === undefined) return at;
-      if (this.#unsound.has(at)) return undefined;
+      if (this.#invalid.has(at)) return undefined;
       const isAlone = Object.keys(at).every((name) => name === '$ref' || annotations.includes(name));
       const next = isAlone ? targetOf(at['$ref'], this.#root) : this.merged(at);
       if (next === at) return undefined;

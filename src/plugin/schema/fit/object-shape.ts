@@ -13,7 +13,7 @@ export interface ObjectShape {
   readonly isClosed: boolean;
 }
 
-/** Max number of properties that are merged for one schema; further branches are told in words alone. */
+/** Max number of properties that are merged for one schema; further branches are only described in words. */
 const maxMerged = 20_000;
 
 /** Reads the branches of a root schema as objects. */

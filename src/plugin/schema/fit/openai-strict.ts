@@ -69,7 +69,7 @@ class Check {
   }
 }
 
-/** True if all that stands in place of a schema is one: the values `true` and `false` are refused. */
+/** True if all that stands instead of a schema is one: the values `true` and `false` are refused. */
 function hasParts({ properties, $defs, definitions, anyOf, items }: Schema): boolean {
   const named = [properties, $defs, definitions]
     .filter(isRecord)

@@ -4,12 +4,12 @@ import { hasLiterals, refusedIn } from './strict-keywords.js';
 
 /** Finds the parts of a schema that Anthropic's strict subset takes as they are. */
 export class StrictCheck {
-  readonly #unsound: ReadonlySet<Schema>;
+  readonly #invalid: ReadonlySet<Schema>;
   readonly #known = new Map<Schema, boolean>();
 
-  /** `unsound`: schemas whose reference the subset refuses. */
-  constructor(unsound: ReadonlySet<Schema>) {
-    this.#unsound = unsound;
+  /** `invalid`: schemas whose reference the subset refuses. */
+  constructor(invalid: ReadonlySet<Schema>) {
+    this.#invalid = invalid;
   }
 
   /** `isTyped`: the schema around this one declares the type. */
@@ -38,7 +38,7 @@ export class StrictCheck {
 
   /** The subset refuses keywords beside a reference. */
   #acceptsRef(schema: Schema): boolean {
-    if (this.#unsound.has(schema)) return false;
+    if (this.#invalid.has(schema)) return false;
     return Object.keys(schema).every((name) => name === '$ref' || name === '$defs' || name === 'definitions');
   }
 }
@@ -47,7 +47,7 @@ function declaresType(schema: Schema): boolean {
   return hasLiterals(schema) || ['type', '$ref', 'anyOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
 
-/** True if `true` or `false` stands in place of a schema: a value of any type, or none. */
+/** True if `true` or `false` stands instead of a schema: a value of any type, or none. */
 function hasBooleans({ properties, items, anyOf, allOf }: Schema): boolean {
   const listed = [anyOf, allOf].flatMap((list) => (Array.isArray(list) ? list : []));
   const parts = [...(isRecord(properties) ? Object.values(properties) : []), ...listed];

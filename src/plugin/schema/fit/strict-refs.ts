@@ -10,8 +10,8 @@ const maxRefDepth = 500;
  * Schemas whose reference leads nowhere, or back to a schema that it stands in, since Anthropic's strict subset
  * has no recursion.
  */
-export function unsoundRefs(root: Schema): ReadonlySet<Schema> {
-  const unsound = new Set<Schema>();
+export function invalidRefs(root: Schema): ReadonlySet<Schema> {
+  const invalid = new Set<Schema>();
   /** Visited schemas; true while the walk is still inside one. */
   const isOpen = new Map<Schema, boolean>();
   const walk = (schema: Schema, depth: number): void => {
@@ -24,10 +24,10 @@ export function unsoundRefs(root: Schema): ReadonlySet<Schema> {
   const follow = (schema: Schema, depth: number): void => {
     const target = targetOf(schema['$ref'], root);
     if (isRecord(target) && isOpen.get(target) !== true && depth < maxRefDepth) walk(target, depth + 1);
-    else unsound.add(schema);
+    else invalid.add(schema);
   };
   walk(root, 0);
-  return unsound;
+  return invalid;
 }
 
 /** Cuts the references that lead nowhere since what they pointed to has moved; the given schema if there are none. */
@@ -45,7 +45,7 @@ export function cutLostRefs(root: Schema, changes: Changes): Schema {
   return cut(root, 0);
 }
 
-/** An empty object in place of a reference, which stays in its description. */
+/** An empty object instead of a reference, which stays in its description. */
 export function cutRef({ $ref, $defs, definitions }: Schema, changes: Changes): Schema {
   const empty = { type: 'object', properties: {}, additionalProperties: false };
   const kept = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };

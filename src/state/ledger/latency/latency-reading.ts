@@ -12,7 +12,7 @@ export const latencyKinds = ['slot', 'model', 'format'] as const satisfies reado
 export type LatencyKind = (typeof latencyKinds)[number];
 
 /**
- * Place where the times of a query are: in the hourly counts of a kind, or of one name of it, but for those of some
+ * Place where the times of a query are: in the hourly counts of a kind, or of one name of it, except for those of some
  * rows (`except`), or in the rows.
  */
 export type LatencyReading =
@@ -25,7 +25,7 @@ export type LatencyReading =
   | { readonly from: 'rows' };
 
 /**
- * Reading of a query; undefined where there are no counts and the sums of the query do not read the rows either,
+ * Reading of a query; undefined if there are no counts and the sums of the query do not read the rows either,
  * which may be any number.
  */
 export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyReading | undefined {

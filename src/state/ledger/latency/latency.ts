@@ -23,7 +23,7 @@ export type TimedRow = Pick<
   'attempts' | 'durationMs' | 'firstEventMs' | 'firstTokenMs' | 'outputMs' | 'queueMs'
 > & { readonly billed: Pick<LedgerRow['billed'], 'output'> };
 
-/** Adds the times of a row; with `by` -1, takes them away. Requests that called no model have none. */
+/** Adds the times of a row; with `by` -1, removes them. Requests that called no model have none. */
 export function addLatency(counts: LatencyCounts, row: TimedRow, by: 1 | -1 = 1): void {
   if (row.firstTokenMs !== undefined) addTime(counts, 'first_token', row.firstTokenMs, by);
   const perToken = perOutputTokenMs(row, row.billed.output);

@@ -4,7 +4,7 @@ import { Type } from '../../../plugin/index.js';
 /** One fact of a ledger row: its columns, how they are written and read, and what else asks for it. */
 export interface Field<Value = unknown, Stored extends object = object, Schema extends TSchema = TSchema> {
   readonly columns: readonly string[];
-  /** True where a row may lack it. */
+  /** True if a row may lack it. */
   readonly isOptional?: boolean;
   /** Schema of a value, with its description. */
   readonly schema: Schema;
@@ -23,7 +23,7 @@ export interface FieldUses {
 
 /** Filter by a field. Its column has an index `ledger_by_COLUMN`, which ends in the order of pages. */
 export interface FieldFilter {
-  /** Condition of a partial index, which has to be repeated in a query. */
+  /** Condition of a partial index, which must be repeated in a query. */
   readonly only?: string;
   /** Value of most rows, which the index lacks. */
   readonly common?: number | boolean;

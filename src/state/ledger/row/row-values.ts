@@ -37,6 +37,6 @@ export interface LedgerTrace {
     readonly ms: number;
     readonly code?: string;
   }[];
-  /** Model that answered in place of the one asked for. */
+  /** Model that answered instead of the one asked for. */
   readonly answeredBy?: string;
 }

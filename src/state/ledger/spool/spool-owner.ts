@@ -45,7 +45,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** State of a process by `/proc`; undefined where that does not say it. */
+/** State of a process by `/proc`; undefined if that does not say it. */
 function statusOf(pid: number): { readonly isRunning: boolean; readonly start: number } | undefined {
   const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const [state = '', ...fields] = text.slice(text.lastIndexOf(') ') + 2).split(' ');

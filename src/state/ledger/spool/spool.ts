@@ -57,7 +57,7 @@ export class Spool {
   #appended = new WaitingSums();
   #version = 0;
   #taking: Promise<void> | undefined;
-  /** Rows that the store is given at the moment. */
+  /** Rows that are being passed to the store. */
   #offered: readonly AppendedRow[] = [];
 
   constructor({ folder, orphanedMs = 60_000, processes = systemProcesses() }: SpoolOptions) {
@@ -72,7 +72,7 @@ export class Spool {
     return this.#claimed.reduce((sum, { waiting }) => sum + waiting.rows, this.#appended.rows);
   }
 
-  /** Settles when the store has answered for the rows that it is given at the moment. */
+  /** Settles when the store has answered for the rows being passed to it. */
   get taken(): Promise<void> {
     return this.#taking ?? Promise.resolve();
   }
@@ -84,7 +84,7 @@ export class Spool {
     return this.#offered.some((row) => isAsked(query, row)) ? { ...use, version: null } : use;
   }
 
-  /** Resolves when the rows are out of this process. `unconfirmed`: those that the store may have all the same. */
+  /** Resolves when the rows are out of this process. `unconfirmed`: those that the store may have anyway. */
   add(rows: readonly AppendedRow[], unconfirmed: readonly AppendedRow[] = []): Promise<void> {
     const lines = linesOf(rows);
     const added = this.#adding

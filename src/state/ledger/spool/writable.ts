@@ -13,9 +13,9 @@ export async function isWritable(file: string): Promise<boolean> {
 /** Reason why a folder cannot be made or written, with the cure; undefined: it can. */
 export async function folderFault(folder: string): Promise<string | undefined> {
   const above = await existing(folder);
-  if (!(await stat(above)).isDirectory()) return `${folder} cannot be made: ${above} is a file`;
+  if (!(await stat(above)).isDirectory()) return `${folder} cannot be created: ${above} is a file`;
   if (await isWritable(above)) return undefined;
-  return `${folder} cannot be written: make it the user's of the gateway, or mount it`;
+  return `${folder} cannot be written: give it to the gateway's user, or mount it writable`;
 }
 
 /** The file or folder itself, or the nearest folder above it that is there. */

@@ -35,7 +35,7 @@ export class LedgerWriter {
   readonly #setTimer: Clock['setTimer'];
   #cancelTimer: (() => void) | undefined;
   #writing: Promise<void> | undefined;
-  /** Rows that the store or the spool is given at the moment. */
+  /** Rows that are being passed to the store or the spool. */
   #batch: readonly AppendedRow[] = [];
   /** Waiting rows that the store may have: it was given them and its answer is not known. */
   readonly #unconfirmed = new WeakSet<AppendedRow>();
@@ -107,7 +107,7 @@ export class LedgerWriter {
   /** Rows of a key or team that still wait once the store was given all that it takes within a moment. */
   async waitingOf(query: WaitingQuery): Promise<WaitingUse> {
     const { spool, clock: { setTimer } = systemClock } = this.#options;
-    await within(this.#settled(), settleMs, 'Rows still wait.', setTimer).catch(() => undefined); // they are told
+    await within(this.#settled(), settleMs, 'Some rows are still waiting.', setTimer).catch(() => undefined); // they are told
     const held = new WaitingSums();
     const asked = [...this.#batch, ...this.#queue].filter((row) => isAsked(query, row));
     for (const row of asked) held.add(row, 0);

@@ -65,7 +65,7 @@ export class RefusedRows implements Pick<Ledger, 'append'> {
     const fields = { rows: refused.length, ids, codes: [...new Set(refused.map(({ code }) => code))] };
     const file = folder && path.join(folder, this.#name);
     try {
-      if (!folder || !file) throw new Error('There is no spool.');
+      if (!folder || !file) throw new Error('No spool is configured.');
       await makeFolder(folder);
       await appendFile(file, refused.map(({ row }) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
       log.error({ ...fields, file }, 'The store refuses ledger rows for their content; they are set aside.');

@@ -10,9 +10,9 @@ export class UncountedRows {
     return this.#rows.size;
   }
 
-  /** Calls `write` when `counted` has settled, or after some seconds: what cannot be counted is written all the same. */
+  /** Calls `write` when `counted` has settled, or after some seconds: what cannot be counted is written anyway. */
   hold(row: AppendedRow, counted: Promise<unknown>, write: (row: AppendedRow) => void): void {
-    const written = within(counted, maxCountingMs, 'A row is written before it was counted.')
+    const written = within(counted, maxCountingMs, 'A row was written before it was counted.')
       .catch(() => undefined)
       .then(() => write(row))
       .finally(() => this.#rows.delete(written));

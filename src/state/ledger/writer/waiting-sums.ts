@@ -14,11 +14,11 @@ export interface WaitingQuery {
 export interface WaitingUse {
   /** Null: none wait. */
   readonly sum: UsageSum | null;
-  /** Another number once the store has taken one of them; null: it is given some at the moment. */
+  /** Another number once the store has taken one of them; null: some are being passed to it. */
   readonly version: number | null;
   /**
-   * Rows of the sum that the store may have all the same, for it was given them and its answer is not known. At most 500:
-   * where it has further ones they count twice, as do all that a former version tells, which names none.
+   * Rows of the sum that the store may already have, as they were sent and its answer is not known. At
+   * most 500: further ones count twice, as do all those of an earlier version, which names none.
    */
   readonly unconfirmed?: readonly LedgerRowKey[];
 }
@@ -134,7 +134,7 @@ export class Holders {
   }
 }
 
-/** Sum of two: the rows of both, and a version that changes as one of theirs does; unconfirmed rows up to 500. */
+/** Sum of two: the rows of both, and a version that changes whenever one of theirs does; unconfirmed rows up to 500. */
 export function bothWaiting(one: WaitingUse, other: WaitingUse): WaitingUse {
   const sum = one.sum && other.sum ? addSums(one.sum, other.sum) : (one.sum ?? other.sum);
   const isSettled = one.version !== null && other.version !== null;

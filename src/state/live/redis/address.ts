@@ -22,7 +22,7 @@ interface RedisTerms {
   readonly db: number;
   readonly username?: string;
   readonly password?: string;
-  /** The name is absent where the host is an IP address, of which TLS sends none. */
+  /** The name is absent if the host is an IP address, of which TLS sends none. */
   readonly tls?: { readonly servername?: string };
 }
 
@@ -51,7 +51,7 @@ export function toRedisAddress(text: string): RedisAddress {
   const host = plainHost(url.hostname);
   if (!host) throw new Error('must name a host');
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'prefix');
-  if (unknown !== undefined) throw new Error(`has the option "${unknown}", and may have "prefix" alone`);
+  if (unknown !== undefined) throw new Error(`has the unknown option "${unknown}"; only "prefix" is allowed`);
   const prefix = url.searchParams.get('prefix') ?? 'gw2api';
   if (!/^[\w.:-]{1,100}$/.test(prefix))
     throw new Error('must have a prefix of letters, digits and any of ".:_-", 100 of them at most');
@@ -63,7 +63,7 @@ export function toRedisAddress(text: string): RedisAddress {
   return { label: `${url.hostname}:${port}`, prefix, access };
 }
 
-/** Reads `HOST:PORT`, with an IPv6 address in brackets; undefined where it is something else. */
+/** Reads `HOST:PORT`, with an IPv6 address in brackets; undefined if it is something else. */
 export function toRedisNode(text: string): RedisNode | undefined {
   const [, v6, name, digits] = /^(?:\[([\da-f:.]{2,45})\]|([\w.-]{1,253})):(\d{1,5})$/i.exec(text) ?? [];
   const port = Number(digits);

@@ -35,7 +35,7 @@ export class RedisServers {
 
   /**
    * The server. Asks one node after the other, and at the next call begins with the node after the one that
-   * answered, since its answer may have been stale. Rejects where no node names a server.
+   * answered, since its answer may have been stale. Rejects if no node names a server.
    */
   async find(): Promise<RedisAccess> {
     const { access, directory } = this.#address;
@@ -49,7 +49,7 @@ export class RedisServers {
       if (server) return server;
       problems.push(`${node}: ${problem}`);
     }
-    throw new Error(`no server is found: ${problems.join('; ')}`);
+    throw new Error(`no server was found: ${problems.join('; ')}`);
   }
 
   /** The answers of all nodes, for doctor; none without a directory. */

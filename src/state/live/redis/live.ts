@@ -171,7 +171,7 @@ export class RedisLive implements Live {
     this.#logged = 'down';
     this.#log.warn(
       { reason: message },
-      `Redis at ${this.#address.label} is unavailable; until it answers, this instance works alone with the state it has.`,
+      `Redis at ${this.#address.label} is unavailable; until it answers, this instance works on its own with the state it has.`,
     );
   }
 

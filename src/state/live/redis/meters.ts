@@ -150,7 +150,7 @@ export class RedisMeters implements Meters {
     }
   }
 
-  /** Their use without Redis may be in one that another instance has opened anew, or not. */
+  /** Their use without Redis may be in one that another instance has reopened, or not. */
   async #closeOpened(session: RedisSession): Promise<void> {
     const meters = [...this.#opened.entries()].map(([meter]) => meter);
     for (let at = 0; at < meters.length; at += maxBatchSize) {

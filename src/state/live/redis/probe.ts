@@ -16,7 +16,7 @@ export interface RedisAnswer {
 
 /**
  * Does what a gateway does at its start and later: subscribes to the channels, and runs a script that writes a key,
- * which expires at once, by its text and by its digest. Rejects where that fails or takes too long.
+ * which expires at once, by its text and by its digest. Rejects if that fails or takes too long.
  */
 export async function probeRedis(address: RedisAddress): Promise<RedisAnswer> {
   const names = new RedisNames(address);
@@ -37,7 +37,7 @@ export async function probeRedis(address: RedisAddress): Promise<RedisAnswer> {
   }
 }
 
-/** Version of the server; undefined where INFO is not allowed. */
+/** Version of the server; undefined if INFO is not allowed. */
 async function versionAt(session: RedisSession): Promise<string | undefined> {
   const info = await session.ask((redis) => redis.info('server')).catch(() => '');
   return /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1];

@@ -9,7 +9,7 @@ export interface AdminToken {
   readonly last4: string;
   /** Names of scopes; `*`: all. */
   readonly scopes: readonly string[];
-  /** Name of the operator who has issued it. */
+  /** Name of the operator who issued it. */
   readonly createdBy: string;
   /** Unix milliseconds, as all times here. */
   readonly createdAtMs: number;

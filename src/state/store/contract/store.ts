@@ -208,6 +208,6 @@ export interface WholeStore extends Store {
   readonly adminTokens: AdminTokens;
   /** Sums `limit` hours of the ledger at most, from before `beforeMs`, by pairs of groups; returns their number. */
   readonly sumPairs?: (beforeMs: number, limit: number) => Promise<number>;
-  /** Runs `begin(data)` of the module at `url` in the thread of the store; absent where it has none. */
+  /** Runs `begin(data)` of the module at `url` in the thread of the store; absent if it has none. */
   readonly runModule?: (url: string, data: unknown) => void;
 }

@@ -88,7 +88,7 @@ function toUnavailable(error: unknown, isFailure: IsFailure): unknown {
 function sentenceFor(error: unknown): string {
   const code = codeOf(error) || (error instanceof StoreDownError ? codeOf(error.cause) : '');
   const reason = reasons.find(([start]) => code.startsWith(start))?.[1] ?? 'it does not answer';
-  return `The store cannot be used at the moment: ${reason}. Try again in a moment.`;
+  return `The store cannot be used right now: ${reason}. Try again in a moment.`;
 }
 
 function codeOf(error: unknown): string {
@@ -108,9 +108,9 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
   ['25006', 'it is read-only'],
   ['28', 'it refuses the login of the gateway'],
   ['3D000', 'it has no such database'],
-  ['42501', 'the gateway lacks a right in it'],
+  ['42501', 'the gateway lacks a privilege in it'],
   ['53100', 'its disk is full'],
-  ['53300', 'it takes no more connections'],
+  ['53300', 'it accepts no more connections'],
   ['57P03', 'it is starting or shutting down'],
-  ['SQLITE_THREAD_FULL', 'too much waits for it already'],
+  ['SQLITE_THREAD_FULL', 'too many requests are already waiting for it'],
 ];

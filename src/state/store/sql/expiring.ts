@@ -39,7 +39,7 @@ export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindi
   };
 }
 
-/** Neither database deletes with a limit by itself, so that a query for the primary keys sets it. */
+/** Neither database supports a limit on deletes, so that a query for the primary keys sets it. */
 export function deleteExpired(
   db: Kysely<Tables>,
   table: 'sessions' | 'bindings' | 'responses' | 'plugin_values',

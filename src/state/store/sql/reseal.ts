@@ -5,9 +5,9 @@ import { sql } from './kysely.js';
 import { sealedColumns, type SealedColumn } from './sealed.js';
 import type { Tables } from './tables/tables.js';
 
-/** Result of sealing things of one kind anew. */
+/** Result of resealing items of one kind. */
 export interface Resealed {
-  /** Sealed anew now. */
+  /** Resealed now. */
   readonly resealed: number;
   /** Sealed by the key in force now. */
   readonly current: number;
@@ -16,7 +16,7 @@ export interface Resealed {
 }
 
 /**
- * Seals anew what another key than the one in force has sealed. Gateways may read and write meanwhile: a row that one of
+ * Reseals what another key than the one in force has sealed. Gateways may read and write meanwhile: a row that one of
  * them has changed is left as it is, and looked at again.
  */
 export async function resealTables(db: Kysely<Tables>, cipher: CredentialCipher): Promise<Resealed> {
@@ -69,7 +69,7 @@ interface Place {
   readonly cipher: CredentialCipher;
 }
 
-/** Seals one text anew, unless it is no longer there as it was read; true if it was. */
+/** Reseals one text, unless it is no longer there as it was read; true if it was. */
 async function resealRow(db: Kysely<Tables>, { column, row, cipher }: Place): Promise<boolean> {
   const name = column.nameOf(row.id);
   const fresh = await cipher.seal(name, await cipher.open(name, row.sealed));
@@ -114,7 +114,7 @@ export async function sealedCounts(
   return { ...count, problems };
 }
 
-/** The key that opens a text. Throws a StoreError where none does, or there is none. */
+/** The key that opens a text. Throws a StoreError if none does, or there is none. */
 async function opened(cipher: CredentialCipher, name: string, sealed: string): Promise<'current' | 'old'> {
   await cipher.open(name, sealed);
   return keyIdOf(sealed) === (await cipher.keyIds()).current ? 'current' : 'old';

@@ -154,7 +154,7 @@ describe('resolving a plugin', () => {
     {
       what: 'a file that is not there',
       use: './redact.js',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./redact.js" is not there; paths start at the folder of the config file',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./redact.js" is not there; paths are relative to the folder of the config file',
     },
     {
       what: 'a file without its ending',
@@ -178,31 +178,31 @@ describe('resolving a plugin', () => {
       what: 'a module without a default',
       use: './mine.js',
       text: 'export const plugin = 1, other = 2;',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin or a function that makes a Koa middleware, but it has no default, only other, plugin',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin, or a function that returns a Koa middleware, but it has no default, only other, plugin',
     },
     {
       what: 'a module without anything',
       use: './mine.js',
       text: '',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin or a function that makes a Koa middleware, but it exports nothing',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin, or a function that returns a Koa middleware, but it exports nothing',
     },
     {
       what: 'a default that is no plugin',
       use: './mine.js',
       text: 'export default 42;',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin or a function that makes a Koa middleware, but its default is 42',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin, or a function that returns a Koa middleware, but its default is 42',
     },
     {
       what: 'an object without setup',
       use: './mine.js',
       text: 'export default { name: "x", options: {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin or a function that makes a Koa middleware, but its default is an object with name, options and not with name and setup',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin, or a function that returns a Koa middleware, but its default is an object with name, options and not with name and setup',
     },
     {
       what: 'keys that are no list',
       use: './mine.js',
       text: 'export default { name: "x", requires: "body", setup() {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has requires that are no list of names',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has requires that are not a list of names',
     },
     {
       what: 'an operation that there is not',
@@ -214,7 +214,7 @@ describe('resolving a plugin', () => {
       what: 'options that are no schema',
       use: './mine.js',
       text: 'export default { name: "x", options: { type: "strng" }, setup() {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has options that are no JSON Schema: type must be JSONType or JSONType[]: strng',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has options that are not a JSON Schema: type must be JSONType or JSONType[]: strng',
     },
     {
       what: 'a syntax error',

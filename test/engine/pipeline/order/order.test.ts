@@ -70,7 +70,7 @@ describe('the order check', () => {
       text: list('./no-call.js', './pushes.js', ...whole),
       says: [
         'gateway.yaml:2:5 pipeline[0].use "./no-call.js" intercepts calls of the model, but generate is not among its operations',
-        'gateway.yaml:3:5 pipeline[1].use "./pushes.js" provides "interceptors"; in place of that, say intercepts: true and let setup give intercept',
+        'gateway.yaml:3:5 pipeline[1].use "./pushes.js" provides "interceptors"; instead, set intercepts: true and let setup return intercept',
       ],
     },
     {
@@ -127,7 +127,7 @@ describe('the order check', () => {
       rule: 'wants requests without a stage of their own to have a caller',
       text: list('./own-auth.js', ...whole.slice(1)),
       says: [
-        'gateway.yaml:9:5 pipeline: must provide "caller" for models, usage and route, which "own-auth" at line 2 provides only for other requests; let it pass these too',
+        'gateway.yaml:9:5 pipeline: must provide "caller" for models, usage and route, which "own-auth" at line 2 provides only for other requests; let it handle these too',
       ],
     },
     {
@@ -149,14 +149,14 @@ describe('the order check', () => {
         'format-encode',
       ),
       says: [
-        'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which requests that its "when" leaves out would lack; drop its "when"',
+        'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which would be missing for requests that its "when" excludes; remove its "when"',
       ],
     },
     {
       rule: 'names what the stage that provides a key leaves out',
       text: list('auth\n    when: { operation: [generate, count-tokens] }', ...whole.slice(1)),
       says: [
-        'gateway.yaml:10:5 pipeline: must provide "caller" for models, usage and route, which "auth" at line 2 provides only for other requests; let it pass these too',
+        'gateway.yaml:10:5 pipeline: must provide "caller" for models, usage and route, which "auth" at line 2 provides only for other requests; let it handle these too',
       ],
     },
     {
@@ -186,7 +186,7 @@ describe('the order check', () => {
       rule: 'names stages that no request passes',
       text: list(...whole.slice(0, 3), 'max-tokens\n    when: { operation: models }', ...whole.slice(4)),
       says: [
-        'gateway.yaml:5:5 pipeline[3] "max-tokens" never runs: it is for generate requests, which its when.operation leaves out',
+        'gateway.yaml:5:5 pipeline[3] "max-tokens" never runs: it is for generate requests, which its when.operation excludes',
       ],
     },
     {
@@ -236,9 +236,9 @@ describe('the order check', () => {
         'format-encode',
       ),
       says: [
-        'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which requests that its "when" leaves out would lack; drop its "when"',
-        'gateway.yaml:4:5 pipeline[1] "body-limit" is the first to provide "body", which requests that its "when" leaves out would lack; drop its "when"',
-        'gateway.yaml:9:5 pipeline[4] "slot-pick" is the first to provide "picker", which requests that its "when" leaves out would lack; drop its "when"',
+        'gateway.yaml:2:5 pipeline[0] "auth" is the first to provide "caller", which would be missing for requests that its "when" excludes; remove its "when"',
+        'gateway.yaml:4:5 pipeline[1] "body-limit" is the first to provide "body", which would be missing for requests that its "when" excludes; remove its "when"',
+        'gateway.yaml:9:5 pipeline[4] "slot-pick" is the first to provide "picker", which would be missing for requests that its "when" excludes; remove its "when"',
       ],
     },
     {
@@ -249,7 +249,7 @@ describe('the order check', () => {
         ...whole.slice(4),
       ),
       says: [
-        'gateway.yaml:6:5 pipeline[4] "max-tokens" never runs: it is for generate requests, which its when.operation leaves out',
+        'gateway.yaml:6:5 pipeline[4] "max-tokens" never runs: it is for generate requests, which its when.operation excludes',
       ],
     },
     {
@@ -286,7 +286,7 @@ describe('the order check', () => {
       rule: 'wants an alternative for every request that one of them is for',
       text: oneOf('{ use: slot-pick, when: { caller: a } }', './chat-pick.js'),
       says: [
-        'gateway.yaml:7:9 pipeline[4].oneOf[0] "slot-pick" is the first to provide "picker" for count-tokens, which requests that no alternative takes would lack; let the last alternative take these too',
+        'gateway.yaml:7:9 pipeline[4].oneOf[0] "slot-pick" is the first to provide "picker" for count-tokens, which would be missing for requests that no alternative takes; let the last alternative take these too',
       ],
     },
     {
@@ -298,7 +298,7 @@ describe('the order check', () => {
       rule: 'says nothing more of alternatives whose last one is faulty',
       text: oneOf('{ use: slot-pick, when: { caller: a } }', '{ use: slot-pick, when: { caller: b } }'),
       says: [
-        'gateway.yaml:8:27 pipeline[4].oneOf[1].when: must not be here; the last alternative takes all requests that the others leave',
+        'gateway.yaml:8:27 pipeline[4].oneOf[1].when: must not be here; the last alternative takes all requests that the others do not',
       ],
     },
     {

@@ -78,7 +78,7 @@ function describeSentinels(): void {
         String,
       );
       expect(refused)
-        .to.include(`no server is found: ${sentinel.nodes[0]}: ${why}`)
+        .to.include(`no server was found: ${sentinel.nodes[0]}: ${why}`)
         .and.not.include('secret');
     });
 

@@ -181,9 +181,9 @@ function describeRedis(server: string): void {
     proxy.forward();
     await here(one);
     expect(logged.map((channel) => channel.replace(/127\.0\.0\.1:\d+/, 'HOST'))).to.deep.equal([
-      'warn Redis at HOST is unavailable; until it answers, this instance works alone with the state it has.',
+      'warn Redis at HOST is unavailable; until it answers, this instance works on its own with the state it has.',
       'info Redis at HOST answers again; the state of the instances is merged.',
-      'warn Redis at HOST is unavailable; until it answers, this instance works alone with the state it has.',
+      'warn Redis at HOST is unavailable; until it answers, this instance works on its own with the state it has.',
       'info Redis at HOST answers again; the state of the instances is merged.',
     ]);
   });

@@ -30,7 +30,7 @@ describe('a faulty OpenID provider', () => {
   const sessions = () => under.gateway.services.store.sessions.list();
   const failures = () => under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect has failed'));
 
-  it('is none where its answers are sound', async () => {
+  it('is none where its answers are valid', async () => {
     expect((await finish()).status).to.equal(200);
     expect((await sessions()).map(({ actor }) => actor)).to.deep.equal([
       { kind: 'oidc', name: 'ada@example.com', role: 'admin' },

@@ -123,7 +123,7 @@ describe('a login with an OpenID provider', () => {
     }
     expect(await under.gateway.services.store.sessions.list()).to.deep.equal([]);
     expect(oidcLog().map(({ reason }) => reason)).to.deep.equal([
-      'no group with a role, subject "eve": the claim "groups" has 1 group, and none of them has a role',
+      'no group with a role, subject "eve": the claim "groups" has 1 group, none of which has a role',
       'no group with a role, subject "nobody": neither ID token nor userinfo has the claim "groups"',
     ]);
   });

@@ -6,9 +6,9 @@ import { clientId, closeServer } from './openid-provider.js';
 
 /** What the provider says; each field may be changed between two requests. */
 export interface Script {
-  /** Fields above those of sound metadata. */
+  /** Fields above those of valid metadata. */
   metadata: object;
-  /** Claims above those of a sound ID token for the nonce. */
+  /** Claims above those of a valid ID token for the nonce. */
   claims: Readonly<Record<string, unknown>>;
   userinfo: Readonly<Record<string, unknown>>;
   /** Answers in place of the usual ones, by path. */
@@ -41,7 +41,7 @@ function nonceCode(nonce: string): string {
   return `code.${nonce}`;
 }
 
-/** A provider for faults that a sound one does not have. */
+/** A provider for faults that a correct one does not have. */
 export async function startScriptedProvider(): Promise<ScriptedProvider> {
   const script: Script = { metadata: {}, claims: {}, userinfo: {}, answers: {}, signsWithOther: false };
   const requests: string[] = [];
@@ -69,8 +69,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
   async function tokens(form: URLSearchParams): Promise<object> {
     const nonce = form.get('code')!.replace(/^code\./, '');
     const seconds = Math.floor(Date.now() / 1000);
-    const sound = { iss: issuer, aud: clientId, sub: 'ada', iat: seconds, exp: seconds + 300, nonce };
-    const claims = { ...sound, email: 'ada@example.com', groups: ['ops'], ...script.claims };
+    const valid = { iss: issuer, aud: clientId, sub: 'ada', iat: seconds, exp: seconds + 300, nonce };
+    const claims = { ...valid, email: 'ada@example.com', groups: ['ops'], ...script.claims };
     const key = script.signsWithOther ? other : keys;
     const token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', kid: key.jwk.kid })

@@ -5,7 +5,7 @@ import { closeOverlay } from '../overlay.js';
 import { singleKeys, switchSingleKeys } from './use-shortcuts.js';
 import { isMac } from './use-shortcuts.js';
 
-/** Keys of a shortcut, pressed one after the other. */
+/** Keys of a shortcut, pressed one after another. */
 type Keys = readonly string[];
 
 const everywhere: readonly (readonly [Keys, string])[] = [

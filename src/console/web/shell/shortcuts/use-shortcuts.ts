@@ -68,7 +68,7 @@ function hasModifier({ metaKey, ctrlKey, altKey }: KeyboardEvent): boolean {
   return metaKey || ctrlKey || altKey;
 }
 
-/** True where a key means something of its own: in a field, and while a dialog is open. */
+/** True if a key means something of its own: in a field, and while a dialog is open. */
 function isTaken({ target }: KeyboardEvent): boolean {
   if (isDialogOpen()) return true;
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(typedInto));

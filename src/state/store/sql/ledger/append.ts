@@ -54,7 +54,7 @@ export function appendInOneMessage(db: Kysely<Tables>): Append {
 
 /**
  * Appends rows that are refused with their error texts without these: no text keeps a row from the ledger. Then the
- * texts are tried once more, for the fault may have been another one that has passed. The error itself is not logged,
+ * texts are tried again, as the fault may have been another one that has passed. The error itself is not logged,
  * for it may quote a text.
  */
 export function withOptionalTexts(append: Append, log: Logger): Append {

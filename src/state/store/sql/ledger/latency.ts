@@ -74,7 +74,7 @@ async function readCounts(
 
 interface RowReading extends LatencyOptions {
   readonly groups: LatencyGroups;
-  /** -1: takes the times of the rows away. */
+  /** -1: subtracts the times of the rows. */
   readonly count: 1 | -1;
 }
 

@@ -47,7 +47,7 @@ export function foreignIn(applied: readonly string[], known: readonly Migration[
   return applied.findLast((name) => !known.some((migration) => migration.name === name));
 }
 
-/** Version that has made a step; undefined where it is not recorded. */
+/** Version that has made a step; undefined if it is not recorded. */
 export async function versionOf(db: Kysely<Tables>, step: string): Promise<string | undefined> {
   const found = sql<{ version: string }>`select version from migration_versions where name = ${step}`.execute(
     db,

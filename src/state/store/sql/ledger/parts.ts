@@ -28,7 +28,7 @@ interface Joined {
 }
 
 /**
- * Rows that a search finds. A part is as many rows as are looked at, and not as are found, so that none takes long where
+ * Rows that a search finds. A part is as many rows as are looked at, and not as are found, so none takes long where
  * few are. SQLite keeps no statistics and is told which indexes to use: a row is read once all of them have it.
  */
 export function searchedSource(

@@ -74,7 +74,7 @@ async function sourcesOf(
   return stretches.map(({ hasSums, ...own }) => ({ ...own, source: hasSums ? pairSource(pair) : rows }));
 }
 
-/** Query for more sums than it asked for: so many of them may be taken away. */
+/** Query for more sums than it asked for: so many of them may be removed. */
 function withMore(query: UsageQuery, sums: number): UsageQuery {
   return query.limit === undefined ? query : { ...query, limit: query.limit + sums };
 }

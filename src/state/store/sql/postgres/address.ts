@@ -4,7 +4,7 @@ import { toTls, type TlsParameters } from './tls.js';
 export interface PostgresAddress {
   /** At least one, in the order in which they are tried. */
   readonly hosts: readonly PostgresHost[];
-  /** User, password and database are empty where the address has none. */
+  /** User, password and database are empty if the address has none. */
   readonly user: string;
   readonly password: string;
   readonly database: string;
@@ -43,7 +43,7 @@ export function toPostgresAddress(text: string): PostgresAddress {
   };
 }
 
-/** The address without its password, for a command that an operator is told. */
+/** The address without its password, for a command shown to an operator. */
 export function withoutPassword(address: string): string {
   return address
     .replace(/^([a-z]+:\/\/[^:@/?#]*):[^@/?#]*@/i, '$1@')
@@ -76,11 +76,11 @@ function refuseOthers(parameters: URLSearchParams): void {
   const schema = ['schema', 'currentSchema', 'search_path'].find((name) => parameters.has(name));
   if (schema !== undefined)
     throw new Error(
-      `has the parameter "${schema}", which PostgreSQL lacks; use ?options=-c search_path=NAME`,
+      `has the parameter "${schema}", which PostgreSQL does not have; use ?options=-c search_path=NAME`,
     );
   if (!writable.has(parameters.get('target_session_attrs') ?? 'read-write'))
     throw new Error(
-      'has a target_session_attrs of servers that take no writes; it may be read-write, primary or any',
+      'has a target_session_attrs for servers that accept no writes; it may be read-write, primary or any',
     );
 }
 

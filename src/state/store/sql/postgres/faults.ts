@@ -9,12 +9,12 @@ const endsAll: ReadonlySet<string> = new Set(['25006', '3D000']);
 /** SQLSTATE of a server that takes no further connection. */
 export const tooManyConnections = '53300';
 
-/** True where the connection of a failed query is to be closed; its query may still run, or its server is of no use. */
+/** True if the connection of a failed query is to be closed; its query may still run, or its server is of no use. */
 export function isOfConnection(error: unknown): boolean {
   return endsConnection.has(codeOf(error)) || messageOf(error) === 'Query read timeout';
 }
 
-/** True where all connections to the same host are to be closed with it. */
+/** True if all connections to the same host are to be closed with it. */
 export function isOfHost(error: unknown): boolean {
   return endsAll.has(codeOf(error));
 }
@@ -40,7 +40,7 @@ export class NoConnectionError extends Error {
 
   constructor(failures: readonly { readonly host: PostgresHost; readonly error: unknown }[]) {
     const [first] = failures;
-    // A standby is no news where its primary is away.
+    // A standby is expected where its primary is away.
     const { error } = failures.find(({ error }) => codeOf(error) !== '25006') ??
       first ?? { error: undefined };
     const texts = failures.map(({ host, error }) => `${host.label}: ${messageOf(error)}`);

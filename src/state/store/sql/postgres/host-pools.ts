@@ -83,7 +83,10 @@ export class HostPools {
     const before = this.#current;
     this.#current = host;
     if (before === undefined || before === host) return;
-    this.#options.log.info({ host: host.label, before: before.label }, 'PostgreSQL is used on another host.');
+    this.#options.log.info(
+      { host: host.label, before: before.label },
+      'PostgreSQL is now used on another host.',
+    );
     const pool = this.#pools.get(before);
     if (pool) this.#retire(before, pool);
   }
@@ -168,7 +171,7 @@ export class HeldClient {
 /** Not pg_is_in_recovery(), which misses servers that are read-only by a setting. */
 export const isReadOnlyQuery = 'show transaction_read_only';
 
-/** Throws a ReadOnlyError where the server takes no writes. */
+/** Throws a ReadOnlyError if the server takes no writes. */
 async function verifyWritable(client: PoolClient): Promise<void> {
   const asked = client.query<{ readonly transaction_read_only: string }>(isReadOnlyQuery);
   const late = `it has not answered within ${connectTimeoutMs} ms`;
@@ -176,7 +179,7 @@ async function verifyWritable(client: PoolClient): Promise<void> {
   if (rows[0]?.transaction_read_only === 'on') throw new faults.ReadOnlyError();
 }
 
-/** Given in place of a password, so that the driver looks into no other files for one. */
+/** Given instead of a password, so that the driver looks into no other files for one. */
 function missingPassword(): never {
   throw new Error('it asks for a password, and the address has none');
 }

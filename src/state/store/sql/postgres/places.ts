@@ -28,7 +28,7 @@ export class Places {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Takes a place, or waits for one. Throws a StoreBusyError where too many wait, and rejects with it after the time. */
+  /** Takes a place, or waits for one. Throws a StoreBusyError if too many wait, and rejects with it after the time. */
   take(asker: Asker): Leave | Promise<Leave> {
     if (this.#hasPlace(asker)) return this.#give(asker);
     const waiting = this.#waiting[asker];

@@ -16,7 +16,7 @@ export function isOfServer(error: unknown): boolean {
   return codeOf(error) !== '' || hasNoConnection.test(messageOf(error));
 }
 
-/** True where the same may succeed in a moment: the server starts, is restarted, or is not reachable yet. */
+/** True if the same may succeed in a moment: the server starts, is restarted, or is not reachable yet. */
 export function isTemporary(error: unknown): boolean {
   return temporary.test(codeOf(error)) || hasNoConnection.test(messageOf(error));
 }
@@ -30,23 +30,19 @@ const hasNoConnection = /^(?:Connection terminated|timeout e|Client has encounte
 type Cure = readonly [codes: RegExp, words: RegExp | undefined, cure: string];
 
 const cures: readonly Cure[] = [
-  [
-    /^28/,
-    /pg_hba/,
-    'let this host in there (pg_hba.conf), or set sslmode=require where it says "no encryption"',
-  ],
+  [/^28/, /pg_hba/, 'admit this host there (pg_hba.conf), or set sslmode=require if it says "no encryption"'],
   [/^28/, undefined, 'correct the user and the password in `store:`'],
   [/^3D000$/, undefined, `create it (create database NAME encoding 'UTF8' template template0)`],
   [/^3F000$/, undefined, 'create the schema that search_path names'],
-  [/^42501$/, /owner/, 'start it once as the owner of the tables, or give them to this user'],
-  [/^42501$/, undefined, 'grant that right to the user of `store:`'],
+  [/^42501$/, /owner/, 'start the gateway once as the owner of the tables, or make this user their owner'],
+  [/^42501$/, undefined, 'grant that privilege to the user of `store:`'],
   [
     /^(?:42703|42P07)$/,
     undefined,
-    'another program uses this schema: take one of its own (?options=-c search_path=NAME)',
+    'another program uses this schema: use a separate one (?options=-c search_path=NAME)',
   ],
-  [/^25006$/, undefined, 'name the server that takes writes'],
-  [/^53100$/, undefined, 'make room on its disk'],
+  [/^25006$/, undefined, 'name the server that accepts writes'],
+  [/^53100$/, undefined, 'free space on its disk'],
   [/^53300$/, undefined, 'raise its max_connections, or close other connections'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, undefined, 'correct the host in `store:`'],
 ];

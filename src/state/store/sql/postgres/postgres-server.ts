@@ -36,7 +36,7 @@ export async function serverState(db: Kysely<Tables>): Promise<ServerState> {
     db,
   );
   const [state] = rows;
-  if (!state) throw new StoreError('PostgreSQL does not say who the user of `store:` is.');
+  if (!state) throw new StoreError('PostgreSQL does not report the user of `store:`.');
   return state;
 }
 
@@ -75,7 +75,7 @@ const checks: readonly Check[] = [
     const why = isStandby
       ? 'is a standby, which is read-only'
       : 'is read-only by default_transaction_read_only';
-    return { isProblem: true, text: `${why}; name the server that takes writes` };
+    return { isProblem: true, text: `${why}; name the server that accepts writes` };
   },
   ({ schema, user, database }) =>
     schema === null
@@ -89,20 +89,20 @@ const checks: readonly Check[] = [
       ? undefined
       : {
           isProblem: true,
-          text: `lets "${user}" create no tables in the schema "${schema}"; grant it (grant create on schema "${schema}" to "${user}"), or name another schema (?options=-c search_path=NAME)`,
+          text: `does not let "${user}" create tables in the schema "${schema}"; grant it (grant create on schema "${schema}" to "${user}"), or name another schema (?options=-c search_path=NAME)`,
         },
   ({ closedTable: table, user }) =>
     table === null
       ? undefined
       : {
           isProblem: true,
-          text: `lets "${user}" not read and write the table "${table}"; grant it (grant select, insert, update, delete on all tables in schema … to "${user}")`,
+          text: `does not let "${user}" read and write the table "${table}"; grant it (grant select, insert, update, delete on all tables in schema … to "${user}")`,
         },
   ({ encoding, database }, state) => {
     if (encoding === 'UTF8') return undefined;
     const isProblem = state === 'empty';
     const cure = isProblem
-      ? `create the database anew (create database "${database}" encoding 'UTF8' template template0)`
+      ? `recreate the database (create database "${database}" encoding 'UTF8' template template0)`
       : 'rows with other characters are refused; move the tables to a database in UTF8 (pg_dump, pg_restore)';
     return { isProblem, text: `has the database "${database}" in ${encoding}, not in UTF8; ${cure}` };
   },

@@ -35,7 +35,7 @@ interface PostgresOptions {
 
 /**
  * Connects to PostgreSQL for migrations, by one connection, whose queries take as long as they do; to a server that is
- * read-only too, whose state is told.
+ * read-only too, whose state is reported.
  */
 export async function openForMigration(url: string, log: Logger): Promise<Kysely<Tables>> {
   return (await openPostgres(url, log, { connections: 1, queryMs: 0, isReadOnly: true })).db;
@@ -85,7 +85,7 @@ export function isFailure(error: unknown): boolean {
   return isUnavailable(error) && !(error instanceof StoreError);
 }
 
-/** Connections of one asker, as Kysely takes them; without an asker, they need no place. */
+/** Connections of one requester, as Kysely takes them; without a requester, they need no place. */
 function poolFor(asker: Asker | undefined, pools: HostPools, places: Places): PostgresPool {
   return {
     async connect() {

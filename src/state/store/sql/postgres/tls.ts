@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ClientConfig } from 'pg';
 
-/** TLS of an address, as its parameters have it. */
+/** TLS of an address, as in its parameters. */
 export interface TlsParameters {
   /** Undefined: that of the environment (PGSSLMODE), by default none. */
   readonly mode: SslMode | undefined;

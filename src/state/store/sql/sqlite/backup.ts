@@ -54,7 +54,7 @@ function copyInto(from: string, to: string): void {
 
 const lockTimeoutMs = 5000;
 
-/** Checks a SQLite file that nobody writes to. Throws a StoreError where it is damaged, or not of a gateway. */
+/** Checks a SQLite file that nobody writes to. Throws a StoreError if it is damaged, or not of a gateway. */
 export async function checkedContents(file: string): Promise<Contents> {
   const db = readOnlySqlite(file);
   try {
@@ -96,7 +96,7 @@ export function cannot(what: string, cause: unknown): StoreError {
 }
 
 const causes: Readonly<Record<string, string>> = {
-  EEXIST: 'it is there already; take another name',
-  ENOENT: 'there is no such file or folder',
-  SQLITE_NOTADB: 'it is no SQLite file',
+  EEXIST: 'it already exists; choose another name',
+  ENOENT: 'the file or folder does not exist',
+  SQLITE_NOTADB: 'it is not a SQLite file',
 };

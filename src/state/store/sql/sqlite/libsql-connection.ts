@@ -22,7 +22,7 @@ export class LibsqlConnection {
   /** Prepared statements: to prepare one takes longer than most of them run. */
   readonly #prepared: LRUCache<string, Database.Statement>;
 
-  /** Sets `pragmas` one after the other; `guard` runs each, and may wait for a lock. */
+  /** Sets `pragmas` one after another; `guard` runs each, and may wait for a lock. */
   static open(
     file: string,
     pragmas: readonly string[],
@@ -68,7 +68,7 @@ export class LibsqlConnection {
     this.#prepared.delete(sql);
   }
 
-  /** Copies the write-ahead log into the file, which is then complete by itself. */
+  /** Copies the write-ahead log into the file, which is then complete on its own. */
   checkpoint(): void {
     try {
       this.#database.pragma('wal_checkpoint(truncate)');

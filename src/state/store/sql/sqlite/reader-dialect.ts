@@ -47,7 +47,7 @@ class SqliteReaderDriver implements Driver {
   async releaseConnection(): Promise<void> {}
 
   async beginTransaction(): Promise<void> {
-    throw new Error('This connection only reads, a statement at a time.');
+    throw new Error('This connection is read-only and runs one statement at a time.');
   }
 
   async commitTransaction(): Promise<void> {}
@@ -83,7 +83,7 @@ class ReaderConnection implements DatabaseConnection {
   }
 
   streamQuery(): never {
-    throw new Error('Queries are not streamed: a page at a time is short enough.');
+    throw new Error('Queries are not streamed: they read one page at a time.');
   }
 
   close(): void {

@@ -15,7 +15,7 @@ export interface Restored {
 }
 
 /**
- * Puts a checked copy of a backup in the place of a SQLite file, which is kept beside it. Throws a StoreError where the
+ * Puts a checked copy of a backup in the place of a SQLite file, which is kept beside it. Throws a StoreError if the
  * backup is damaged or of a newer version, or a gateway has the file open; then nothing has changed.
  */
 export async function restoreSqlite(backup: string, file: string, nowMs: number): Promise<Restored> {
@@ -23,7 +23,7 @@ export async function restoreSqlite(backup: string, file: string, nowMs: number)
   try {
     if (existsSync(`${backup}-wal`))
       throw new StoreError(
-        `${backup} has a log (${backup}-wal) beside it: make a backup of it with gw2api backup.`,
+        `${backup} has a write-ahead log (${backup}-wal): create the backup with gw2api backup.`,
       );
     await makeFolder(path.dirname(file), 0o700);
     await copyFile(backup, part);

@@ -1,6 +1,6 @@
 import { StoreError } from '../../store-error.js';
 
-/** A folder at the path of a SQLite file, or something else that is no file: a device, a pipe. */
+/** A folder at the path of a SQLite file, or something else that is not a file: a device, a pipe. */
 export class NoFileError extends Error {
   readonly code: 'FOLDER' | 'NO_FILE';
 
@@ -74,11 +74,11 @@ const faults = {
   ],
   NO_FILE: ['it is a device, a pipe or a socket', 'name a file elsewhere'],
   EACCES: ['permission denied', 'make its folder writable for the user of the gateway, or name another file'],
-  EPERM: ['that file system takes no files of this user', 'name a file elsewhere'],
-  ENOENT: ['that file system takes no new files', 'name a file elsewhere'],
+  EPERM: ['that file system does not accept files of this user', 'name a file elsewhere'],
+  ENOENT: ['that file system accepts no new files', 'name a file elsewhere'],
   EROFS: ['the file system is read-only', 'mount it writable, or name a file elsewhere'],
-  ENOSPC: ['the disk is full', 'make room, or name a file elsewhere'],
-  EDQUOT: ['the quota of the disk is used up', 'make room, or name a file elsewhere'],
-  EEXIST: ['a file stands in the place of its folder', 'name another file'],
-  ENOTDIR: ['a file stands in the place of its folder', 'name another file'],
+  ENOSPC: ['the disk is full', 'free some space, or name a file elsewhere'],
+  EDQUOT: ['the quota of the disk is used up', 'free some space, or name a file elsewhere'],
+  EEXIST: ['its folder is a file', 'name another file'],
+  ENOTDIR: ['its folder is a file', 'name another file'],
 } as const;

@@ -13,7 +13,7 @@ import type {
 
 interface SqliteThreadOptions {
   readonly file: string;
-  /** Called where the thread ends by itself; the next statement starts another one. */
+  /** Called when the thread ends on its own; the next statement starts another one. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -83,7 +83,7 @@ export class SqliteThread {
     const size = sizeOf(work);
     const isFull = this.#pending.size >= maxPending || this.#pendingSize + size > maxPendingSize;
     if (isFull && !worker)
-      throw new SqliteError('Too many statements wait for the SQLite file.', 'SQLITE_THREAD_FULL');
+      throw new SqliteError('Too many statements are waiting for the SQLite file.', 'SQLITE_THREAD_FULL');
     return this.#ask(work, connection, size);
   }
 
@@ -161,7 +161,7 @@ export class SqliteThread {
 }
 
 function lost(cause?: Error): SqliteError {
-  const error = new SqliteError('The thread of the SQLite file has ended.', 'SQLITE_THREAD_ENDED');
+  const error = new SqliteError('The SQLite thread ended.', 'SQLITE_THREAD_ENDED');
   if (cause) error.cause = cause;
   return error;
 }

@@ -120,7 +120,7 @@ export class ThreadConnection implements DatabaseConnection {
   }
 
   streamQuery(): never {
-    throw new Error('Queries are not streamed: a page at a time is short enough.');
+    throw new Error('Queries are not streamed: they read one page at a time.');
   }
 
   #run(work: ThreadWork): Promise<Result> {

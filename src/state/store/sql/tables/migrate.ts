@@ -20,7 +20,7 @@ export async function migrate(
   });
 }
 
-/** True where the tables are those of an older version. Needs no lock. */
+/** True if the tables are those of an older version. Needs no lock. */
 export async function isOutdated(
   db: Kysely<Tables>,
   known: readonly Migration[] = migrations,
@@ -37,7 +37,7 @@ export async function isOutdated(
 export interface Schema {
   /** `empty`: no tables; `older`: a start migrates them; `newer`: this version refuses them. */
   readonly state: 'empty' | 'older' | 'current' | 'newer';
-  /** Name of the last migration; undefined where there is none. */
+  /** Name of the last migration; undefined if there is none. */
   readonly last: string | undefined;
   /** Version that has made that migration, as far as it is recorded. */
   readonly version?: string | undefined;

@@ -269,7 +269,7 @@ describe('the answer of a Chat server as Messages events', () => {
 
   it('fails where a refusal does not end', () => {
     const pieces = Array.from({ length: 3 }, () => chunk({ refusal: 'x'.repeat(400_000) }));
-    expect(() => eventsOf(...pieces)).to.throw(/too long a refusal/);
+    expect(() => eventsOf(...pieces)).to.throw(/a refusal that is too long/);
   });
 
   it('cites the pages of its annotations', async () => {
