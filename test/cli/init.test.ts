@@ -140,7 +140,7 @@ describe('gw2api init', function () {
     const checked = await check(file, {}, false);
     expect(checked.text).to.include('ollama');
     const refused = await refusalOf({ provider: 'ollama', folder: path.join(folder, 'other'), add: true });
-    expect(refused).to.match(/config\/gateway\.yaml cannot be read \(ENOENT\); leave --add out/);
+    expect(refused).to.match(/config\/gateway\.yaml cannot be read \(ENOENT\); omit --add/);
   });
 
   it('says what is wrong with a flag, and writes nothing', async () => {

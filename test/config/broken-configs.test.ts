@@ -107,7 +107,7 @@ const broken: readonly Broken[] = [
   {
     wrong: 'a key that is written twice',
     text: 'pipeline: [{ use: auth }]\nlive: memory\nlive: memory\n',
-    says: ['gateway.yaml:3:1 live: is written twice, first at line 2; keep one of them'],
+    says: ['gateway.yaml:3:1 live: appears twice, first at line 2; keep one of them'],
   },
   {
     wrong: 'an anchor that is nowhere',
@@ -183,7 +183,7 @@ const broken: readonly Broken[] = [
     wrong: 'two slots of one name',
     text: `pipeline: [{ use: auth }]\nslots:\n  - { id: a, upstream: simulator }\n  - { id: a, upstream: simulator }\n`,
     says: [
-      'gateway.yaml:4:7 slots[1].id: "a" is the id of slots[0] at line 3 already; give each slot its own',
+      'gateway.yaml:4:7 slots[1].id: "a" is already the id of slots[0] at line 3; give each slot its own',
     ],
   },
   {
@@ -285,8 +285,8 @@ const broken: readonly Broken[] = [
       '  - { use: auth, name: "a gate" }',
     ].join('\n'),
     says: [
-      'gateway.yaml:5:24 pipeline[3].name: is the name of pipeline[2] at line 4 too; give one of them another name',
-      'gateway.yaml:6:26 pipeline[4].oneOf[0].name: is the name of pipeline[0] at line 2 too; give one of them another name',
+      'gateway.yaml:5:24 pipeline[3].name: is also the name of pipeline[2] at line 4; give one of them another name',
+      'gateway.yaml:6:26 pipeline[4].oneOf[0].name: is also the name of pipeline[0] at line 2; give one of them another name',
       'gateway.yaml:7:18 pipeline[5].name: must match ^[\\w.:-]{1,64}$, not "a gate"',
     ],
   },
@@ -314,8 +314,8 @@ const broken: readonly Broken[] = [
       'gateway.yaml:5:5 slots[0].baseUrl: must be a URL that begins with http:// or https://',
       'gateway.yaml:6:5 slots[0].proxy: must be a URL that begins with http:// or https://',
       `gateway.yaml:8:16 slots[0].headers.x extra: ${noHeader}`,
-      'gateway.yaml:11:5 slots[1].baseUrl: ends in /v1, which every call adds; leave it out',
-      'gateway.yaml:15:5 slots[2].baseUrl: ends in /v1/messages, which every call adds; leave it out',
+      'gateway.yaml:11:5 slots[1].baseUrl: ends in /v1, which every call adds; remove it',
+      'gateway.yaml:15:5 slots[2].baseUrl: ends in /v1/messages, which every call adds; remove it',
     ],
   },
   {
@@ -454,7 +454,7 @@ const broken: readonly Broken[] = [
     text: 'pipeline: [{ use: auth }]\nofficialClient: { userAgent: "(" }\nmodels: ./nowhere.yaml\n',
     says: [
       'gateway.yaml:2:19 officialClient.userAgent: must be a regular expression: Invalid regular expression: /(/: Unterminated group',
-      'gateway.yaml:3:1 models: names nowhere.yaml, which cannot be read; leave it out for the catalog that gw2api brings',
+      'gateway.yaml:3:1 models: names nowhere.yaml, which cannot be read; omit it to use the catalog shipped with gw2api',
     ],
   },
 ];

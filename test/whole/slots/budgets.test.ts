@@ -181,7 +181,7 @@ describe('the budget of a key', () => {
     const status = await under.get('/api/panel/status');
     const { notices } = (await status.json()) as { notices: readonly string[] };
     expect(notices).to.deep.equal([
-      'No stage of the pipeline counts budgets, which the key "ci" have: list rate-limit in the pipeline, or remove the budgets.',
+      'No stage of the pipeline enforces the budgets of the key "ci": list rate-limit in the pipeline, or remove the budgets.',
     ]);
   });
 });

@@ -208,7 +208,7 @@ describe('resolving a plugin', () => {
       what: 'an operation that there is not',
       use: './mine.js',
       text: 'export default { name: "x", operations: ["generat"], setup() {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has operations with "generat"; there are generate, count-tokens, models, usage, route, other',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has the unknown operation "generat"; known: generate, count-tokens, models, usage, route, other',
     },
     {
       what: 'options that are no schema',
@@ -244,7 +244,7 @@ describe('resolving a plugin', () => {
       what: 'a policy that there is not',
       use: './mine.js',
       text: 'export default { name: "mine", setup(options, host) { host.policies.get("best"); } };',
-      says: 'gateway.yaml:2:5 pipeline[0] "mine" cannot be set up: there is no policy "best"; there are first',
+      says: 'gateway.yaml:2:5 pipeline[0] "mine" cannot be set up: unknown policy "best"; known policies: first',
     },
   ];
   for (const { what, use, text, says } of refusals)

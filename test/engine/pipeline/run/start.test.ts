@@ -65,7 +65,7 @@ describe('a stage of several parts', () => {
       `export default { name: 'fails', setup: () => ({ start() { throw new Error('no such host'); } }) };`,
     );
     expect(await refused('./good.js', './hangs.js', './fails.js')).to.deep.equal([
-      'gateway.yaml:3:5 pipeline[1] "hangs" has not started within 0.5 s: its start waits for something that does not come',
+      'gateway.yaml:3:5 pipeline[1] "hangs" did not start within 0.5 s: its start waits for something that never happens',
       'gateway.yaml:4:5 pipeline[2] "fails" cannot be started: no such host',
     ]);
     expect(workshop.logged.at(-1)).to.equal('info: disposed {"stage":"good"}');
