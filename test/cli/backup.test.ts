@@ -82,7 +82,7 @@ describe('gw2api backup and restore', function () {
   it('writes over no file, and leaves none where it fails', async () => {
     await makeStore(file);
     await writeFile(path.join(cwd, 'taken.db'), 'mine');
-    expect((await run('backup', 'taken.db')).stderr).to.include('it is there already');
+    expect((await run('backup', 'taken.db')).stderr).to.include('it already exists');
     expect(await readFile(path.join(cwd, 'taken.db'), 'utf8')).to.equal('mine');
     expect((await run('backup', 'no-folder/x.db')).code).to.equal(1);
     expect(await run('backup')).to.include({ code: 2 });

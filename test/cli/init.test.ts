@@ -58,7 +58,7 @@ describe('gw2api init', function () {
     expect(first).to.match(/^GW_SECRET_KEY=mine\nGW2API_API_KEY=gw-master-\S+\n$/);
     await writeFile(path.join(folder, 'config/gateway.yaml'), 'mine');
     expect(await refusalOf({ provider: 'openai', folder })).to.match(
-      /config\/gateway\.yaml is there already.*--force/,
+      /config\/gateway\.yaml already exists.*--force/,
     );
     expect(await readFile(path.join(folder, 'config/gateway.yaml'), 'utf8')).to.equal('mine');
     expect(await readFile(path.join(folder, '.env'), 'utf8')).to.equal(first);

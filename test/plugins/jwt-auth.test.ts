@@ -93,8 +93,8 @@ describe('jwt-auth', () => {
     ['is of another issuer', { iss: 'https://evil.example' }, 'unexpected "iss" claim value'],
     ['is for another audience', { aud: 'another' }, 'unexpected "aud" claim value'],
     ['is not valid yet', { nbf: nowSeconds + 60 }, '"nbf" claim timestamp check failed'],
-    ['names nobody', { sub: 7 as unknown as string }, 'names nobody'],
-    ['has a name that would have to be cut', { sub: 'x'.repeat(256) }, 'names nobody'],
+    ['names no caller', { sub: 7 as unknown as string }, 'names no caller'],
+    ['has a name that would have to be cut', { sub: 'x'.repeat(256) }, 'names no caller'],
     ['has a limit that is no number', { daily: 'many' }, 'The claim "daily" of this token is a limit'],
     ['is too long', { padding: 'x'.repeat(9000) }, 'too long'],
   ] as const)

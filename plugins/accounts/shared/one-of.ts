@@ -6,5 +6,5 @@ export function oneOfErrors(options: object, names: readonly string[]): readonly
     ([name, value]) => names.includes(name) && value !== undefined,
   );
   if (given.length === 1) return [];
-  return [{ path: [], message: `must have one of ${names.join(', ')}, not ${given.length || 'none'}` }];
+  return [{ path: [], message: `must have one of ${names.join(', ')}, and has ${given.length || 'none'}` }];
 }

@@ -135,7 +135,7 @@ describe('patterns of an operator', () => {
     expect(failure).to.include({ code: 'invalid_request', status: 400 });
     expect(searches).to.be.within(3, 10);
     expect(SearchTime.of(owner, now).isOver).to.equal(true);
-    expect(await search().then(String, String)).to.include('take too long');
+    expect(await search().then(String, String)).to.include('takes too long');
     expect(SearchTime.of({}, now).isOver).to.equal(false);
   });
 

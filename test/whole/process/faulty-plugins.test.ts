@@ -438,7 +438,10 @@ describe('a faulty plugin', () => {
       `export default { name: 'faulty', setup() { throw new Error('mine'); } };`,
       'cannot be set up: mine',
     ],
-    'sets up nothing': [`export default { name: 'faulty', setup() {} };`, 'cannot be set up: gave undefined'],
+    'sets up nothing': [
+      `export default { name: 'faulty', setup() {} };`,
+      'cannot be set up: returned undefined',
+    ],
     'throws in start': [
       `export default { name: 'faulty', setup: () => ({ start() { throw new Error('mine'); } }) };`,
       'cannot be started: mine',

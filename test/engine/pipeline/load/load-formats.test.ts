@@ -125,7 +125,7 @@ describe('the formats of a config', () => {
       ],
       [
         { ...call('/mine'), operation: 'usage' },
-        'has /mine for "usage"; there are generate, count-tokens, route',
+        'has /mine for the unknown operation "usage"; known: generate, count-tokens, route',
       ],
       [{ ...call('/mine'), operation: 'route' }, 'has /mine without a handle to answer it'],
     ] as const) {

@@ -87,15 +87,15 @@ describe('a stage of several parts', () => {
   });
 
   for (const [made, says] of [
-    ['undefined', 'gave undefined'],
-    ['[]', 'gave a list'],
-    ['{ strat() {} }', 'gave an object with "strat" (did you mean "start"?)'],
-    ['{ start: 5 }', 'gave 5 as "start"'],
+    ['undefined', 'returned undefined'],
+    ['[]', 'returned a list'],
+    ['{ strat() {} }', 'returned an object with "strat" (did you mean "start"?)'],
+    ['{ start: 5 }', 'returned 5 as "start"'],
   ] as const)
     it(`is refused for what it is not: ${made}`, async () => {
       await workshop.write('bad.js', `export default { name: 'bad', setup: () => (${made}) };`);
       const [problem] = await workshop.problems(list('./bad.js', ...whole));
-      expect(problem).to.match(/^gateway.yaml:2:5 pipeline\[0\] "bad" cannot be set up: gave /);
+      expect(problem).to.match(/^gateway.yaml:2:5 pipeline\[0\] "bad" cannot be set up: returned /);
       expect(problem).to.include(`${says}; its setup must return a middleware, or an object of middleware, `);
     });
 });

@@ -41,7 +41,10 @@ describe("a plugin's storage", () => {
     for (let at = 0; at < 10_000; at += 1) await storage.set(`k${at}`, at);
     await storage.set('k0', 'new');
     const refused = await storage.set('one more', 1).catch((error: Error) => error);
-    expect(refused).to.be.instanceOf(RangeError).with.property('message').that.includes('10000 keys already');
+    expect(refused)
+      .to.be.instanceOf(RangeError)
+      .with.property('message')
+      .that.includes('already has 10000 keys');
   });
 
   for (const [what, key, value, ttlMs, message] of [
