@@ -194,10 +194,13 @@ tests:
     ['{ post: /a, body: 1, bodyFile: x.json }', '.bodyFile: stands beside "body"'],
     ['{ post: /a, expect: yes }', '.expect: must be an object such as { status: 200 }'],
     ['{ post: /a, expect: { staus: snapshot } }', '.expect.staus: is not a known key'],
-    ['{ get: /a, slots: { a: { scenario: text, status: 500 } } }', '.slots.a: has "scenario" and "status"'],
+    [
+      '{ get: /a, slots: { a: { scenario: text, status: 500 } } }',
+      '.slots.a: has both "scenario" and "status"',
+    ],
     [
       '{ get: /a, slots: { a: { scenario: text, retryAfter: 1 } } }',
-      '.slots.a.retryAfter: stands beside "status"',
+      '.slots.a.retryAfter: is allowed only beside "status"',
     ],
   ];
   for (const [request, problem] of wrongs)
