@@ -172,7 +172,7 @@ tests:
   it('refuses terms of callers that have no key', () => {
     const text = 'tests: [{ name: a, keys: { master: {}, small: {} }, requests: [{ get: /a }] }]';
     expect(problemsOf(text)).to.deep.equal([
-      'a.test.yaml:1:28 tests[0].keys.master: cannot have terms, as "master" is no key; give it another name',
+      'a.test.yaml:1:28 tests[0].keys.master: cannot have terms, as "master" is not a key; give it another name',
     ]);
   });
 
