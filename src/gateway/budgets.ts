@@ -25,7 +25,7 @@ export async function uncountedBudgets(
   if (names.length === 0) return undefined;
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
   const cure = 'list rate-limit in the pipeline, or remove the budgets';
-  return `${names.slice(0, maxNamed).join(', ')}${more} have budgets that no stage of the pipeline enforces: ${cure}.`;
+  return `No stage of the pipeline enforces the budgets of ${names.slice(0, maxNamed).join(', ')}${more}: ${cure}.`;
 }
 
 /** Problems of stages that give callers budgets, where no stage of the pipeline counts them. */

@@ -47,7 +47,7 @@ describe('gw2api backup and restore', function () {
       const made = await run('backup', name);
       expect(made.code, made.stderr).to.equal(0);
       expect(made.stdout).to.match(
-        /is copied to .*1 keys, 1 slots, .*integrity is checked\..*GW_SECRET_KEY \(in \.env\)/s,
+        /was copied to .*1 keys, 1 slots, .*integrity was checked\..*GW_SECRET_KEY \(in \.env\)/s,
       );
       const copy = await contentsOf(path.join(cwd, name));
       expect(copy.rows).to.be.at.least(before);
@@ -82,13 +82,13 @@ describe('gw2api backup and restore', function () {
   it('writes over no file, and leaves none where it fails', async () => {
     await makeStore(file);
     await writeFile(path.join(cwd, 'taken.db'), 'mine');
-    expect((await run('backup', 'taken.db')).stderr).to.include('it is there already');
+    expect((await run('backup', 'taken.db')).stderr).to.include('it already exists');
     expect(await readFile(path.join(cwd, 'taken.db'), 'utf8')).to.equal('mine');
     expect((await run('backup', 'no-folder/x.db')).code).to.equal(1);
     expect(await run('backup')).to.include({ code: 2 });
     await writeFile(file, 'no database at all, and long enough to be looked at as one');
     const failed = await run('backup', 'new.db');
-    expect(failed.stderr).to.include('no SQLite file');
+    expect(failed.stderr).to.include('not a SQLite file');
     expect((await readdir(cwd)).filter((name) => name.startsWith('new.db'))).to.deep.equal([]);
   });
 
@@ -126,7 +126,7 @@ describe('gw2api backup and restore', function () {
     await newer.destroy();
     for (const [name, why] of [
       ['half.db', /damaged|cannot be/],
-      ['text.db', /no SQLite file/],
+      ['text.db', /not a SQLite file/],
       ['newer.db', /newer version of gw2api \(it has "9999-later"\)/],
       ['missing.db', /missing\.db cannot be restored: the file does not exist/],
     ] as const) {

@@ -28,7 +28,7 @@ describe('gw2api check', () => {
     expect(lines.map((line) => line.replace(folder, ''))).to.deep.equal([
       '/gateway.yaml:1:48 pipeline: must provide "response" for generate and count-tokens, which no stage provides; add "- use: format-encode" as the last stage',
       '/gateway.yaml:6:38 tests[0].requests[0].expct: is not a known key; did you mean "expect"?',
-      '/gateway.yaml:7:5 tests[1].name: is the name of the test at line 5 too; give it another',
+      '/gateway.yaml:7:5 tests[1].name: is also the name of the test at line 5; give it another',
       '/gateway.yaml:8:14 tests[1].slots.a: must be an object, not an array; write `{ scenario: [ … ] }`',
     ]);
   });

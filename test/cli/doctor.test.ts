@@ -184,7 +184,7 @@ describe('gw2api doctor', function () {
       expect(of('store')).to.deep.equal({
         name: 'store',
         state: 'problem',
-        text: `PostgreSQL lets "${schema}" create no tables in the schema "${schema}"; grant it (grant create on schema "${schema}" to "${schema}"), or name another schema (?options=-c search_path=NAME)`,
+        text: `PostgreSQL does not let "${schema}" create tables in the schema "${schema}"; grant it (grant create on schema "${schema}" to "${schema}"), or name another schema (?options=-c search_path=NAME)`,
       });
       expect(of('connections')?.text).to.match(/^\d+ of \d+ are free/);
       await client.query(`alter role ${schema} connection limit 3`);

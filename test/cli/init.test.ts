@@ -58,7 +58,7 @@ describe('gw2api init', function () {
     expect(first).to.match(/^GW_SECRET_KEY=mine\nGW2API_API_KEY=gw-master-\S+\n$/);
     await writeFile(path.join(folder, 'config/gateway.yaml'), 'mine');
     expect(await refusalOf({ provider: 'openai', folder })).to.match(
-      /config\/gateway\.yaml is there already.*--force/,
+      /config\/gateway\.yaml already exists.*--force/,
     );
     expect(await readFile(path.join(folder, 'config/gateway.yaml'), 'utf8')).to.equal('mine');
     expect(await readFile(path.join(folder, '.env'), 'utf8')).to.equal(first);
@@ -140,7 +140,7 @@ describe('gw2api init', function () {
     const checked = await check(file, {}, false);
     expect(checked.text).to.include('ollama');
     const refused = await refusalOf({ provider: 'ollama', folder: path.join(folder, 'other'), add: true });
-    expect(refused).to.match(/config\/gateway\.yaml cannot be read \(ENOENT\); leave --add out/);
+    expect(refused).to.match(/config\/gateway\.yaml cannot be read \(ENOENT\); omit --add/);
   });
 
   it('says what is wrong with a flag, and writes nothing', async () => {

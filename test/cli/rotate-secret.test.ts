@@ -118,7 +118,7 @@ function itRotates(
     expect(finished, finished.stderr).to.include({ code: 0 });
     expect(finished.stdout)
       .to.include(`${slotIds.length + 2} now under the new key`)
-      .and.include('take GW_SECRET_KEY_OLD away');
+      .and.include('remove GW_SECRET_KEY_OLD');
     expect([...(await keysIn(place.where)).keys()]).to.deep.equal([idOf(newKey)]);
     await load.more(10);
     expect(await load.end()).to.deep.equal([]);

@@ -101,7 +101,7 @@ describe('the schema of the config for editors', () => {
       definitions: { stage: { allOf: readonly object[] } };
     };
     const { headersTimeout } = properties.listen.properties;
-    expect(headersTimeout).to.have.property('description').that.includes('over it: 408');
+    expect(headersTimeout).to.have.property('description').that.includes('beyond it: 408');
     expect(JSON.stringify(definitions.stage.allOf)).to.include('The largest body in bytes');
   });
 

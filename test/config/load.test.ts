@@ -365,7 +365,7 @@ describe('files', () => {
     );
     expect(await refusal(gateway())).to.equal(
       'm.yaml:3:5 models[0].created: must be a date such as 2026-01-01, not "soon"\n' +
-        'm.yaml:5:15 models[1].aliases[0]: "a" names a model at line 2 already',
+        'm.yaml:5:15 models[1].aliases[0]: "a" already names a model at line 2',
     );
     await write('m.yaml', 'models:\n  - id: a\n    maxTokens: 200000\n    thinkin: none\n');
     expect(await refusal(gateway())).to.equal(

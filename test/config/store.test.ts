@@ -8,7 +8,7 @@ describe('the address of a store', () => {
         expect(storeErrors(`postgres://gw:hidden@db/gw${query}`)).to.deep.equal([
           {
             path: ['store'],
-            message: `has the parameter "${name}", which PostgreSQL lacks; use ?options=-c search_path=NAME`,
+            message: `has the parameter "${name}", which PostgreSQL does not have; use ?options=-c search_path=NAME`,
           },
         ]);
       expect(storeErrors(`postgres://gw@db/gw?options=-c search_path=gw`)).to.deep.equal([]);

@@ -266,7 +266,7 @@ describe('the console in a browser', function () {
     await dialog().getByLabel('Key', { exact: true }).fill('upstream-key-c');
     await dialog().getByRole('button', { name: 'Add the slot' }).click();
     await page.mouse.click(5, 5); // beside it, where a click must not cost what has been typed
-    await dialog().getByText('leave it out').waitFor(); // the API says what is wrong, and the form stays
+    await dialog().getByText('remove it').waitFor(); // the API says what is wrong, and the form stays
     await shoot(page, 'slot-form');
     await dialog().getByLabel('Base URL').fill(pair.simulator.url);
     await dialog().getByRole('button', { name: 'Add the slot' }).click();

@@ -93,7 +93,7 @@ describe('admin tokens and the audit log in a browser', function () {
     await page.getByRole('checkbox', { name: /^\*/ }).check();
     expect(await page.getByRole('checkbox', { name: /^metrics/ }).isDisabled()).to.equal(true);
     await page.getByRole('button', { name: 'Issue the token' }).click();
-    await page.getByText('There is an admin token "ci" already').waitFor();
+    await page.getByText('An admin token "ci" already exists').waitFor();
   });
 
   it('are no tokens for viewers, who are told so', async () => {

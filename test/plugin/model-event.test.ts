@@ -43,7 +43,7 @@ describe('the value of an event', () => {
   for (const [fault, json] of broken)
     it(`is refused where "${fault}" is not what it should be`, () => {
       expect(() => parse(json.type, json))
-        .to.throw(`The upstream sent a "${json.type}" event whose "${fault}" is not what it should be.`)
+        .to.throw(`The upstream sent a "${json.type}" event with an invalid "${fault}".`)
         .with.property('code', 'upstream_interrupted');
     });
 

@@ -80,13 +80,13 @@ describe('auth', () => {
 
   const faults: readonly (readonly [authorization: string, sentence: RegExp])[] = [
     ['', /^No API key was sent\. /],
-    ['sk-gw-1', /^The header "Authorization" holds a text without the word Bearer in front of it\. /],
+    ['sk-gw-1', /^The header "Authorization" contains a value without the word Bearer in front of it\. /],
     ['Bearer', /^The header "Authorization" has the word Bearer, but no key after it\. /],
     [
       'Basic c2stZ3ctMTo=',
       /^The header "Authorization" uses the scheme Basic, which is not supported here\. /,
     ],
-    ['Token sk-gw-1', /^The header "Authorization" uses another scheme than Bearer, which is not supported/],
+    ['Token sk-gw-1', /^The header "Authorization" uses a scheme other than Bearer, which is not supported/],
   ];
   for (const [authorization, sentence] of faults)
     it(`says what is wrong with ${JSON.stringify(authorization)}, and quotes no key`, async () => {

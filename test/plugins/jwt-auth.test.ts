@@ -93,8 +93,8 @@ describe('jwt-auth', () => {
     ['is of another issuer', { iss: 'https://evil.example' }, 'unexpected "iss" claim value'],
     ['is for another audience', { aud: 'another' }, 'unexpected "aud" claim value'],
     ['is not valid yet', { nbf: nowSeconds + 60 }, '"nbf" claim timestamp check failed'],
-    ['names nobody', { sub: 7 as unknown as string }, 'names nobody'],
-    ['has a name that would have to be cut', { sub: 'x'.repeat(256) }, 'names nobody'],
+    ['names no caller', { sub: 7 as unknown as string }, 'names no caller'],
+    ['has a name that would have to be cut', { sub: 'x'.repeat(256) }, 'names no caller'],
     ['has a limit that is no number', { daily: 'many' }, 'The claim "daily" of this token is a limit'],
     ['is too long', { padding: 'x'.repeat(9000) }, 'too long'],
   ] as const)
@@ -159,8 +159,8 @@ describe('jwt-auth', () => {
       secure.close();
       for (const [files, message] of [
         [{ ca: '/nowhere.pem' }, 'with.tls.ca cannot be read (ENOENT): /nowhere.pem'],
-        [{ ca: path.join(folder, 'text.pem') }, 'with.tls.ca has no certificate in PEM'],
-        [{ cert: tls.ca }, 'with.tls has no key: a certificate and its key go together'],
+        [{ ca: path.join(folder, 'text.pem') }, 'with.tls.ca contains no PEM certificate'],
+        [{ cert: tls.ca }, 'with.tls has no key: a certificate needs its key, and a key its certificate'],
       ] as const) {
         const failure = await run('top', { jwks: url, tls: files }).then(() => 'none', String);
         expect(failure).to.include(message);
@@ -240,7 +240,7 @@ describe('jwt-auth', () => {
         () => undefined,
         (error: unknown) => error,
       );
-      expect(String(failure)).to.include('give the URL without them').and.not.include('secret');
+      expect(String(failure)).to.include('remove them from the URL').and.not.include('secret');
     });
 
     it('is 503 while they cannot be read', async () => {

@@ -83,7 +83,7 @@ describe('rate-limit', () => {
         type: 'rate_limit_error',
         code: 'rate_limited',
         message:
-          'The key "ci" has reached its limit of 1 request per minute; it may go on in 43 s, at 2026-01-15T12:01:00Z.',
+          'The key "ci" has reached its limit of 1 request per minute; it may continue in 43 s, at 2026-01-15T12:01:00Z.',
       },
     });
   });

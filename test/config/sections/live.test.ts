@@ -102,7 +102,7 @@ describe('live in a config', () => {
     ['redis://secret@h:x', 'must be "memory", or "redis://HOST:PORT"'],
     ['redis:///0', 'must name a host'],
     ['redis://u:secret@h/first', 'must name its database by number'],
-    ['redis://u:secret@h/?tls=1', 'has the option "tls"'],
+    ['redis://u:secret@h/?tls=1', 'has the unknown option "tls"'],
     ['redis://u:secret@h/?prefix=a{b}', 'must have a prefix of letters'],
     ['redis://u:secret%zz@h', 'must have its password percent-encoded'],
   ] as const)

@@ -30,7 +30,7 @@ describe('the base URL of a slot', () => {
   it('may end in /v1 where its kind does not add that, and never in what the kind adds', async () => {
     expect(await problems('baseUrl: "https://x.example/v1"')).to.deep.equal([]);
     expect(await problems('baseUrl: "https://x.example/v1/chat/completions/"')).to.deep.equal([
-      '/gateway.yaml:3:40 slots[0].baseUrl: ends in /chat/completions, which every call adds; leave it out',
+      '/gateway.yaml:3:40 slots[0].baseUrl: ends in /chat/completions, which every call adds; remove it',
     ]);
   });
 

@@ -20,7 +20,7 @@ describe('a plugin that hangs', () => {
     await workshop.write('hangs.js', `export default { name: 'hangs', setup: () => ${never} };`);
     const text = list('./good.js', './hangs.js', ...whole);
     expect(await workshop.problems(text, options)).to.deep.equal([
-      'gateway.yaml:3:5 pipeline[1] "hangs" has not been set up within 2 s: its setup waits for something that does not come',
+      'gateway.yaml:3:5 pipeline[1] "hangs" was not set up within 2 s: its setup waits for something that never happens',
     ]);
     expect(workshop.logged).to.deep.equal(['info: disposed {"stage":"good"}']);
   });
@@ -29,7 +29,7 @@ describe('a plugin that hangs', () => {
     await workshop.write('hangs.js', `await ${never};\n${moduleText({ name: 'hangs' })}`);
     const text = list('./hangs.js', ...whole.map((name) => (name === 'body-limit' ? 'body-limt' : name)));
     expect(await workshop.problems(text, options)).to.deep.equal([
-      'gateway.yaml:2:5 pipeline[0].use "./hangs.js" has not loaded within 2 s: an await at the top level of its module does not end',
+      'gateway.yaml:2:5 pipeline[0].use "./hangs.js" did not load within 2 s: a top-level await of its module does not settle',
       'gateway.yaml:4:5 pipeline[2].use "body-limt" is neither a built-in nor an installed npm package; did you mean "body-limit"?',
     ]);
   });
@@ -39,7 +39,7 @@ describe('a plugin that hangs', () => {
     await workshop.write('good.js', moduleText({ name: 'good' }, tell));
     await workshop.write('hangs.js', moduleText({ name: 'hangs' }, `host.onDispose(() => ${never});`));
     const pipeline = await workshop.build(list('./good.js', './hangs.js', ...whole), {}, options);
-    const says = '"hangs" has not been disposed within 2 s: what it gave to onDispose does not end';
+    const says = '"hangs" was not disposed within 2 s: a callback passed to onDispose does not settle';
     const problems = await pipeline.retire();
     expect(problems).to.have.length(1);
     expect(problems[0]).to.deep.include({ path: 'pipeline[1]', subject: 'hangs' });

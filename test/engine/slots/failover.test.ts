@@ -320,7 +320,7 @@ describe('slot states', () => {
 
   it('of a slot that is not there are an error', async () => {
     const { pool } = await openPool([slotConfig('a')]);
-    expect(() => pool.pause('zzz')).to.throw('There is no slot "zzz".');
+    expect(() => pool.pause('zzz')).to.throw('Unknown slot "zzz".');
     expect(await rejection(pool.diagnose('zzz', new AbortController().signal))).to.include({ status: 404 });
   });
 

@@ -56,7 +56,9 @@ describe('an OAuth slot of several instances', () => {
     await generate(one);
     const error = await rejection(generate(two));
     expect(error).to.include({ code: 'no_slot_available' });
-    expect(error.message).to.match(/^Slot "o" waits for the access token that another instance has renewed/);
+    expect(error.message).to.match(
+      /^Slot "o" is waiting for the access token that another instance has renewed/,
+    );
     expect(stateOf(two, 'o')).to.include({ state: 'ready' });
     store.credentials.put = put;
     clock.pass(5000);

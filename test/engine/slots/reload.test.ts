@@ -110,7 +110,7 @@ describe('a reload of the slots', () => {
     const plugins = { ...fakePlugins(plugin), timeoutMs: 10 };
     const error = await rejection(kit.pool.reload([slotConfig('b')], { plugins }));
     expect(error).to.be.instanceOf(ConfigError);
-    expect(error.message).to.match(/slots\[0\]\.upstream "fake" has not been opened within 0\.01 s/);
+    expect(error.message).to.match(/slots\[0\]\.upstream "fake" was not opened within 0\.01 s/);
     late.resolve({ generate: () => Promise.reject(new Error('no')), close: async () => closed.resolve() });
     await closed.promise;
     await kit.pool.reload([slotConfig('a'), slotConfig('c')]);
@@ -131,7 +131,7 @@ describe('a reload of the slots', () => {
     });
     const plugins = { ...fakePlugins(plugin), timeoutMs: 10 };
     const error = await rejection(kit.pool.reload([slotConfig('b')], { plugins }));
-    expect(error.message).to.match(/slots\[0\]\.upstream "fake" has not started within 0\.01 s/);
+    expect(error.message).to.match(/slots\[0\]\.upstream "fake" did not start within 0\.01 s/);
     expect(isClosed).to.equal(true);
     expect(kit.pool.list().map(({ id }) => id)).to.deep.equal(['a']);
   });

@@ -260,8 +260,8 @@ describe('dry gateway', () => {
   });
 
   it('names a slot and a scenario that there is not', async () => {
-    await expectError(() => dryGateway({ slots: { c: ['text'] } }), /there is no slot "c"/);
-    await expectError(() => dryGateway({ slots: { a: ['txet'] } }), /there is no scenario "txet".*text/);
+    await expectError(() => dryGateway({ slots: { c: ['text'] } }), /unknown slot "c"/);
+    await expectError(() => dryGateway({ slots: { a: ['txet'] } }), /unknown scenario "txet".*text/);
   });
 
   it('records nothing', async () => {

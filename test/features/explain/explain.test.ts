@@ -195,7 +195,7 @@ describe('an explanation', () => {
     expect(explanation.calls).to.have.length(100);
     const shown = explanation.outgoing.filter(({ body: sent }) => JSON.stringify(sent).length > 60_000);
     expect(shown).to.have.length(20);
-    expect(explanation.outgoing.at(-1)!.body).to.match(/^left out/);
+    expect(explanation.outgoing.at(-1)!.body).to.match(/^omitted/);
     expect(JSON.stringify(explanation).length).to.be.below(20 * 70_000 + 100 * 4000);
     await folders.remove();
   });

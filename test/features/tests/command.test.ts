@@ -152,8 +152,8 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
       ),
     });
     expect(code).to.equal(1);
-    expect(stdout).to.match(/expect\.slots\.teem-a\n +there is no slot "teem-a"; did you mean "team-a"\?/);
-    expect(stdout).to.match(/slots\.team-b\.reason\n +there is no slot "team-b"/);
+    expect(stdout).to.match(/expect\.slots\.teem-a\n +unknown slot "teem-a"; did you mean "team-a"\?/);
+    expect(stdout).to.match(/slots\.team-b\.reason\n +unknown slot "team-b"/);
     expect(stdout).to.include('1 passed, 2 failed');
   });
 
@@ -213,7 +213,7 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
         'expect: { refusedConnections: { length: 1 } }',
       ),
     });
-    expect(stdout).to.include('a plugin has tried to connect to 127.0.0.1:9');
+    expect(stdout).to.include('a plugin tried to connect to 127.0.0.1:9');
     expect(stdout).to.include('1 passed, 1 failed');
     expect(code).to.equal(1);
   });
@@ -298,7 +298,7 @@ tests:
       'config/gateway.yaml': recording,
       'config/a.test.yaml': testsOf('expect: { status: 200 }'),
     };
-    const told = 'warning: a placeholder stands in for GW_SECRET_KEY, with which the stage record encrypts';
+    const told = 'warning: a placeholder is used for GW_SECRET_KEY, with which the stage record encrypts';
     expect((await run(files)).stdout)
       .to.include('1 passed')
       .and.include(told);

@@ -164,15 +164,15 @@ tests:
       '17:30 tests[4].requests[0].leave: must have at least 1 key(s)',
       '19:18 tests[5].requests[0].same: has no request before it to repeat',
       '19:69 tests[5].requests[1].expect: has no meaning beside "together"; write it in each of its requests',
-      '13:5 tests[3].name: is the name of the test at line 8 too; give it another',
-      '16:5 tests[4].name: is the name of the test at line 8 too; give it another',
+      '13:5 tests[3].name: is also the name of the test at line 8; give it another',
+      '16:5 tests[4].name: is also the name of the test at line 8; give it another',
     ]);
   });
 
   it('refuses terms of callers that have no key', () => {
     const text = 'tests: [{ name: a, keys: { master: {}, small: {} }, requests: [{ get: /a }] }]';
     expect(problemsOf(text)).to.deep.equal([
-      'a.test.yaml:1:28 tests[0].keys.master: cannot have terms, as "master" is no key; give it another name',
+      'a.test.yaml:1:28 tests[0].keys.master: cannot have terms, as "master" is not a key; give it another name',
     ]);
   });
 
@@ -183,21 +183,24 @@ tests:
   });
 
   const wrongs: readonly (readonly [request: string, problem: string])[] = [
-    ['{ body: 1 }', ' says no path'],
+    ['{ body: 1 }', ' has no path'],
     [
       '{ together: [{ get: /a, expect: { upstream.model: x } }, { get: /a }] }',
-      '.together[0].expect.upstream.model: cannot be told of one of several requests at once',
+      '.together[0].expect.upstream.model: cannot be expected of concurrent requests',
     ],
-    ['{ post: /a, get: /b }', ' says its path in more than one way'],
-    ['{ method: PUT, post: /a }', ' says its path in more than one way'],
+    ['{ post: /a, get: /b }', ' gives its path in more than one way'],
+    ['{ method: PUT, post: /a }', ' gives its path in more than one way'],
     ['{ post: v1 }', ' has the path "v1", which must start with /'],
     ['{ post: /a, body: 1, bodyFile: x.json }', '.bodyFile: stands beside "body"'],
     ['{ post: /a, expect: yes }', '.expect: must be an object such as { status: 200 }'],
     ['{ post: /a, expect: { staus: snapshot } }', '.expect.staus: is not a known key'],
-    ['{ get: /a, slots: { a: { scenario: text, status: 500 } } }', '.slots.a: has "scenario" and "status"'],
+    [
+      '{ get: /a, slots: { a: { scenario: text, status: 500 } } }',
+      '.slots.a: has both "scenario" and "status"',
+    ],
     [
       '{ get: /a, slots: { a: { scenario: text, retryAfter: 1 } } }',
-      '.slots.a.retryAfter: stands beside "status"',
+      '.slots.a.retryAfter: is allowed only beside "status"',
     ],
   ];
   for (const [request, problem] of wrongs)

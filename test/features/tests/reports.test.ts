@@ -45,7 +45,7 @@ const report: TestReport = {
   ],
   leftOut: 2,
   written: 0,
-  warnings: ['placeholders stand in for A'],
+  warnings: ['placeholders are used for secrets missing in the environment: A'],
   durationMs: 357.4,
 };
 
@@ -99,7 +99,7 @@ c.test.yaml
      could not be run: it broke
 
 1 passed, 1 failed, 1 skipped, 2 left out, as another test has "only" in 357 ms
-warning: placeholders stand in for A
+warning: placeholders are used for secrets missing in the environment: A
 `);
   });
 

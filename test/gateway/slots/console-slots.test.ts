@@ -64,7 +64,7 @@ describe('a slot that stands in no file', () => {
         const { slot, problems } = await readConsoleSlot({ ...entry, account }, open);
         expect(slot).to.equal(undefined);
         expect(problems.join('\n')).to.include(
-          `account.${Object.keys(account).at(-1)}: reads the machine of the gateway`,
+          `account.${Object.keys(account).at(-1)}: gives access to the gateway's machine`,
         );
       });
   });

@@ -21,6 +21,6 @@ describe('callerClaims', () => {
     });
 
   it('refuses more than 8 KB', () => {
-    expect(() => callerClaims({ text: 'x'.repeat(9000) })).to.throw(RangeError, 'at most 8192 are kept');
+    expect(() => callerClaims({ text: 'x'.repeat(9000) })).to.throw(RangeError, 'at most 8192 are allowed');
   });
 });

@@ -35,23 +35,23 @@ describe('the interceptors of a request', () => {
   const broken: Readonly<Record<string, readonly [unknown, string]>> = {
     'no reply': [
       undefined,
-      'intercept gave undefined in place of a reply; it must return what call() gave, or textReply(…)',
+      'intercept returned undefined instead of a reply; it must return the reply of call(), or textReply(…)',
     ],
     'no status': [
       replyOf(undefined, { status: '200' as never }),
-      'intercept gave a reply whose status is not an HTTP status',
+      'intercept returned a reply whose status is not an HTTP status',
     ],
     'headers of no text': [
       replyOf(undefined, { headers: { a: 5 } as never }),
-      'intercept gave a reply whose headers is not an object of texts',
+      'intercept returned a reply whose headers is not an object of texts',
     ],
     'no stream': [
       { ...replyOf(), events: [] },
-      'intercept gave a reply whose events is not an EventStream; EventStream.from(…) makes one from a generator',
+      'intercept returned a reply whose events is not an EventStream; EventStream.from(…) makes one from a generator',
     ],
     'no number of attempts': [
       replyOf(undefined, { attempts: -1 }),
-      'intercept gave a reply whose attempts is not a number of calls',
+      'intercept returned a reply whose attempts is not a number of calls',
     ],
   };
   for (const [what, [reply, message]] of Object.entries(broken))

@@ -95,7 +95,7 @@ describe('patterns of an operator', () => {
   for (const pattern of ['a*', '(a*b)?', 'a|', '^', '$', String.raw`(?:\d+ ?)*`])
     it(`are refused where they match the empty text: ${pattern}`, () => {
       expect(() => compilePatterns([{ name: 'x', pattern }])).to.throw(
-        'patterns[0].pattern: matches the empty text, which is everywhere; let it need a character',
+        'patterns[0].pattern: matches the empty text, which occurs everywhere; require a character',
       );
     });
 
@@ -118,7 +118,7 @@ describe('patterns of an operator', () => {
       [['a '.repeat(1000)], String.raw`\b(?:.*x)?`],
     ] as const) {
       const late = await matchesIn(given, pattern, 10).then(String, String);
-      expect(late).to.match(/The texts of this request take too long to search for the pattern "evil"/);
+      expect(late).to.match(/Searching this request for the pattern "evil"/);
     }
   });
 
@@ -135,7 +135,7 @@ describe('patterns of an operator', () => {
     expect(failure).to.include({ code: 'invalid_request', status: 400 });
     expect(searches).to.be.within(3, 10);
     expect(SearchTime.of(owner, now).isOver).to.equal(true);
-    expect(await search().then(String, String)).to.include('take too long');
+    expect(await search().then(String, String)).to.include('takes too long');
     expect(SearchTime.of({}, now).isOver).to.equal(false);
   });
 

@@ -48,7 +48,7 @@ describe('the vault', () => {
     expect(await refusal(secret, 'a', [version, id, nonce, bytes.toString('base64url')].join('.'))).to.match(
       /damaged/,
     );
-    expect(await refusal(secret, 'b', sealed)).to.match(/damaged or exchanged/);
+    expect(await refusal(secret, 'b', sealed)).to.match(/damaged or replaced/);
     expect(await refusal(secret, 'a', [version, id, nonce, ''].join('.'))).to.match(/damaged/);
     expect(await refusal(secret, 'a', sealed.replace('v1', 'v2'))).to.match(/does not know/);
   });

@@ -80,7 +80,7 @@ describe('an address of PostgreSQL', () => {
     ],
     [
       'h/db?schema=secret',
-      'has the parameter "schema", which PostgreSQL lacks; use ?options=-c search_path=NAME',
+      'has the parameter "schema", which PostgreSQL does not have; use ?options=-c search_path=NAME',
     ],
     ['h1,,h2/db', 'has an empty name in its list of hosts'],
     ['h1:1,h2:secret/db', 'must name its hosts as HOST:PORT, and the folder of a socket as ?host=/FOLDER'],

@@ -67,7 +67,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
       const store = await open(primary.url(database));
       await store.keys.put(key('k'));
       await setReadOnly(primary, true);
-      await isTold(store, 'The store cannot be used at the moment: it is read-only.');
+      await isTold(store, 'The store cannot be used right now: it is read-only.');
       await eventually(async () =>
         (await refusal(() => store.keys.findByHash('other'))).includes('read-only'),
       );
@@ -105,7 +105,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
   it('says that its database was dropped', async () => {
     const store = await open(primary.url(database));
     await primary.query(`drop database ${database} with (force)`);
-    await isTold(store, 'at the moment: it has no such database.');
+    await isTold(store, 'right now: it has no such database.');
   });
 
   it('says that it lacks a right, until that is granted', async () => {
@@ -113,7 +113,7 @@ const title = isSkipped ? ' (skipped: no initdb, or no GW_TEST_POSTGRES_URL)' : 
     const store = await open(primary.url(database, 'gw'));
     const admin = await primary.client(database);
     await admin.query('revoke insert on keys from gw');
-    await isTold(store, 'at the moment: the gateway lacks a privilege in it.');
+    await isTold(store, 'right now: the gateway lacks a privilege in it.');
     expect(store.isDown).to.equal(false);
     await admin.query('grant insert on keys to gw');
     await store.keys.put(key('k'));

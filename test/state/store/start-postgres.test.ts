@@ -54,7 +54,7 @@ const name = 'gw_start';
 
     it('names the right that is missing in the schema public', async () => {
       expect(await refusalOf(settings(name, name))).to.equal(
-        `${where} lets "NAME" create no tables in the schema "public"; grant it (grant create on schema "public" to "NAME"), or name another schema (?options=-c search_path=NAME).`,
+        `${where} does not let "NAME" create tables in the schema "public"; grant it (grant create on schema "public" to "NAME"), or name another schema (?options=-c search_path=NAME).`,
       );
     });
 

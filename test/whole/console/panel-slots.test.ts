@@ -264,7 +264,7 @@ describe('/api/panel/slots', () => {
 
   for (const [fields, message] of [
     [{ id: undefined }, 'id: is required'],
-    [{ id: 'a b' }, 'id: must be plain letters'],
+    [{ id: 'a b' }, 'id: must be ASCII letters'],
     [{ id: 'x'.repeat(101) }, 'id: must have at most 100 characters'],
     [{ upstream: 'mesages' }, 'upstream: "mesages" is not built in; did you mean "messages"?'],
     [{ baseUrl: undefined }, 'baseUrl: is required'],
@@ -277,7 +277,7 @@ describe('/api/panel/slots', () => {
     [{ connectTimeout: '10' }, 'connectTimeout: must be a duration'],
     [{ proxy: 'egress:3128' }, 'proxy: must be a URL'],
     [{ headers: { 'x y': '1' } }, 'headers.x y: is not a header'],
-    [{ account: { kind: 'api-key', key: 'two\nlines' } }, 'account.key: has a line end'],
+    [{ account: { kind: 'api-key', key: 'two\nlines' } }, 'account.key: contains a line break'],
     [{ model: ['x'] }, 'model: is not a known key; did you mean "models"?'],
     [JSON.parse('{"__proto__":{"polluted":1}}'), '__proto__: is not a known key'],
   ] as const)

@@ -194,7 +194,7 @@ describe('/api/panel/teams', () => {
       const error = await errorIn(await panel.fetch(method, path, body));
       expect(error).to.include({ status: 409, code: 'conflict' });
       expect(error.message).to.match(
-        /^usd_per_(day|month): no stage of the pipeline counts budgets; list rate-limit/,
+        /^usd_per_(day|month): no stage of the pipeline enforces budgets; list rate-limit/,
       );
     }
     await panel.ask('PATCH', `/teams/${id}`, { usd_per_day: null });

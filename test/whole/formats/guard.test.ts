@@ -127,12 +127,12 @@ describe('guard', () => {
     const response = await gateway.post('/v1/messages', ask('Hi'));
     expect(response.status).to.equal(500);
     const logged = gateway.logged.map(({ err }) => String(err)).join();
-    expect(logged).to.include('rule.mjs found').and.include('give { start, end }');
+    expect(logged).to.include('rule.mjs found').and.include('return { start, end }');
   });
 
   it('is refused without a rule', async () => {
     expect(await startPair({ pipeline: guarded({}) }).catch(String)).to.match(
-      /guard.*name one at least, or a module/s,
+      /guard.*name at least one, or a module/s,
     );
   });
 

@@ -34,7 +34,7 @@ describe('an error that breaks the error path', () => {
     status: 500,
     type: 'api_error',
     code: 'internal',
-    message: 'The stage "bad" failed on request req-bad; the log says why.',
+    message: 'The stage "bad" failed on request req-bad; see the log.',
   };
   const id = { 'x-request-id': 'req-bad' };
 
@@ -72,7 +72,7 @@ describe('an error that breaks the error path', () => {
       await startWith(`async (ctx, next) => { ${text}; await next(); }`);
       const { message, ...error } = await errorIn(await shop.under.post('/v1/messages', ask('Hi'), id));
       expect(error).to.deep.equal({ status: 500, type: 'api_error', code: 'internal' });
-      expect(message).to.match(/^The stage "(?:bad|auth)" failed on request req-bad; the log says why\.$/);
+      expect(message).to.match(/^The stage "(?:bad|auth)" failed on request req-bad; see the log\.$/);
       expect(shop.under.logged.filter(({ msg }) => msg === 'The gateway failed.')).to.have.length(1);
       await shop.under.gateway.exchanges.idle();
       expect(shop.under.logged.find(({ msg }) => msg === 'request')).to.include({

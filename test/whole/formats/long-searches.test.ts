@@ -44,7 +44,7 @@ describe('a search of a long request', () => {
       const { response, blockedMs } = await asked(ask(long));
       const error = await errorIn(response);
       expect(error).to.include({ status: 400, code: 'invalid_request' });
-      expect(error.message).to.include('take too long to search for the pattern "slow"');
+      expect(error.message).to.include('for the pattern "slow" of this gateway takes too long');
       expect(callsTo(pair.simulator)).to.have.length(0);
       expect(blockedMs).to.be.below(1500);
       expect(performance.now() - startedMs).to.be.below(30_000);

@@ -53,7 +53,7 @@ describe('formats from outside', () => {
     expect([answer.status, await answer.json()]).to.deep.equal([
       500,
       {
-        error: `The route GET /api/tags of the format "mute" has ended request ${answer.headers.get('x-request-id')} without an answer.`,
+        error: `The route GET /api/tags of the format "mute" ended request ${answer.headers.get('x-request-id')} without an answer.`,
       },
     ]);
   });
@@ -94,7 +94,7 @@ describe('formats from outside', () => {
       expect([method.status, method.headers.get('allow'), await method.json()]).to.deep.equal([
         405,
         'POST, OPTIONS',
-        { error: '/api/chat does not take GET; it takes POST.' },
+        { error: '/api/chat does not accept GET; it accepts POST.' },
       ]);
       const elsewhere = (await (await under.get('/api/chats')).json()) as { error: object };
       expect(elsewhere.error).to.include({ code: 'not_found' });

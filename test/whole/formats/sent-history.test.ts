@@ -46,7 +46,7 @@ describe('the history of a request, as it is sent', () => {
       for (const [path, name] of [[chat, 'messages'], ['/v1/responses', 'input']] as const) {
         const { status, answer } = await send('messages', path, requests[path]);
         expect([status, answer]).to.deep.equal([400, answer]);
-        expect(answer).to.include(`"${name}: must hold a user or assistant message`);
+        expect(answer).to.include(`"${name}: must contain a`);
       }
     }); // prettier-ignore
   });

@@ -56,7 +56,7 @@ const broken: Readonly<Record<string, readonly [was: string, is: string, says: r
   'two slots of one id': [
     'slots:\n',
     'slots:\n  - { id: team-a, upstream: simulator }\n',
-    ['gw.yaml:14:5 slots[1].id: "team-a" is the id of slots[0] at line 13 already; give each slot its own'],
+    ['gw.yaml:14:5 slots[1].id: "team-a" is already the id of slots[0] at line 13; give each slot its own'],
   ],
   'a slot without an account': [
     '    account: { kind: api-key, key: "a key" }\n',

@@ -83,7 +83,7 @@ Restart the gateway for: listen.
     ['an order that cannot work', ['disordered.yaml', 'old.yaml'], /^disordered\.yaml:1:\d+ pipeline\[0\] "/],
     ['a file that is not there', ['gone.yaml', 'old.yaml'], /^gone\.yaml:1:1 the file does not exist/],
     ['one file', ['old.yaml'], /^diff takes two config files, OLD and NEW; see --help\.$/m],
-    ['three files', ['old.yaml', 'new.yaml', 'bad.yaml'], /^"bad\.yaml" is one word too many for diff/],
+    ['three files', ['old.yaml', 'new.yaml', 'bad.yaml'], /^"bad\.yaml" is one argument too many for diff/],
   ] as const)
     it(`ends with 2 for ${what}, and says so on standard error`, async () => {
       const { stdout, stderr, code } = await run(...args);

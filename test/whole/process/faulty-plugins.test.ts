@@ -31,8 +31,8 @@ const keyed = (...names: readonly string[]) => {
 };
 const setsRequest = (value: string) => `async (ctx, next) => { ctx.state.request = ${value}; await next(); }`;
 
-const unanswered = 'The stage "faulty" has ended request req-1 without an answer';
-const unawaited = 'has called next() and did not wait for it; write "await next()" or "return next()"';
+const unanswered = 'The stage "faulty" ended request req-1 without an answer';
+const unawaited = 'called next() without waiting for it; write "await next()" or "return next()"';
 
 const faults: readonly Fault[] = [
   { does: 'throws', made: `() => { throw new Error('mine'); }`, cause: /^mine$/ },
@@ -61,7 +61,7 @@ const faults: readonly Fault[] = [
     does: 'neither calls next nor answers',
     made: `async () => undefined`,
     answer: { status: 500, message: `${unanswered}.` },
-    cause: /^The stage "faulty" has ended request req-1 without an answer\.$/,
+    cause: /^The stage "faulty" ended request req-1 without an answer\.$/,
   },
   {
     does: 'does not wait for next',
@@ -126,7 +126,7 @@ const faults: readonly Fault[] = [
     does: 'intercepts with half a reply',
     keys: 'intercepts: true,',
     made: `{ intercept: async () => ({ status: 200 }) }`,
-    cause: /^intercept gave a reply whose headers/,
+    cause: /^intercept returned a reply whose headers/,
   },
   {
     does: 'leaves a request that is none',
@@ -140,7 +140,7 @@ const faults: readonly Fault[] = [
     keys: keyed('request'),
     made: setsRequest(`{ ...ctx.state.request, messages: 'Hi' }`),
     isStrict: true,
-    cause: /ctx\.state\.request that has a wrong messages/,
+    cause: /ctx\.state\.request that has an invalid messages/,
   },
   {
     does: 'leaves a request that holds itself',
@@ -156,7 +156,7 @@ const faults: readonly Fault[] = [
     keys: keyed('request'),
     made: setsRequest(`{ ...ctx.state.request, messages: [{ role: 'user' }] }`),
     isStrict: true,
-    cause: /has a wrong messages\[0\]/,
+    cause: /has an invalid messages\[0\]/,
   },
   {
     does: 'writes into the request',
@@ -212,7 +212,7 @@ describe('a faulty plugin', () => {
     await shop.start(pipeline, { 'faulty.js': text }, [{}], isStrict ? { GW_STRICT: '1' } : {});
   }
 
-  const failed = { status: 500, message: 'The stage "faulty" failed on request req-1; the log says why.' };
+  const failed = { status: 500, message: 'The stage "faulty" failed on request req-1; see the log.' };
   const line = (message: string) => shop.under.logged.find(({ msg }) => msg === message);
 
   for (const { does, answer = failed, cause, ...fault } of faults)
@@ -302,16 +302,16 @@ describe('a faulty plugin', () => {
     },
     'makes a number of a batch': {
       transform: `() => 5`,
-      cause: /^A transform gave a number in place of a list of events\.$/,
+      cause: /^A transform returned a number instead of a list of events\.$/,
     },
     'has an async transform': {
       transform: `async (batch) => batch`,
-      cause: /^A transform gave a promise in place of a list of events; .*EventStream\.from/,
+      cause: /^A transform returned a promise instead of a list of events; .*EventStream\.from/,
     },
     'gives bare JSON in place of events': {
       transform: `(batch) => batch.map(({ json }) => json)`,
       cause:
-        /^A transform gave a list whose first item is not a ModelEvent; ModelEvent\.of\(…\) makes one\.$/,
+        /^A transform returned a list whose first item is not a ModelEvent; ModelEvent\.of\(…\) makes one\.$/,
     },
     'gives something else in place of an event': {
       transform: `(batch) => [...batch, { nonsense: 1 }]`,
@@ -380,7 +380,7 @@ describe('a faulty plugin', () => {
     expect(await errorIn(await shop.answered(ask('Hi'), id))).to.include(failed);
     const { err, stage } = line('The gateway failed.')!;
     expect(stage).to.equal('faulty');
-    expect((err as Error).message).to.match(/^A transform gave a number in place of a list of events\.$/);
+    expect((err as Error).message).to.match(/^A transform returned a number instead of a list of events\.$/);
   });
 
   it('whose interceptor breaks the stream of its reply is named', async () => {
@@ -438,7 +438,10 @@ describe('a faulty plugin', () => {
       `export default { name: 'faulty', setup() { throw new Error('mine'); } };`,
       'cannot be set up: mine',
     ],
-    'sets up nothing': [`export default { name: 'faulty', setup() {} };`, 'cannot be set up: gave undefined'],
+    'sets up nothing': [
+      `export default { name: 'faulty', setup() {} };`,
+      'cannot be set up: returned undefined',
+    ],
     'throws in start': [
       `export default { name: 'faulty', setup: () => ({ start() { throw new Error('mine'); } }) };`,
       'cannot be started: mine',
@@ -449,7 +452,7 @@ describe('a faulty plugin', () => {
     ],
     'counts under the name of a metric of the gateway': [
       `export default { name: 'faulty', setup: (_, { metrics }) => metrics.counter('gw2api_requests_total', '', []) };`,
-      '"gw2api_requests_total" is a name for metrics of the gateway; begin it with another word than gw2api_',
+      '"gw2api_requests_total" is reserved for metrics of the gateway; use another prefix than gw2api_',
     ],
     'registers a policy under the name of one of the gateway': [
       `export default { name: 'faulty', setup: (_, { policies }) => policies.register('least-loaded', () => () => undefined) };`,

@@ -129,7 +129,7 @@ describe('the first start', () => {
     await symlink('.env', path.join(folder, '.env'));
     const { code, stderr } = await workshop.run({ cwd: folder });
     expect(code).to.equal(2);
-    expect(stderr).to.equal('.env cannot be read (ELOOP); mend it or take it away.\n');
+    expect(stderr).to.equal('.env cannot be read (ELOOP); fix or remove it.\n');
   });
 
   for (const [what, files, way] of [
@@ -177,7 +177,7 @@ describe('the first start with secrets in the environment', () => {
       error: {
         type: 'request_too_large',
         code: 'body_too_large',
-        message: 'The body is larger than 1024 bytes, the most that this gateway takes.',
+        message: 'The body is larger than 1024 bytes, the maximum of this gateway.',
       },
     });
   });

@@ -3,13 +3,13 @@ import { ProcessWorkshop } from '../gateway-process.js';
 import { hanging, yaml } from './hanging-plugins.js';
 
 const isNotSetUp =
-  'gateway.yaml:3:5 pipeline[1] "hangs" has not been set up within 10 s: its setup waits for something that does not come\n';
+  'gateway.yaml:3:5 pipeline[1] "hangs" was not set up within 10 s: its setup waits for something that never happens\n';
 const isNotStarted =
-  'gateway.yaml:3:5 pipeline[1] "hangs" has not started within 10 s: its start waits for something that does not come\n';
+  'gateway.yaml:3:5 pipeline[1] "hangs" did not start within 10 s: its start waits for something that never happens\n';
 const isNotLoaded = (file: string) =>
-  `gateway.yaml:3:5 pipeline[1].use "./${file}" has not loaded within 10 s: an await at the top level of its module does not end\n`;
+  `gateway.yaml:3:5 pipeline[1].use "./${file}" did not load within 10 s: a top-level await of its module does not settle\n`;
 const isNotDisposed =
-  'gateway.yaml:3:5 pipeline[1] "hangs" has not been disposed within 10 s: what it gave to onDispose does not end\n';
+  'gateway.yaml:3:5 pipeline[1] "hangs" was not disposed within 10 s: a callback passed to onDispose does not settle\n';
 
 describe('a process whose plugin hangs', function () {
   this.timeout(90_000);

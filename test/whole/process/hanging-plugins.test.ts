@@ -73,9 +73,9 @@ describe('a reload of a plugin that hangs', () => {
   }
 
   for (const [file, says] of [
-    ['setup.mjs', /pipeline\[0\] \\"hangs\\" has not been set up within 2 s/],
+    ['setup.mjs', /pipeline\[0\] \\"hangs\\" was not set up within 2 s/],
     ['start.mjs', /pipeline\[0\] \\"hangs\\" has not started within 2 s/],
-    ['import.mjs', /pipeline\[0\]\.use \\".\/import\.mjs\\" has not loaded within 2 s/],
+    ['import.mjs', /pipeline\[0\]\.use \\".\/import\.mjs\\" did not load within 2 s/],
   ] as const)
     it(`is refused with its name and line, and the next one is taken: ${file}`, async () => {
       await start(2000);
@@ -99,7 +99,7 @@ describe('a reload of a plugin that hangs', () => {
     await old.retire();
     const line = under.logged.find(({ msg }) => msg === 'A stage could not be disposed.');
     expect(line?.['stage']).to.equal('hangs');
-    expect(line?.['problem']).to.match(/gateway\.yaml:1:\d+ pipeline\[0\] "hangs" has not been disposed/);
+    expect(line?.['problem']).to.match(/gateway\.yaml:1:\d+ pipeline\[0\] "hangs" was not disposed/);
     expect(await reload()).to.include({ status: 200 });
   });
 

@@ -81,7 +81,7 @@ describe('a stage that wraps the call of the model', () => {
   it('is named in the log with its place where it fails, or gives no reply', async () => {
     for (const [intercept, message] of [
       [`() => { throw new TypeError('SECRET'); }`, 'SECRET'],
-      [`async () => ({ status: 200 })`, 'intercept gave a reply whose headers is not an object of texts'],
+      [`async () => ({ status: 200 })`, 'intercept returned a reply whose headers is not an object of texts'],
     ] as const) {
       const under = await start(intercept);
       const { logged, gateway } = under;

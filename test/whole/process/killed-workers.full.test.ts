@@ -79,7 +79,7 @@ describe('workers that are killed time and again under load', function () {
     const response = await fetch(`${url}/admin/slots`, { headers: { 'x-api-key': key } });
     const { data } = (await response.json()) as { data: readonly { in_flight: number; queued: number }[] };
     expect(data.map(({ queued }) => queued)).to.deep.equal([0]);
-    const died = gateway.logged.filter(({ msg }) => msg.startsWith('A worker has died'));
+    const died = gateway.logged.filter(({ msg }) => msg.startsWith('A worker died'));
     expect(died).to.have.length(victims * killsOfEach);
   });
 });

@@ -26,7 +26,7 @@ describe('a stage with a time limit', () => {
     await start(`() => ${never}`, { timeout: '50ms' });
     expect(await errorIn(await post())).to.include({
       status: 500,
-      message: 'The stage "limited" failed on request req-1; the log says why.',
+      message: 'The stage "limited" failed on request req-1; see the log.',
     });
     const [line] = lines('error');
     expect(line).to.include({ ...place, msg: 'The gateway failed.' });
@@ -117,7 +117,7 @@ describe('a stage with a time limit', () => {
     await start(`async (ctx, next) => { await next(); throw new Error('SECRET'); }`, { onError: 'skip' });
     expect(await errorIn(await shop.answered(ask('Hi'), id))).to.include({
       status: 500,
-      message: 'The stage "limited" failed on request req-1; the log says why.',
+      message: 'The stage "limited" failed on request req-1; see the log.',
     });
   });
 
@@ -133,7 +133,7 @@ describe('a stage with a time limit', () => {
       await startWith(`() => ${never}`, { timeout: '50ms' });
       expect(await errorIn(await post())).to.include({
         status: 500,
-        message: 'The stage "limited" failed on request req-1; the log says why.',
+        message: 'The stage "limited" failed on request req-1; see the log.',
       });
       expect(lines('error')[0]).to.include(place);
     });
@@ -225,7 +225,7 @@ describe('a stage with a time limit', () => {
       .start([{ ...auth, onError: 'skip' }, ...entries])
       .catch((thrown: unknown) => thrown);
     const text = error instanceof Error ? error.message : '';
-    const cure = 'requests cannot go on without it; drop its "onError: skip"';
+    const cure = 'requests cannot continue without it; remove its "onError: skip"';
     expect(text).to.include(
       `pipeline[0] "auth" is the first to provide "caller" for generate and count-tokens, which "format-decode" at line 1 needs: ${cure}`,
     );

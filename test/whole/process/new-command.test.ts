@@ -88,10 +88,10 @@ describe('gw2api new', () => {
     [['stage'], 'The name is missing: gw2api new stage NAME.'],
     [
       ['stage', '../x'],
-      '"../x" is not a name: small letters and digits, with hyphens between, such as my-stage.',
+      '"../x" is not a valid name: use lower-case letters, digits and hyphens, such as my-stage.',
     ],
-    [['format', 'chat'], '"chat" is a built-in format; take another name.'],
-    [['stage', 'a', 'b'], '"b" is one word too many for new; see --help.'],
+    [['format', 'chat'], '"chat" is a built-in format; choose another name.'],
+    [['stage', 'a', 'b'], '"b" is one argument too many for new; see --help.'],
   ];
   for (const [args, says] of refusals)
     it(`refuses "${args.join(' ')}" and says what to write`, async () => {

@@ -211,10 +211,10 @@ describe('the routes of a plugin', () => {
     const one = withRoutes(get('/x/:id'), 'one');
     const two = withRoutes(get('/x/y'), 'two');
     expect(await refusal({ 'one.mjs': one, 'two.mjs': two })).to.match(
-      /pipeline\[1\] "two" has GET \/x\/y, which pipeline\[0\] ".\/one.mjs" at line \d+ has too; list one of them$/,
+      /pipeline\[1\] "two" has GET \/x\/y, which pipeline\[0\] ".\/one.mjs" at line \d+ also has; list only one of them$/,
     );
     expect(await refusal({ 'one.mjs': withRoutes(get('/admin/x')) })).to.match(
-      /pipeline\[0\] "reports" has GET \/admin\/x, a path of the gateway itself; give it another one$/,
+      /pipeline\[0\] "reports" has GET \/admin\/x, a path of the gateway itself; use another one$/,
     );
     expect(await refusal({ 'one.mjs': withRoutes(get('{/v1}/responses/:id')) })).to.match(
       /has GET \{\/v1\}\/responses\/:id, which formats\[\d\] "responses" at line \d+ has too/,
@@ -232,7 +232,7 @@ describe('the routes of a plugin', () => {
     ["{ method: 'GET', path: '/x' }", 'the route GET /x has no handle'],
     [
       "{ method: 'GET', path: '/x', auth: 'nobody', handle() {} }",
-      'has the auth "nobody"; there are caller, master, none',
+      'has the unknown auth "nobody"; known: caller, master, none',
     ],
     [
       "{ method: 'GET', path: '/x/:id', page: 'X', handle() {} }",
@@ -245,9 +245,9 @@ describe('the routes of a plugin', () => {
     ["{ method: 'POST', path: '/x', operation: 'generate' }", 'is for "generate" and names no format'],
     [
       "{ method: 'POST', path: '/x', operation: 'usage', handle() {} }",
-      'has the operation "usage"; there are route,',
+      'has the unknown operation "usage"; known: route,',
     ],
-    ["{ method: 'POST', path: '/x', operation: 'generate', format: 'chatt' }", 'there is no format "chatt"'],
+    ["{ method: 'POST', path: '/x', operation: 'generate', format: 'chatt' }", 'unknown format "chatt"'],
   ] as const)
     it(`are refused: ${says}`, async () => {
       const message = await refusal({ 'one.mjs': withRoutes(`[${route}]`) });

@@ -351,7 +351,7 @@ describe('the command line', () => {
 
   for (const [args, says] of [
     [['cheque'], /^"cheque" is not a command; see --help\.\n$/],
-    [['check', 'config.yaml'], /^"config\.yaml" is one word too many for check; see --help\.\n$/],
+    [['check', 'config.yaml'], /^"config\.yaml" is one argument too many for check; see --help\.\n$/],
     [['--confg', 'x'], /^Unknown option '--confg'; see --help\.\n$/],
     [['--config'], /^[^\n]*--config[^\n]*argument missing; see --help\.\n$/],
   ] as const)

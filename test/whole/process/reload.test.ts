@@ -220,7 +220,7 @@ describe('a reload of a config that is bad', () => {
     [
       'a plugin that cannot be set up',
       { pipeline: [...stages({ with: { 'slot-pick': { policy: 'random' } } })] },
-      /"slot-pick" cannot be set up: there is no policy "random"/,
+      /"slot-pick" cannot be set up: unknown policy "random"/,
     ],
   ];
   for (const [what, config, says] of cases)

@@ -35,7 +35,7 @@ describe('the tests of a config', () => {
     await writeIn(folder, 'gateway.test.yaml', testOf('new'));
     expect(await testConfig(file, {}, undefined, 1)).to.deep.equal({
       passed: 0,
-      failures: ['The tests had not ended after 0.001 s.'],
+      failures: ['The tests did not end within 0.001 s.'],
     });
     expect(await testConfig(file, {})).to.deep.equal({ passed: 1, failures: [] });
   });

@@ -86,7 +86,7 @@ describe('several workers', function () {
     await pidsOf(gateway, url);
     const waited = gateway.logged.filter(({ msg }) => msg.includes('is locked by another process'));
     expect(waited).to.have.length(1);
-    expect(gateway.logged.filter(({ msg }) => msg.startsWith('A worker has died'))).to.deep.equal([]);
+    expect(gateway.logged.filter(({ msg }) => msg.startsWith('A worker died'))).to.deep.equal([]);
   });
 
   it('are given up where they die time and again before they serve', async () => {

@@ -62,7 +62,7 @@ describe('the budget of a key', () => {
     const error = await errorIn(answer);
     expect(error).to.include({ status: 429, type: 'rate_limit_error', code: 'budget_exceeded' });
     expect(error.message).to.match(
-      /^The key "ci" has used up its budget of 0.001 USD per day \(0\.\d+ USD so far\); it may go on in 32400 s, at 2026-03-11T00:00:00Z\.$/,
+      /^The key "ci" has used up its budget of 0.001 USD per day \(0\.\d+ USD so far\); it may continue in 32400 s, at 2026-03-11T00:00:00Z\.$/,
     );
     nowMs = Date.parse('2026-03-11T00:00:00Z');
     expect((await send(under, headers)).status).to.equal(200);
@@ -181,7 +181,7 @@ describe('the budget of a key', () => {
     const status = await under.get('/api/panel/status');
     const { notices } = (await status.json()) as { notices: readonly string[] };
     expect(notices).to.deep.equal([
-      'No stage of the pipeline counts budgets, which the key "ci" have: list rate-limit in the pipeline, or remove the budgets.',
+      'No stage of the pipeline enforces the budgets of the key "ci": list rate-limit in the pipeline, or remove the budgets.',
     ]);
   });
 });

@@ -66,7 +66,7 @@ describe('a canary of several workers', () => {
     expect(await caller.change('?canary=50')).to.equal(200);
     for (let round = 0; round < 30 && (await caller.canary())!.state === 'running'; round += 1)
       await caller.marks(40, `round ${round}`);
-    await gateway.line(({ msg }) => msg.startsWith('The canary was given up'));
+    await gateway.line(({ msg }) => msg.startsWith('The canary was rolled back'));
     await replace(1);
     for (let time = 0; time < 3; time += 1)
       expect(new Set(await caller.marks(40, `after ${time}`))).to.deep.equal(new Set(['old']));

@@ -110,7 +110,7 @@ describe('what a key may use', () => {
     expect(await errorIn(await pair.post('/v1/messages', ask('Hi'), headers))).to.include({
       status: 503,
       code: 'no_slot_available',
-      message: 'The policy "by-team" has picked no slot for the model "sonnet-5".',
+      message: 'The policy "by-team" picked no slot for the model "sonnet-5".',
     });
   });
 });

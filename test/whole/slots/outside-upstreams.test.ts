@@ -141,9 +141,9 @@ describe('an upstream and an account from a folder of a team', () => {
 
   const faulty = [
     ['upstream', 'open() { throw new Error("no such region"); }', 'cannot be opened: no such region'],
-    ['upstream', 'open: () => ({})', 'cannot be opened: its open gave no object with generate'],
+    ['upstream', 'open: () => ({})', 'cannot be opened: its open returned no object with generate'],
     ['account', 'open() { throw new Error("no such team"); }', 'cannot be opened: no such team'],
-    ['account', 'open: () => undefined', 'cannot be opened: its open gave no object with authorize'],
+    ['account', 'open: () => undefined', 'cannot be opened: its open returned no object with authorize'],
     ['account', 'check() { throw new Error("oh"); }, open: () => ({})', 'cannot be checked by "faulty": oh'],
   ] as const;
   for (const [part, code, message] of faulty)

@@ -162,7 +162,7 @@ describe('the TLS of a slot', function () {
   for (const [tls, message] of [
     [{ ca: 'none.crt' }, 'slots[0].tls.ca: cannot be read (ENOENT): none.crt'],
     [{ ca: 'own.key' }, 'slots[0].tls.ca: contains no PEM certificate (BEGIN CERTIFICATE)'],
-    [{ cert: 'own.crt' }, 'slots[0].tls: has no key: a certificate and its key go together'],
+    [{ cert: 'own.crt' }, 'slots[0].tls: has no key: a certificate needs its key, and a key its certificate'],
     [{ cert: 'own.crt', key: 'next.key' }, 'slots[0].tls.key: is refused by OpenSSL'],
     [{ verify: false }, 'slots[0].tls.verify'],
   ] as const)

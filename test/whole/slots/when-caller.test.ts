@@ -190,11 +190,11 @@ describe('names of callers', () => {
 
     under = await startGateway(config);
     const expected = [
-      /^config:\d+:\d+ pipeline\[4\]\.when\.caller\[2\]: "gone" matches no key .*issue/,
-      /pipeline\[4\]\.when\.caller\[3\]: "old" matches no key/,
+      /^config:\d+:\d+ pipeline\[4\]\.when\.caller\[2\]: "gone" matches no valid key.*issue/,
+      /pipeline\[4\]\.when\.caller\[3\]: "old" matches no valid key/,
       /pipeline\[4\]\.when\.caller\[4\]: "a:b" does not match the key of this name.*"key_7"/,
       /pipeline\[4\]\.when\.caller\[4\]: "a:b" matches nobody/,
-      /^Give keys other names .*: "master" \(key_1\)\./,
+      /^Some keys have names that belong .*: "master" \(key_1\)\./,
       /^Several keys have the same name: "ci" \(key_[34], key_[34]\)\./,
     ];
     const warnings = () =>

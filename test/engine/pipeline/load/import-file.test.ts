@@ -148,7 +148,7 @@ describe('a plugin by its path', () => {
         const { node } = process.versions;
         const compile = 'npx tsc --ignoreConfig --module nodenext --target es2023 --skipLibCheck mine.ts';
         expect(await faultOf('./mine.ts')).to.equal(
-          `is TypeScript, which Node ${node} does not load: compile it by \`${compile}\` and list mine.js, or run Node 22.18 or later`,
+          `is TypeScript, which Node ${node} does not load: compile it with \`${compile}\` and list mine.js, or run Node 22.18 or later`,
         );
         return;
       }
@@ -161,7 +161,9 @@ describe('a plugin by its path', () => {
 
     it(isStripped ? 'is meant by its name alone' : 'is not meant by its name alone', async () => {
       await workshop.write('mine.ts', 'export default {};');
-      const cure = isStripped ? 'did you mean "mine.ts"?' : 'paths start at the folder of the config file';
+      const cure = isStripped
+        ? 'did you mean "mine.ts"?'
+        : 'paths are relative to the folder of the config file';
       expect(await faultOf('./mine.js')).to.equal(`is not there; ${cure}`);
     });
   });

@@ -73,7 +73,7 @@ describe('the formats of a config', () => {
     await workshop.write('stage.js', 'export default { name: "stage", setup() {} };');
     expect(await problems('formats:\n  - chatt\n  - { use: ./stage.js }')).to.deep.equal([
       'gateway.yaml:2:5 formats[0] "chatt" is neither a built-in nor an installed npm package; did you mean "chat"?',
-      'gateway.yaml:3:7 formats[1].use "./stage.js" must export default a format, but its default is an object with name, setup and not with name, routes, decode and encoder',
+      'gateway.yaml:3:7 formats[1].use "./stage.js" must export default a format, but its default is an object with name, setup instead of name, routes, decode and encoder',
     ]);
   });
 
@@ -85,10 +85,10 @@ describe('the formats of a config', () => {
     const list =
       'formats:\n  - chat\n  - ./mine.js\n  - ./second.js\n  - ./chat.js\n  - ./health.js\n  - ./admin.js';
     expect(await problems(list)).to.deep.equal([
-      'gateway.yaml:4:5 formats[2] "./second.js" has POST {/v1}/mine, which formats[1] "./mine.js" at line 3 has too; list one of them',
-      'gateway.yaml:5:5 formats[3] "./chat.js" has the name "chat" of formats[0] "chat" at line 2; list one of them',
-      'gateway.yaml:6:5 formats[4] "./health.js" has GET /:page, a path of the gateway itself; give it another one',
-      'gateway.yaml:7:5 formats[5] "./admin.js" has POST /admin/mine, a path of the gateway itself; give it another one',
+      'gateway.yaml:4:5 formats[2] "./second.js" has POST {/v1}/mine, which formats[1] "./mine.js" at line 3 also has; list only one of them',
+      'gateway.yaml:5:5 formats[3] "./chat.js" has the same name, "chat", as formats[0] "chat" at line 2; list only one of them',
+      'gateway.yaml:6:5 formats[4] "./health.js" has GET /:page, a path of the gateway itself; use another one',
+      'gateway.yaml:7:5 formats[5] "./admin.js" has POST /admin/mine, a path of the gateway itself; use another one',
     ]);
   });
 
@@ -125,9 +125,9 @@ describe('the formats of a config', () => {
       ],
       [
         { ...call('/mine'), operation: 'usage' },
-        'has /mine for "usage"; there are generate, count-tokens, route',
+        'has /mine for the unknown operation "usage"; known: generate, count-tokens, route',
       ],
-      [{ ...call('/mine'), operation: 'route' }, 'has /mine without a handle, which answers it'],
+      [{ ...call('/mine'), operation: 'route' }, 'has /mine without a handle to answer it'],
     ] as const) {
       const file = `mine-${workshop.logged.push('')}.js`;
       await workshop.write(file, formatText('mine', [route]));

@@ -65,7 +65,7 @@ describe('a plugin of any kind', () => {
   it('must be of its kind', async () => {
     await workshop.write('stage.js', 'export default { name: "stage", setup() {} };');
     expect(await load('./stage.js')).to.equal(
-      'must export default a brush, but its default is an object with name, setup and not with name and width',
+      'must export default a brush, but its default is an object with name, setup instead of name and width',
     );
   });
 

@@ -196,7 +196,7 @@ describe('resolving a plugin', () => {
       what: 'an object without setup',
       use: './mine.js',
       text: 'export default { name: "x", options: {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin, or a function that returns a Koa middleware, but its default is an object with name, options and not with name and setup',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" must export default a plugin, or a function that returns a Koa middleware, but its default is an object with name, options instead of name and setup',
     },
     {
       what: 'keys that are no list',
@@ -208,7 +208,7 @@ describe('resolving a plugin', () => {
       what: 'an operation that there is not',
       use: './mine.js',
       text: 'export default { name: "x", operations: ["generat"], setup() {} };',
-      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has operations with "generat"; there are generate, count-tokens, models, usage, route, other',
+      says: 'gateway.yaml:2:5 pipeline[0].use "./mine.js" has the unknown operation "generat"; known: generate, count-tokens, models, usage, route, other',
     },
     {
       what: 'options that are no schema',
@@ -232,7 +232,7 @@ describe('resolving a plugin', () => {
       what: 'a factory that makes no middleware',
       use: './mine.js',
       text: 'export default () => 5;',
-      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: gave 5; its setup must return a middleware, or an object of middleware, intercept, outermost, applies, start, probe, dispose',
+      says: 'gateway.yaml:2:5 pipeline[0] "./mine.js" cannot be set up: returned 5; its setup must return a middleware, or an object of middleware, intercept, outermost, applies, start, probe, dispose',
     },
     {
       what: 'a setup that throws',
@@ -244,7 +244,7 @@ describe('resolving a plugin', () => {
       what: 'a policy that there is not',
       use: './mine.js',
       text: 'export default { name: "mine", setup(options, host) { host.policies.get("best"); } };',
-      says: 'gateway.yaml:2:5 pipeline[0] "mine" cannot be set up: there is no policy "best"; there are first',
+      says: 'gateway.yaml:2:5 pipeline[0] "mine" cannot be set up: unknown policy "best"; known policies: first',
     },
   ];
   for (const { what, use, text, says } of refusals)

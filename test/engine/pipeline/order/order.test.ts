@@ -92,15 +92,15 @@ describe('the order check', () => {
       rule: 'refuses what provides a key once more, and says so once a stage',
       text: list(...whole.slice(0, 3), 'format-decode', ...whole.slice(3), 'format-encode'),
       says: [
-        'gateway.yaml:5:5 pipeline[3] "format-decode" provides "request", which "format-decode" at line 4 has provided already; keep one of them',
-        'gateway.yaml:11:5 pipeline[9] "format-encode" provides "response", which "format-encode" at line 10 has provided already; keep one of them',
+        'gateway.yaml:5:5 pipeline[3] "format-decode" provides "request", which "format-decode" at line 4 already provides; keep one of them',
+        'gateway.yaml:11:5 pipeline[9] "format-encode" provides "response", which "format-encode" at line 10 already provides; keep one of them',
       ],
     },
     {
       rule: 'wants a plugin that replaces a key to require it',
       text: list('auth', './own-auth.js', ...whole.slice(1)),
       says: [
-        'gateway.yaml:3:5 pipeline[1] "own-auth" provides "caller", which "auth" at line 2 has provided already; keep one of them, or let it require "caller" where it is to replace it',
+        'gateway.yaml:3:5 pipeline[1] "own-auth" provides "caller", which "auth" at line 2 already provides; keep one of them, or let it require "caller" if it is meant to replace it',
       ],
     },
     {
@@ -307,7 +307,7 @@ describe('the order check', () => {
       says: [
         'gateway.yaml:2:5 pipeline[0] "first-pick" needs "request", which "format-decode" provides only at line 6; move it below',
         'gateway.yaml:2:5 pipeline[0] "first-pick" needs "caller", which "auth" provides only at line 4; move it below',
-        'gateway.yaml:8:5 pipeline[5] "slot-pick" provides "picker", which "first-pick" at line 2 has provided already; keep one of them, or let it require "picker" where it is to replace it',
+        'gateway.yaml:8:5 pipeline[5] "slot-pick" provides "picker", which "first-pick" at line 2 already provides; keep one of them, or let it require "picker" if it is meant to replace it',
       ],
     },
     {

@@ -320,7 +320,7 @@ describe('a pipeline', () => {
     await workshop.build(list('./mine.js', './ask.js', ...whole));
     expect(workshop.logged).to.deep.equal(['info: picked {"stage":"ask","pick":2}']);
     expect(await workshop.problems(list('./ask.js', ...whole))).to.deep.equal([
-      'gateway.yaml:2:5 pipeline[0] "ask" cannot be set up: there is no policy "last"; there are first',
+      'gateway.yaml:2:5 pipeline[0] "ask" cannot be set up: unknown policy "last"; known policies: first',
     ]);
   });
 

@@ -65,7 +65,7 @@ describe('a stage of several parts', () => {
       `export default { name: 'fails', setup: () => ({ start() { throw new Error('no such host'); } }) };`,
     );
     expect(await refused('./good.js', './hangs.js', './fails.js')).to.deep.equal([
-      'gateway.yaml:3:5 pipeline[1] "hangs" has not started within 0.5 s: its start waits for something that does not come',
+      'gateway.yaml:3:5 pipeline[1] "hangs" did not start within 0.5 s: its start waits for something that never happens',
       'gateway.yaml:4:5 pipeline[2] "fails" cannot be started: no such host',
     ]);
     expect(workshop.logged.at(-1)).to.equal('info: disposed {"stage":"good"}');
@@ -87,15 +87,15 @@ describe('a stage of several parts', () => {
   });
 
   for (const [made, says] of [
-    ['undefined', 'gave undefined'],
-    ['[]', 'gave a list'],
-    ['{ strat() {} }', 'gave an object with "strat" (did you mean "start"?)'],
-    ['{ start: 5 }', 'gave 5 as "start"'],
+    ['undefined', 'returned undefined'],
+    ['[]', 'returned a list'],
+    ['{ strat() {} }', 'returned an object with "strat" (did you mean "start"?)'],
+    ['{ start: 5 }', 'returned 5 as "start"'],
   ] as const)
     it(`is refused for what it is not: ${made}`, async () => {
       await workshop.write('bad.js', `export default { name: 'bad', setup: () => (${made}) };`);
       const [problem] = await workshop.problems(list('./bad.js', ...whole));
-      expect(problem).to.match(/^gateway.yaml:2:5 pipeline\[0\] "bad" cannot be set up: gave /);
+      expect(problem).to.match(/^gateway.yaml:2:5 pipeline\[0\] "bad" cannot be set up: returned /);
       expect(problem).to.include(`${says}; its setup must return a middleware, or an object of middleware, `);
     });
 });

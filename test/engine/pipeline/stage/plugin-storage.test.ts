@@ -41,14 +41,17 @@ describe("a plugin's storage", () => {
     for (let at = 0; at < 10_000; at += 1) await storage.set(`k${at}`, at);
     await storage.set('k0', 'new');
     const refused = await storage.set('one more', 1).catch((error: Error) => error);
-    expect(refused).to.be.instanceOf(RangeError).with.property('message').that.includes('10000 keys already');
+    expect(refused)
+      .to.be.instanceOf(RangeError)
+      .with.property('message')
+      .that.includes('already has 10000 keys');
   });
 
   for (const [what, key, value, ttlMs, message] of [
-    ['an empty key', '', 1, undefined, 'A key of the storage is 1 to 200'],
-    ['a long key', 'x'.repeat(201), 1, undefined, 'A key of the storage'],
-    ['a control character in a key', 'a\0b', 1, undefined, 'A key of the storage'],
-    ['half a character in a key', 'a\ud800', 1, undefined, 'A key of the storage'],
+    ['an empty key', '', 1, undefined, 'A storage key must have 1 to 200'],
+    ['a long key', 'x'.repeat(201), 1, undefined, 'A storage key'],
+    ['a control character in a key', 'a\0b', 1, undefined, 'A storage key'],
+    ['half a character in a key', 'a\ud800', 1, undefined, 'A storage key'],
     ['no JSON', 'k', undefined, undefined, 'must be JSON'],
     ['a long value', 'k', 'x'.repeat(65_535), undefined, 'at most 65536'],
     ['no lifetime', 'k', 1, 0, 'above 0 ms'],

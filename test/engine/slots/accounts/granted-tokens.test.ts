@@ -172,7 +172,9 @@ describe('the token request', () => {
     const missing = await rejection(generate(kit));
     expect(missing.message).to.include('keyFile ENOENT').and.not.include(folder);
     await writeFile(keyFile, '{"type":"authorized_user"}');
-    expect((await rejection(generate(kit))).message).to.include('keyFile is no key of a service account');
+    expect((await rejection(generate(kit))).message).to.include(
+      'keyFile is not the key of a service account',
+    );
     await writeFile(keyFile, serviceAccountKey(endpoint.url));
     await generate(kit);
     expect(bearers(kit)).to.deep.equal(['Bearer access-1']);

@@ -118,7 +118,7 @@ describe('a policy', () => {
     expect(await rejection(kit.pool.lease(leaseRequest({ policy: none })))).to.include({
       status: 503,
       code: 'no_slot_available',
-      message: 'The policy "none" has picked no slot for the model "sonnet-5".',
+      message: 'The policy "none" picked no slot for the model "sonnet-5".',
     });
   });
 });

@@ -710,7 +710,7 @@ describe('a Chat request', () => {
       [{ messages: [] }, 'messages: must have at least 1 item(s)'],
       [{ messages: [user, { role: 'user', content: 5 }] }, /^messages\[1\]\.content: must be a string/],
       [{ messages: [{ role: 'robot', content: 'x' }] }, /^messages\[0\]\.role: must be one of "system"/],
-      [{ messages: [{ role: 'system', content: ' ' }] }, /^messages: must hold a user or assistant message/],
+      [{ messages: [{ role: 'system', content: ' ' }] }, /^messages: must contain a/],
       [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id: is required'],
       [content({ type: 'text' }), 'messages[0].content[0].text: is required'],
       [

@@ -483,7 +483,7 @@ describe('a Responses request', () => {
     it('is a 404 where there is none, or it is another caller’s', async () => {
       const theirs = await stored('k2');
       const gone =
-        /^Previous response with id 'resp_1' not found\. What it names was not stored, has expired/;
+        /^Previous response with id 'resp_1' not found\. The response it names was not stored, has expired/;
       expect(await missing({ previous_response_id: previousId }, theirs)).to.match(gone);
       expect(await missing({ previous_response_id: previousId })).to.match(gone);
       const named = { input: [{ type: 'item_reference', id: answered.id }] };
@@ -507,7 +507,7 @@ describe('a Responses request', () => {
 
   describe('that cannot be read is refused', () => {
     for (const [input, message] of [
-      [[], /^input: must hold a user or assistant message/],
+      [[], /^input: must contain a/],
       [5, /^input: must be a string or an array/],
       [[5], /^input\[0\]: must be an object/],
       [[{ role: 'robot', content: 'x' }], /^input\[0\]\.role: must be one of "user"/],

@@ -53,7 +53,7 @@ describe('stored items that a request names', () => {
     const context = await contextOf({ a: 100 }, 10_000);
     const input = references(200, 'a');
     expect(await refusal(() => decode({ input }, context))).to.match(
-      /^input\[15\]: makes the request larger than 10000 bytes, .* with the stored items that it names$/,
+      /^input\[15\]: makes the request, with the stored items it names, larger than the maximum of 10000 bytes$/,
     );
     const fitting = await decode({ input: input.slice(0, 15) }, context);
     expect(requestBytes(fitting.request).length).to.be.within(5000, 10_000);
@@ -63,7 +63,7 @@ describe('stored items that a request names', () => {
     const context = await contextOf({ a: 100 }, 10_000);
     const long = { role: 'user', content: 'x'.repeat(9000) };
     expect(await refusal(() => decode({ input: [...references(2, 'a'), long] }, context))).to.match(
-      /^input\[1\]: makes the request larger/,
+      /^input\[1\]: makes the request, with the stored items it names, larger/,
     );
     const body = { previous_response_id: 'resp_a', input: [long, { ...long, content: 'x'.repeat(500) }] };
     expect(await refusal(() => decode(body, context))).to.match(/^previous_response_id: makes the request/);
@@ -81,7 +81,7 @@ describe('stored items that a request names', () => {
     const reads = counted(context.store);
     await decode({ input: references(3, ...names) }, context);
     expect(await refusal(() => decode({ input: references(4, ...names) }, context))).to.match(
-      /^input\[3\]: makes the request larger/,
+      /^input\[3\]: makes the request, with the stored items it names, larger/,
     );
     expect(reads).to.have.length(7);
   });
@@ -100,7 +100,7 @@ describe('stored items that a request names', () => {
     const context = await contextOf({ a: 100, b: 2000, c: 100 }, 10_000);
     const reads = counted(context.store);
     expect(await refusal(() => decode({ input: references(3, 'a', 'b', 'c') }, context))).to.match(
-      /^input\[1\]: makes the request larger/,
+      /^input\[1\]: makes the request, with the stored items it names, larger/,
     );
     expect(reads).to.deep.equal(['resp_a', 'resp_b']);
   });

@@ -152,7 +152,7 @@ describe('the scenarios of the simulator', () => {
     it('are refused by name where there is no such', async () => {
       expect(await refusal(simulator, saying('[[sim:unheard-of]]'))).to.include({
         status: 400,
-        message: 'simulator: there is no scenario "unheard-of"',
+        message: 'simulator: unknown scenario "unheard-of"',
       });
     });
   });

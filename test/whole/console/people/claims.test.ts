@@ -99,7 +99,7 @@ describe('claims of an OpenID login', () => {
     await login({ groups: ['elsewhere'] });
     await login({});
     await login({ groups: [] });
-    const failed = under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect has failed'));
+    const failed = under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect failed'));
     expect(failed.map(({ reason }) => reason)).to.deep.equal([
       'no group with a role, subject "ada": the claim "groups" has 1 group, none of which has a role',
       'no group with a role, subject "ada": neither ID token nor userinfo has the claim "groups"',

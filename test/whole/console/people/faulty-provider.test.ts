@@ -28,7 +28,7 @@ describe('a faulty OpenID provider', () => {
   const finish = async (): Promise<Visited> =>
     browser.visit(`${under.url}/api/panel/oidc/callback?${callbackQuery((await begin()).url)}`);
   const sessions = () => under.gateway.services.store.sessions.list();
-  const failures = () => under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect has failed'));
+  const failures = () => under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect failed'));
 
   it('is none where its answers are valid', async () => {
     expect((await finish()).status).to.equal(200);
@@ -103,7 +103,7 @@ describe('a faulty OpenID provider', () => {
         provider.script.answers = { [path]: answer };
         const page = path.startsWith('/.well-known') ? await begin() : await finish();
         expect(page.status, page.text).to.equal(502);
-        expect(page.text).to.include('no usable answer');
+        expect(page.text).to.include('did not give a usable answer');
         expect(failures()[0]).to.include({ level: 'error' });
         provider.script.answers = {};
         expect((await finish()).status).to.equal(200);

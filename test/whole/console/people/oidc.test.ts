@@ -34,7 +34,7 @@ describe('a login with an OpenID provider', () => {
     const csrf = from.cookie(url, 'gw_csrf') ?? '';
     return new PanelClient(url, { cookie: from.cookies(`${url}/api/panel/x`), 'x-csrf-token': csrf });
   };
-  const oidcLog = () => under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect has failed'));
+  const oidcLog = () => under.logged.filter(({ msg }) => String(msg).includes('OpenID Connect failed'));
 
   it('opens a session as the groups say, whose role is fixed, and says who it is', async () => {
     const page = await signIn(browser, under.url, 'ada');
@@ -138,13 +138,13 @@ describe('a login with an OpenID provider', () => {
     expect(await browser.visit(forged.href)).to.include({ status: 400 });
     const elsewhere = await new CookieBrowser().visit(url);
     expect(elsewhere.status).to.equal(400);
-    expect(elsewhere.text).to.include('was not begun in this browser');
+    expect(elsewhere.text).to.include('was not started in this browser');
     put(browser);
     expect((await browser.visit(url)).status).to.equal(200);
     put(browser);
     const again = await browser.visit(url);
     expect(again.status).to.equal(401);
-    expect(again.text).to.include('it was used already, or has expired');
+    expect(again.text).to.include('it has already been used, or has expired');
     expect(oidcLog()).to.have.length(3);
     expect(JSON.stringify(under.logged)).not.to.include(new URL(url).searchParams.get('code')!);
   });

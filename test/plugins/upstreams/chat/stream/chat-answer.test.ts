@@ -203,13 +203,13 @@ describe('the answer of a Chat server as Messages events', () => {
         '{"choices":[{"index":0,"delta":{"content":"b',
         '{"choices":[{"index":0,"delta":{},"finish_reason":"length",',
       ])
-        expect(() => read(text, lost), lost).to.throw('no JSON');
+        expect(() => read(text, lost), lost).to.throw('not JSON');
     });
 
     it('is an error before it, the second time, and where a tool is called', () => {
       const call = chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{' } }] });
       for (const data of [[bad], [chunk({ content: 'a' }), bad, bad], [chunk({ content: 'a' }), call, bad]])
-        expect(() => read(...data)).to.throw('no JSON');
+        expect(() => read(...data)).to.throw('not JSON');
     });
   });
 
