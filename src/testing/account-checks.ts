@@ -91,7 +91,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   async 'proves a request with headers that can be sent'({ account }) {
     for (const [name, value] of Object.entries(await account.authorize(requestOf()))) {
-      expect(/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name), `"${name}" is no header in small letters`);
+      expect(/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name), `"${name}" is not a lower-case header name`);
       expect(
         typeof value === 'string' && isHeaderValue(value),
         `${name} has a value that no header can hold`,

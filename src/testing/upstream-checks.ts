@@ -111,7 +111,7 @@ const rules: Readonly<Record<string, Rule>> = {
     scenario: 'refusal',
     async check({ upstream, call }) {
       const { failure } = await refused(upstream.generate(call()));
-      expect(failure?.kind === 'status' && failure.status === 429, 'the failure is no status 429');
+      expect(failure?.kind === 'status' && failure.status === 429, 'the failure is not a status 429');
       const headers = failure?.kind === 'status' ? failure.headers : {};
       expect(headers['retry-after'] === '7', 'retry-after is missing');
     },
@@ -185,7 +185,7 @@ async function refused(promise: Promise<unknown>): Promise<GatewayError> {
     (thrown: unknown) => thrown,
   );
   if (isGatewayError(error)) return error;
-  throw new Error(`It threw ${String(error)}, which is no GatewayError.`);
+  throw new Error(`It threw ${String(error)}, which is not a GatewayError.`);
 }
 
 function expect(isKept: boolean, message: string): void {
