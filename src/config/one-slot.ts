@@ -1,4 +1,4 @@
-import { lazy } from '../kit/lazy.js';
+import { lazy } from '../kit/once.js';
 import { compileCheck } from '../plugin/format/index.js';
 import { Type } from '../plugin/index.js';
 import type { SchemaError } from '../plugin/upstream/index.js';

@@ -1,4 +1,4 @@
-import { lazy } from '../kit/lazy.js';
+import { lazy } from '../kit/once.js';
 import type { Operators } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { adminCaller, requireAdminScope, type AdminCaller } from './access/admin-caller.js';

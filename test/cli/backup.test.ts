@@ -128,7 +128,7 @@ describe('gw2api backup and restore', function () {
       ['half.db', /damaged|cannot be/],
       ['text.db', /not a SQLite file/],
       ['newer.db', /newer version of gw2api \(it has "9999-later"\)/],
-      ['missing.db', /missing\.db cannot be restored: the file does not exist/],
+      ['missing.db', /missing\.db cannot be restored: the file or folder does not exist/],
     ] as const) {
       const { code, stderr } = await run('restore', name);
       expect(stderr).to.match(why);

@@ -135,7 +135,7 @@ describe('gw2api doctor', function () {
   it('names a file where the folder of the store should be', async () => {
     await writeFile(path.join(cwd, 'data'), '');
     const { text } = (await ask()).of('disk')!;
-    expect(text).to.match(/\/data cannot be made: \S+\/data is a file$/);
+    expect(text).to.match(/\/data cannot be created: \S+\/data is a file$/);
   });
 
   it('warns of an open .env and of weak keys', async () => {

@@ -132,7 +132,7 @@ describe('gw2api init', function () {
     const text = `# mine\npipeline: ${stages} # all of them\nslots: [{ id: a, upstream: simulator }]\nstore: memory\n`;
     const folder = await workshop.folder({ 'config/gateway.yaml': text });
     const added = await init({ provider: 'ollama', folder, add: true, 'no-test': true }, {}, undefined);
-    expect(added.text).to.include('"a" takes any model');
+    expect(added.text).to.include('"a" accepts any model');
     const file = path.join(folder, 'config/gateway.yaml');
     expect(await readFile(file, 'utf8'))
       .to.match(/^# mine\n/)
@@ -155,7 +155,7 @@ describe('gw2api init', function () {
         { provider: 'azure', set: ['region=x'] },
         /--set takes NAME=VALUE; azure-openai has resource, not "region"/,
       ],
-      [{ provider: 'azure', set: ['resource=a b'] }, /--set resource: must be a text of one line/],
+      [{ provider: 'azure', set: ['resource=a b'] }, /--set resource: must be one line without spaces/],
       [{ provider: 'azure', model: ['a b'] }, /--model: "a b" is not the name of a model/],
       [{ provider: 'openai', 'base-url': 'api.openai.com' }, /--base-url takes an address/],
     ];

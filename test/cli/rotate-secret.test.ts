@@ -48,7 +48,7 @@ describe('gw2api rotate-secret', function () {
 
     const first = await rotate(workshop, folder);
     expect(first.stdout).to.match(
-      /15 encrypted anew, 20 now under the new key, 1 not\n.*3000-10-foreign.gwrec: Neither GW_SECRET_KEY nor/,
+      /15 re-encrypted, 20 now under the new key, 1 not\n.*3000-10-foreign.gwrec: Neither GW_SECRET_KEY nor/,
     );
     expect(first.code).to.equal(1);
     for (const [at, name] of names.entries()) {
@@ -123,7 +123,7 @@ function itRotates(
     await load.more(10);
     expect(await load.end()).to.deep.equal([]);
     const again = await workshop[way]({ args, env, cwd: folder });
-    expect(again.stdout).to.include(`0 encrypted anew, ${slotIds.length + 2} now`);
+    expect(again.stdout).to.include(`0 re-encrypted, ${slotIds.length + 2} now`);
 
     await under.close();
     await readsAll(place.where, { secretKey: newKey });
@@ -146,7 +146,7 @@ function itRotates(
     await late.close();
     const second = await rotate(workshop, folder);
     expect(second.code, second.stdout + second.stderr).to.equal(0);
-    expect(second.stdout).to.include(`1 encrypted anew, ${few.length} now`);
+    expect(second.stdout).to.include(`1 re-encrypted, ${few.length} now`);
     await readsAll(place.where, { secretKey: newKey }, few);
   });
 

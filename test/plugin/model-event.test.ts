@@ -48,7 +48,7 @@ describe('the value of an event', () => {
     });
 
   it('is refused where it is called something else than it says', () => {
-    expect(() => parse('ping', { type: 'message_stop' })).to.throw('whose "type" is not');
+    expect(() => parse('ping', { type: 'message_stop' })).to.throw('with an invalid "type"');
   });
 
   it('is refused with a count that is more than any number', () => {

@@ -12,7 +12,7 @@ export async function newConfig(slot: FilledSlot, port: number): Promise<string>
     )
     .replace(/^ {2}port: \d+/m, `  port: ${port}`)
     .replace(
-      /^# One upstream account a slot\.[^]*?(?=^models:)/m,
+      /^# One upstream account per slot\.[^]*?(?=^models:)/m,
       () => `${slotsComment}\nslots:\n${indented(slot.text)}\n`,
     );
 }

@@ -123,7 +123,7 @@ function telemetryErrors(raw: Raw<typeof fields>, { env }: SettingContext): read
       `needs ${address} in ${broken}`,
     ),
     ...wrong.flatMap(([name]) =>
-      errorIf(true, ['headers', name], 'must be a header with a value of one line'),
+      errorIf(true, ['headers', name], 'must be a header with a single-line value'),
     ),
     ...errorIf(timeout !== undefined && durationMs(timeout) === 0, ['timeout'], 'must be longer than 0s'),
   ];

@@ -1,4 +1,4 @@
-import { lazy } from '../../kit/lazy.js';
+import { lazy } from '../../kit/once.js';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -62,7 +62,7 @@ const name = 'gw_start';
       await (await openStore(settings(name), { log: quiet })).close();
       await onServer(`grant select on all tables in schema public to ${name}`, name);
       expect(await refusalOf(settings(name, name))).to.match(
-        /lets "NAME" not read and write the table "bindings"; grant/,
+        /does not let "NAME" read and write the table "bindings"; grant/,
       );
       await onServer(`grant insert, update, delete on all tables in schema public to ${name}`, name);
       expect(await refusalOf(settings(name, name))).to.equal('it was opened');

@@ -147,6 +147,6 @@ describe('the idle timeout of console sessions', () => {
   it('is a minute or more, and off without being set', async () => {
     const start = (sessionIdleTimeout: string) => startGateway({ slots, panel: { sessionIdleTimeout } });
     const problem = await start('59s').catch((error: unknown) => String(error));
-    expect(problem).to.match(/panel\.sessionIdleTimeout: must be 0s (no limit) or at least 1m, not "59s"/);
+    expect(problem).to.match(/panel\.sessionIdleTimeout: must be 0s \(no limit\) or at least 1m, not "59s"/);
   });
 });

@@ -214,7 +214,7 @@ describe('/api/panel/requests and /usage', () => {
     ['cause=bad luck', 'cause: must be one of'],
     ['format=xml', 'format: must be one of "messages"'],
     ['from=2026-01-01&to=2026-03-01&step=1d&by=key&slot=a', 'from: these filters count request by request'],
-    ['from=2026-01-01&to=2026-03-01&step=1d&status=400', 'at most 31 days'],
+    ['from=2026-01-01&to=2026-03-01&step=1d&status=400', 'limited to 31 days'],
     ['step=5', 'step: must be a duration'],
     ['step=0s', 'step: must be at least "1s"'],
     ['step=1s', 'step: makes 86400 buckets'],

@@ -143,7 +143,7 @@ describe('a recorded stream through the gateway', function () {
   it('in which a service began anew after content is an error, never an answer of two halves', async () => {
     const { event, data } = sentEvents(await streamed(full, 'messages', spliced)).at(-1)!;
     expect(event).to.equal('error');
-    expect(JSON.parse(data)).to.have.nested.property('error.message').that.includes('began');
+    expect(JSON.parse(data)).to.have.nested.property('error.message').that.includes('restarted');
     for (const format of formatNames) {
       const { response, body } = await whole(full, format, spliced);
       expect(response.status, format).to.equal(502);

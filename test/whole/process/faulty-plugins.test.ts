@@ -67,13 +67,13 @@ const faults: readonly Fault[] = [
     does: 'does not wait for next',
     made: `(ctx, next) => { next().catch(() => undefined); }`,
     answer: { status: 500, message: `${unanswered}: it ${unawaited}.` },
-    cause: /did not wait for it/,
+    cause: /without waiting for it/,
   },
   {
     does: 'lacks an await in an async function',
     made: `async (ctx, next) => { next().catch(() => undefined); ctx.state.log.info({}, 'on'); }`,
     answer: { status: 500, message: `${unanswered}: it ${unawaited}.` },
-    cause: /did not wait for it/,
+    cause: /without waiting for it/,
   },
   {
     does: 'loses the error of what is below it',
@@ -120,7 +120,7 @@ const faults: readonly Fault[] = [
     does: 'intercepts with no reply',
     keys: 'intercepts: true,',
     made: `{ intercept: async () => undefined }`,
-    cause: /^intercept gave undefined in place of a reply/,
+    cause: /^intercept returned undefined instead of a reply/,
   },
   {
     does: 'intercepts with half a reply',
@@ -169,13 +169,13 @@ const faults: readonly Fault[] = [
     does: 'sets a key that it has not declared',
     made: setsRequest(`{}`),
     isStrict: true,
-    cause: /sets ctx\.state\.request, which it has not declared; add "request" to its provides/,
+    cause: /sets ctx\.state\.request, which it does not declare; add "request" to its provides/,
   },
   {
     does: 'reads a key that it has not declared',
     made: `(ctx, next) => { ctx.state.caller.name; return next(); }`,
     isStrict: true,
-    cause: /reads ctx\.state\.caller, which it has not declared; add "caller" to its requires/,
+    cause: /reads ctx\.state\.caller, which it does not declare; add "caller" to its requires/,
   },
   {
     does: 'takes the caller away',
@@ -189,7 +189,7 @@ const faults: readonly Fault[] = [
     keys: keyed('caller'),
     made: `(ctx, next) => { delete ctx.state.caller; return next(); }`,
     isStrict: true,
-    cause: /^The stage "faulty" provides "caller", and has left none\.$/,
+    cause: /^The stage "faulty" provides "caller", but left none\.$/,
   },
   {
     does: 'freezes the state',
@@ -316,12 +316,12 @@ describe('a faulty plugin', () => {
     'gives something else in place of an event': {
       transform: `(batch) => [...batch, { nonsense: 1 }]`,
       isStrict: true,
-      cause: /^The stage gave \{"nonsense":1\} among its events; ModelEvent\.of\(…\) makes one\.$/,
+      cause: /^The stage returned \{"nonsense":1\} among its events; ModelEvent\.of\(…\) makes one\.$/,
     },
     'makes an event of something else': {
       transform: `(batch) => batch.map(() => ModelEvent.of({ nonsense: 1 }))`,
       isStrict: true,
-      cause: /^The stage gave \{"nonsense":1\} among its events/,
+      cause: /^The stage returned \{"nonsense":1\} among its events/,
     },
     'forgets to return its events': {
       transform: `(batch) => { batch.map((event) => event); }`,

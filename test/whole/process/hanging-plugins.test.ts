@@ -74,7 +74,7 @@ describe('a reload of a plugin that hangs', () => {
 
   for (const [file, says] of [
     ['setup.mjs', /pipeline\[0\] \\"hangs\\" was not set up within 2 s/],
-    ['start.mjs', /pipeline\[0\] \\"hangs\\" has not started within 2 s/],
+    ['start.mjs', /pipeline\[0\] \\"hangs\\" did not start within 2 s/],
     ['import.mjs', /pipeline\[0\]\.use \\".\/import\.mjs\\" did not load within 2 s/],
   ] as const)
     it(`is refused with its name and line, and the next one is taken: ${file}`, async () => {

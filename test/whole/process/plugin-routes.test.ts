@@ -217,7 +217,7 @@ describe('the routes of a plugin', () => {
       /pipeline\[0\] "reports" has GET \/admin\/x, a path of the gateway itself; use another one$/,
     );
     expect(await refusal({ 'one.mjs': withRoutes(get('{/v1}/responses/:id')) })).to.match(
-      /has GET \{\/v1\}\/responses\/:id, which formats\[\d\] "responses" at line \d+ has too/,
+      /has GET \{\/v1\}\/responses\/:id, which formats\[\d\] "responses" at line \d+ also has;/,
     );
     const twice = withRoutes(`[...${get('/x')}, ...${get('/x')}]`);
     expect(await refusal({ 'one.mjs': twice })).to.match(/"reports" has GET \/x twice$/);
@@ -242,7 +242,7 @@ describe('the routes of a plugin', () => {
       "{ method: 'GET', path: '/x', page: '', handle() {} }",
       'has a page whose title is not 1 to 40 characters',
     ],
-    ["{ method: 'POST', path: '/x', operation: 'generate' }", 'is for "generate" and names no format'],
+    ["{ method: 'POST', path: '/x', operation: 'generate' }", 'is for "generate" but names no format'],
     [
       "{ method: 'POST', path: '/x', operation: 'usage', handle() {} }",
       'has the unknown operation "usage"; known: route,',

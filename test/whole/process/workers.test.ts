@@ -129,6 +129,6 @@ describe('several workers', function () {
     expect([code, stderr]).to.deep.equal([0, '']);
     const told = gateway.logged.slice(before).map(({ msg }) => msg);
     expect(told.filter((msg) => msg.includes('Waiting for requests to finish'))).to.have.length(2);
-    expect(told.filter((msg) => msg.includes('has died'))).to.deep.equal([]);
+    expect(told.filter((msg) => msg.includes('A worker died'))).to.deep.equal([]);
   });
 });

@@ -221,7 +221,7 @@ describe('error texts of failed requests', () => {
     const caller = await issueKey(under, 'f00dcafe1234');
     serve = says(`no ${accountKey}, ${encodeURIComponent(caller)} or Bearer abcdef123456 here`, 500);
     await send({}, { 'x-api-key': caller });
-    const warned = under.logged.filter(({ msg }) => String(msg).includes('has answered with an error'));
+    const warned = under.logged.filter(({ msg }) => String(msg).includes(' answered with an error'));
     expect(warned).to.have.length(1);
     expect(warned[0]!['msg']).to.match(/: no \*\*\*, \*\*\* or Bearer \*\*\* here$/);
   });

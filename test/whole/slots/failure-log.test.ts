@@ -20,7 +20,7 @@ describe('the log of a request that its upstreams have failed', () => {
     const attempts = Number(answer.headers.get('x-gw-attempts'));
     expect(line).to.include({ slot: 'a', code: 'overloaded_error', status: answer.status, attempts });
     expect(line!['msg']).to.equal(
-      `Slot "a" has answered with an error, and the caller gets ${answer.status} after ${attempts} calls. overloaded_error: Overloaded`,
+      `Slot "a" answered with an error, and the caller gets ${answer.status} after ${attempts} calls. overloaded_error: Overloaded`,
     );
   });
 
@@ -30,7 +30,7 @@ describe('the log of a request that its upstreams have failed', () => {
     await answer.text();
     const [line] = warnings();
     expect(line!['msg']).to.match(
-      /^Slot "a" has answered with an error, and the started answer ends with it\. \w+: /,
+      /^Slot "a" answered with an error, and the started answer ends with it\. \w+: /,
     );
   });
 });

@@ -48,7 +48,7 @@ describe('an account that its provider refuses', () => {
     const response = await under.post('/v1/messages', ask('Hello!'));
     await response.text();
     expect(response.headers.get('x-gw-slot')).to.equal('a');
-    const line = under.logged.find(({ msg }) => String(msg).includes('has answered with an error'));
+    const line = under.logged.find(({ msg }) => String(msg).includes(' answered with an error'));
     expect(line).to.include({ slot: 'a', status: 503 });
     expect(line!['msg']).to.include(words);
     expect((await requestLines(under)).at(-1)).to.include({ status: 503, code: 'no_slot_available' });
