@@ -30,7 +30,7 @@ export function createPage(folder = new URL('./web/', import.meta.url), basePath
   };
 }
 
-/** Makes the page for a path that the gateway is below, and keeps the last one; its assets find each other. */
+/** Makes the page for the base path of the gateway, and caches the last one; its assets import each other by relative paths. */
 function pagesBelow() {
   let made: { readonly basePath: string; readonly page: Promise<PageFile> } | undefined;
   return (basePath: string, built: PageFile | undefined): PageFile | Promise<PageFile> | undefined => {

@@ -16,7 +16,7 @@ export interface Placed extends CanaryPlace {
 export class CanaryPlaces {
   readonly #services: Services;
   readonly #places = new WeakMap<CoreContext, Placed>();
-  /** Names of WebSockets, each of which is a session where its requests name none. */
+  /** Names of WebSockets; each is the session of requests that name none. */
   readonly #sockets = new WeakMap<object, string>();
 
   constructor(services: Services) {

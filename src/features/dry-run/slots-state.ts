@@ -3,7 +3,7 @@ import type { Live } from '../../plugin/core.js';
 import type { WholeStore } from '../../state/store/contract/store.js';
 import type { SlotsState } from '../../engine/slots/snapshot.js';
 
-/** Live state in memory, in which the slots are as given: what is in use is in use by another instance. */
+/** Live state in memory with the given slots; permits in use are held by another instance. */
 export function liveWith({ shared, inFlight }: SlotsState, now: () => number): Live {
   const hub = new MemoryHub({ now });
   const [live, others] = [hub.connect(), hub.connect()];

@@ -106,7 +106,7 @@ const maxWaiting = 1000;
 /** Queue of the rows that a reader has not received yet. */
 class Tail {
   readonly #rows: LedgerRow[] = [];
-  /** Ends it where its reader may not read on. */
+  /** Checks the session of the reader, and ends the stream if it is over. */
   readonly review: () => void;
   #wake: () => void = () => undefined;
   #reason: string | undefined;

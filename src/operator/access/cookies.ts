@@ -18,7 +18,7 @@ export function cookieName(name: string, { path, isSecure }: CookiePlace): strin
   return `${path === '/' ? '__Host-' : '__Secure-'}${name}`;
 }
 
-/** Value of a cookie; undefined without one. A name without its prefix is taken only where https is not known of. */
+/** Value of a cookie; undefined without one. A name without its prefix is accepted only if the request did not use https. */
 export function readCookie(ctx: OperatorContext, name: string, place: CookiePlace): string | undefined {
   const secured = ctx.cookies.get(cookieName(name, { ...place, isSecure: true }));
   return secured || (place.isSecure ? undefined : ctx.cookies.get(name)) || undefined;

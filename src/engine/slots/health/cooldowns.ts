@@ -256,7 +256,7 @@ function concerns({ model: own }: Pick<CoolDown, 'model'>, model: string | undef
   return own === undefined || own === model;
 }
 
-/** True for a message about the period that is known, of which only the check has moved. */
+/** True for a message about the current period that changes only the time of its check. */
 function isSame(known: CoolDown, { untilMs, doubled }: CoolDownMessage): boolean {
   return known.doubled === doubled && Math.abs(known.untilMs - untilMs) <= clockToleranceMs;
 }

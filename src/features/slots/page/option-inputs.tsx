@@ -6,7 +6,7 @@ import { pathOf, type PartProps } from './slot-draft.js';
 
 interface OptionInputsProps extends PartProps {
   readonly fields: readonly SlotField[];
-  /** Secrets that are stored already stay as they are where their inputs stay empty. */
+  /** Stored secrets are kept while their inputs are empty. */
   readonly keepsSecrets: boolean;
   /** Label of those that nothing requires, which are folded away. */
   readonly others: string;

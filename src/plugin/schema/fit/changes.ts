@@ -10,7 +10,7 @@ export class Changes {
     this.#keywords.add(keyword);
   }
 
-  /** A constraint that the receiver is not told, or told in words alone. */
+  /** A constraint that is left out of the schema, or is only in its description. */
   lose(keyword: string): void {
     this.#keywords.add(keyword);
     this.#keepsMeaning = false;

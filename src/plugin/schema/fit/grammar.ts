@@ -23,7 +23,7 @@ export function fitGrammar(root: Schema, changes: Changes): Schema {
   return fit(root, 1, 0);
 }
 
-/** Leaves out all keywords that a grammar may fail at. */
+/** Removes all keywords that a grammar compiler may reject. */
 export function fitMinimalGrammar(root: Schema, changes: Changes): Schema {
   const fit = (schema: Schema, depth: number): Schema => {
     const kept = leaveOut(schema, [...never, ...bounds], changes);

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables/tables.js';
 
-/** Writes only the columns that differ: of two changes at once, the one must not undo what the other has done. */
+/** Writes only the columns that differ, so that concurrent changes do not overwrite each other. */
 export async function writeChanges<Table extends 'keys' | 'teams'>(
   db: Kysely<Tables>,
   table: Table,
