@@ -121,14 +121,15 @@ describe('several workers', function () {
   it('finish what they have begun on SIGTERM, and end in exit code 0', async () => {
     const streams = await startStreams(upstream, url, { model: 'sonnet-5-5' });
     const before = gateway.logged.length;
+    const told = () => gateway.logged.slice(before).map(({ msg }) => msg);
+    const waiting = () => told().filter((msg) => msg.includes('Waiting for requests to finish'));
     gateway.signal('SIGTERM');
-    await gateway.log('Waiting for requests to finish.');
+    await gateway.line(() => waiting().length === 2, 'that both workers wait');
     for (const { answer } of streams) answer.finish();
     for (const { stream } of streams) expect(await stream.text()).to.include('message_stop');
     const { code, stderr } = await gateway.ended;
     expect([code, stderr]).to.deep.equal([0, '']);
-    const told = gateway.logged.slice(before).map(({ msg }) => msg);
-    expect(told.filter((msg) => msg.includes('Waiting for requests to finish'))).to.have.length(2);
-    expect(told.filter((msg) => msg.includes('A worker died'))).to.deep.equal([]);
+    expect(waiting()).to.have.length(2);
+    expect(told().filter((msg) => msg.includes('A worker died'))).to.deep.equal([]);
   });
 });
