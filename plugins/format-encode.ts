@@ -63,8 +63,7 @@ export default definePlugin({
           default: '256mb',
           description: 'Limit for all responses of a key, including their input.',
         }),
-        /** Max responses of a key. */
-        maxCount: Type.Integer({ minimum: 1, default: 10_000 }),
+        maxCount: Type.Integer({ minimum: 1, default: 10_000, description: 'Max responses of a key.' }),
         maxEach: Size({
           default: '32mb',
           description:

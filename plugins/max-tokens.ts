@@ -11,8 +11,12 @@ export default definePlugin({
   requires: ['request'],
   provides: ['request', 'additions'],
   options: Type.Object({
-    /** Max output tokens of any request, thinking included. */
-    cap: Type.Integer({ minimum: 1, maximum: 128_000, default: 128_000 }),
+    cap: Type.Integer({
+      minimum: 1,
+      maximum: 128_000,
+      default: 128_000,
+      description: 'Max output tokens of any request, thinking included.',
+    }),
   }),
   setup({ cap }, host) {
     host.announce({ max_tokens: cap });

@@ -16,8 +16,7 @@ import { SearchTime, type SearchTurn } from './shared/search-time.js';
 const Globs = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
 
 const RouteOption = Type.Object({
-  /** Catalog id, or another name that a slot serves. */
-  to: Type.String({ minLength: 1 }),
+  to: Type.String({ minLength: 1, description: 'Catalog id, or another name that a slot serves.' }),
   model: Type.Optional({ ...Globs, description: 'Catalog ids of the asked model; * is any text.' }),
   header: Type.Optional(
     Type.Record(Type.String(), Globs, {
@@ -30,8 +29,7 @@ const RouteOption = Type.Object({
       description: 'The prompt in estimated tokens (a quarter of its bytes): system, tools and messages.',
     }),
   ),
-  /** Max estimated tokens of the prompt. */
-  maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  maxTokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Max estimated tokens of the prompt.' })),
   pattern: Type.Optional(
     Type.String({
       minLength: 1,
@@ -50,8 +48,11 @@ export default definePlugin({
   keepsPrefix: false,
   operations: ['generate', 'count-tokens'],
   options: Type.Object({
-    /** Tried in order; every condition of a route must hold. A request that none matches keeps its model. */
-    routes: Type.Array(RouteOption, { minItems: 1 }),
+    routes: Type.Array(RouteOption, {
+      minItems: 1,
+      description:
+        'Tried in order; every condition of a route must hold. A request that none matches keeps its model.',
+    }),
   }),
   setup({ routes }, host) {
     const idOf = (name: string): string => (host.models.find(name) ? host.models.idOf(name) : name);
