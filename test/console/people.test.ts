@@ -149,7 +149,7 @@ describe('people in a browser', function () {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('button', { name: 'End the session of vera@example.com' }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click();
-    await page.getByText('The session of vera@example.com has ended.').waitFor();
+    await page.getByText('The session of vera@example.com was ended.').waitFor();
     await page.getByRole('button', { name: 'End all others' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click();
     await page.getByText('sessions have ended.').waitFor();
