@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { platform } from 'node:os';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
+import { eventually } from '../../eventually.js';
 import { openEgress } from '#src/engine/transport/connections.js';
 import { aCall, collect, Kit, later } from './upstream-kit.js';
 
@@ -42,7 +43,8 @@ describe('idle connections to an upstream', () => {
     });
     const leaving = new AbortController();
     const { events } = await (await kit.open(url)).generate(aCall({ signal: leaving.signal }));
-    const probe = await probeOf(port);
+    let probe: number | undefined;
+    await eventually(async () => (probe = await probeOf(port)) !== undefined); // after the timer of an acknowledgement
     leaving.abort();
     await collect(events);
     expect(probe).to.be.above(0).and.at.most(10);
