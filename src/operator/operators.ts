@@ -68,7 +68,7 @@ function adminApi(
     async middleware(ctx, next) {
       if (!isAdminPath(ctx.path)) return next();
       loaded ??= await load();
-      await loaded.table.middleware()(ctx, async () => {
+      await loaded.table.middleware(ctx, async () => {
         await authenticate(ctx);
         await next();
       });
@@ -107,7 +107,7 @@ async function answerConsole(
   ctx.set('x-content-type-options', 'nosniff');
   const operatorContext = ctx as unknown as OperatorContext; // a wider view of the same
   try {
-    await table.middleware()(ctx, async () => {
+    await table.middleware(ctx, async () => {
       if (ctx.method !== 'OPTIONS') await authenticate(operatorContext);
       refuseUnrouted(ctx, allowedMethods([table], ctx.path));
     });

@@ -71,26 +71,17 @@ type RequestFields = {
 
 const shownFields: readonly ShownField[] = fields
   .filter(([name]) => !hidden.some((other) => other === name))
-  .map(
-    ([
-      name,
-      {
-        columns: [column = ''],
-        schema,
-        isOptional,
-      },
-    ]) => {
-      if (name in shownOtherwise) return shownOtherwise[name as keyof typeof shownOtherwise]; // one of its keys
-      return shown(column, isOptional ? Nullable(schema) : schema, (row) => row[name] ?? null);
-    },
-  );
+  .map(([name, { columns: names, schema, isOptional }]) => {
+    if (name in shownOtherwise) return shownOtherwise[name as keyof typeof shownOtherwise]; // one of its keys
+    return shown(names[0] ?? '', isOptional ? Nullable(schema) : schema, (row) => row[name] ?? null);
+  });
 
 /** Schemas of the fields of a report. */
 export const requestFields = Object.fromEntries(
   shownFields.map(({ name, schema }) => [name, schema]),
 ) as RequestFields; // as `shownFields` has them
 
-/** What a report shows of a row. */
+/** Report of a row, by the names of its fields. */
 export function shownOf(row: LedgerRow, nameOf: NameOf): Record<string, unknown> {
   const report: Record<string, unknown> = {};
   for (const { name, of } of shownFields) report[name] = of(row, nameOf);

@@ -12,7 +12,7 @@ export interface Streams {
 export interface Answer {
   readonly value: string;
   readonly label: string;
-  /** What may be typed for it. */
+  /** Texts that choose it when typed. */
   readonly names: readonly string[];
 }
 
@@ -61,7 +61,7 @@ function isOne(chosen: unknown): string | undefined {
   return chosen === undefined ? 'That is not in the list.' : undefined;
 }
 
-/** Programs that type for a person end a line with a line feed. */
+/** Takes a line feed for Return: programs that type for a person send it. */
 function lineFeedAsReturn(_: unknown, key: { name?: string } | undefined): void {
   if (key?.name === 'enter') key.name = 'return';
 }

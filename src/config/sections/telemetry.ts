@@ -74,7 +74,7 @@ export const telemetry = {
   }),
 };
 
-/** Where and how spans are exported. */
+/** Destination and form of exported spans. */
 export interface ExportSettings {
   readonly endpoint: OtlpEndpoint;
   readonly headers: Readonly<Record<string, string>>;

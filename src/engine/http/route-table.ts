@@ -19,6 +19,8 @@ export interface RouteLookup {
 export class RouteTable<State extends object> implements RouteLookup {
   readonly #router = new Router<State, object>();
   readonly #routes: (PathRoute & { readonly pattern: RegExp })[] = [];
+  /** Answers a request that has a route, those that are added later included. */
+  readonly middleware = this.#router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
 
   add(method: RoutePath['method'], path: string, middleware: RouterMiddleware<State, object>): void {
     this.#router[verbs[method]](path, middleware);
@@ -32,10 +34,6 @@ export class RouteTable<State extends object> implements RouteLookup {
 
   at(path: string): readonly PathRoute[] {
     return this.#routes.filter(({ pattern }) => pattern.test(path));
-  }
-
-  middleware(): CoreMiddleware {
-    return this.#router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
   }
 }
 

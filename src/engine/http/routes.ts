@@ -53,8 +53,8 @@ export function createRoutes(serving: RouteContext, { webSockets = true } = {}):
     table.add(route.method, route.path, stageRoute(serving, format, route));
   }
   addCatalogRoutes(others, serving);
-  const call = calls.middleware();
-  const other = others.middleware();
+  const call = calls.middleware;
+  const other = others.middleware;
   const tables = [calls, others];
   const formatOf = (path: string) =>
     routesAt(tables, path).flatMap((route) => owners.get(route.path) ?? [])[0];

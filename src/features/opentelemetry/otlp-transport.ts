@@ -4,6 +4,7 @@ import type { ExportResponse, IExporterTransport } from '@opentelemetry/otlp-exp
 import { request, type Dispatcher } from 'undici';
 import { limited, sleep } from '../../kit/clock.js';
 import type { Clock } from '../../plugin/index.js';
+import { collectBytes } from '../../plugin/raw/index.js';
 
 interface TransportOptions {
   readonly url: string;
@@ -99,20 +100,10 @@ function retryAfterOf(header: string | string[] | undefined, nowMs: number): num
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Bytes of an answer; undefined where it is too long or does not end: the status has told if the spans were taken. */
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      length += chunk.length;
-      if (length > maxAnswerBytes) return undefined;
-      chunks.push(chunk);
-    }
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(chunks);
+/** Bytes of an answer; undefined if it is too long or breaks off: the status has told if the spans were taken. */
+function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
+  return collectBytes(body, maxAnswerBytes, tooLarge).catch(() => undefined);
 }
 
+const tooLarge = () => new Error('The answer of the collector is too long.');
 const maxAnswerBytes = 64 * 1024;

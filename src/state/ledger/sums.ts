@@ -91,7 +91,7 @@ const figures = Object.entries(sums).map(([name, sum]) => ({ name, ...sum })) as
 /** Columns in the order of `writeSum` and `sumSql`. */
 export const sumColumns: readonly string[] = figures.flatMap(({ columns }) => columns);
 
-/** What a row adds to each of `sumColumns`, in SQL; `of`: another text for a column of the row. */
+/** SQL of the contribution of a row to each of `sumColumns`; `of`: SQL in place of a column of the row. */
 export function sumSql(of: ColumnSql = (column) => column): readonly string[] {
   return figures.flatMap(({ sql }) => sql(of));
 }
