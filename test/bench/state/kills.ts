@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { Agent } from 'undici';
 import { built, exitOnSignals, freePort, Lab } from '../measure/lab.js';
 import { table } from '../report/table.js';
@@ -169,8 +169,8 @@ async function countUseless(origin: string, keys: readonly string[]): Promise<nu
 }
 
 function integrityOf(file: string): string {
-  const database = new Database(file);
-  const [row] = database.pragma('integrity_check') as [{ readonly integrity_check: string }]; // at least one
+  const database = openDatabase(file);
+  const [row] = database.prepare('pragma integrity_check').all() as [{ readonly integrity_check: string }]; // at least one
   database.close();
   return row.integrity_check;
 }

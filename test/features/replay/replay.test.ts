@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { openGateway } from '#src/features/open.js';
 import { openStore } from '#src/state/store/index.js';
 import type { ReplayReport } from '#src/features/replay/report.js';
@@ -258,7 +258,7 @@ describe('replay', () => {
         expect(note).to.match(/^No entry in the audit log of the store: The SQLite file .*audit\.log\.$/);
       expect(existsSync(file)).to.equal(false);
       await (await openStore({ kind: 'sqlite', file }, { log: quiet })).close();
-      const database = new Database(file);
+      const database = openDatabase(file);
       database.exec('delete from migrations where name = (select max(name) from migrations)');
       const tables = () => database.prepare('select name from migrations').all();
       const before = tables();

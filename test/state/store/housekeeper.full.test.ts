@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { openStore } from '#src/state/store/index.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
@@ -51,11 +51,8 @@ describe('the housekeeper', () => {
 
 /** Fills the ledger with copies of its one row, a second apart. */
 function copySeed(file: string, count: number): void {
-  const database = new Database(file);
-  const columns = database
-    .prepare('select * from ledger')
-    .columns()
-    .map(({ name }) => name);
+  const database = openDatabase(file);
+  const columns = Object.keys(database.prepare('select * from ledger').all()[0] as object); // its one row
   const values = columns.map((name) => ({ id: "'copy ' || i", at: 'at + 1000 * i' })[name] ?? name);
   database.exec(`
     with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})

@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { expect } from 'chai';
 import type { Store } from '#src/state/store/contract/store.js';
 import { MemoryHub } from '@gw2api/gateway/testing';
@@ -92,7 +92,7 @@ describe('the thread of a SQLite file', () => {
     });
 
     it('keeps what is written after a statement that has waited for the lock in vain', async () => {
-      const other = new Database(place.where.file);
+      const other = openDatabase(place.where.file);
       await execWhenFree(other, 'begin immediate');
       expect(await put('in vain').catch((error: unknown) => error)).to.include({ code: 'SQLITE_BUSY' });
       other.exec('rollback');
@@ -184,8 +184,8 @@ describe('the thread of a SQLite file', () => {
     it('says so at the start, after ten seconds', async function () {
       this.timeout(20_000);
       await (await openStore(place.where, { log: quiet })).close();
-      const other = new Database(place.where.file);
-      other.pragma('locking_mode = exclusive');
+      const other = openDatabase(place.where.file);
+      other.exec('pragma locking_mode = exclusive');
       other.exec('begin exclusive');
       let refusal: unknown;
       const open = async () => {
@@ -199,7 +199,7 @@ describe('the thread of a SQLite file', () => {
     it('says so to whoever writes, within two seconds, and goes on reading', async () => {
       const store = await openStore(place.where, { log: quiet });
       await store.keys.put(key('k'));
-      const other = new Database(place.where.file);
+      const other = openDatabase(place.where.file);
       await execWhenFree(other, 'begin immediate');
       const writes = [
         () => store.keys.put(key('l')),
@@ -234,8 +234,8 @@ async function fill(store: Store, expiresAtMs: number): Promise<void> {
 }
 
 function pragma(file: string, name: string): number {
-  const database = new Database(file);
-  const [found] = database.pragma(name) as [Readonly<Record<string, number>>]; // one row
+  const database = openDatabase(file);
+  const [found] = database.prepare(`pragma ${name}`).all() as [Readonly<Record<string, number>>]; // one row
   database.close();
   return found[name]!;
 }

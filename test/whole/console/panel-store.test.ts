@@ -1,5 +1,5 @@
 import path from 'node:path';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { expect } from 'chai';
 import { livedMs } from '../../lived-ms.js';
 import { execWhenFree } from '../../state/store/exec-when-free.js';
@@ -27,7 +27,7 @@ describe('a panel whose store is in trouble', () => {
   });
 
   it('says within two seconds that another program has locked the file, and goes on when that is over', async () => {
-    const other = new Database(file);
+    const other = openDatabase(file);
     await execWhenFree(other, 'begin immediate');
     let response: Response | undefined;
     const issue = async () => void (response = await panel.fetch('POST', '/keys', { name: 'k' }));
@@ -41,7 +41,7 @@ describe('a panel whose store is in trouble', () => {
   });
 
   it('answers every route that needs it with 503 and a time to come again', async () => {
-    const other = new Database(file);
+    const other = openDatabase(file);
     for (const table of ['ledger', 'ledger_sums', 'keys', 'slots', 'sessions', 'responses'])
       await execWhenFree(other, `drop table ${table}`);
     other.close();

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { expect } from 'chai';
 import { execWhenFree } from '../../state/store/exec-when-free.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from '../harness.js';
@@ -65,7 +65,7 @@ describe("a plugin's storage in a gateway with a SQLite file", () => {
   });
 
   it('is 503 while the store is in trouble', async () => {
-    const other = new Database(file());
+    const other = openDatabase(file());
     await execWhenFree(other, 'drop table plugin_values');
     other.close();
     const response = await under.post('/v1/messages', ask('Hi'));

@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect } from 'chai';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { openStore } from '#src/state/store/index.js';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
 import type { Store } from '#src/state/store/contract/store.js';
@@ -75,7 +75,7 @@ describe('several workers', function () {
 
   it('start on a new file while another program writes to it, the first one alone', async () => {
     const cwd = await workshop.folder({ [file]: configOf(), 'data/.keep': '' });
-    const other = new Database(path.join(cwd, 'data/gateway.db'));
+    const other = openDatabase(path.join(cwd, 'data/gateway.db'));
     other.exec('pragma journal_mode = wal; begin immediate; create table held (x);');
     const gateway = await workshop.start({ cwd, env });
     const waiting = await gateway.line(({ msg }) => msg.includes('is locked by another process'));

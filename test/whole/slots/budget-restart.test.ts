@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import Database from 'libsql';
+import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { eventually } from '../../eventually.js';
 import { execWhenFree } from '../../state/store/exec-when-free.js';
 import { ProcessWorkshop, type GatewayProcess } from '../gateway-process.js';
@@ -70,7 +70,7 @@ describe('a budget of a gateway that is killed', function () {
   it('knows what waits in the spool over a kill -9: it is refused where it was used up', async () => {
     const killed = await start();
     await killed.url();
-    const other = new Database(path.join(cwd, 'data', 'gateway.db'));
+    const other = openDatabase(path.join(cwd, 'data', 'gateway.db'));
     await execWhenFree(other, 'begin immediate'); // the store takes no rows
     for (let at = 0; at < 2; at += 1) {
       const answer = await call(killed);

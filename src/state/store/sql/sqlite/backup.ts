@@ -1,7 +1,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import Database from 'libsql';
 import { StoreError } from '../../store-error.js';
+import { openDatabase } from './driver.js';
 import { schemaOf, type Schema } from '../tables/migrate.js';
 import { readOnlySqlite } from './sqlite.js';
 import { sql } from '../kysely.js';
@@ -44,7 +44,7 @@ export async function backupSqlite(from: string, to: string): Promise<Contents> 
 
 /** `vacuum into` reads in one transaction, which writers do not disturb and which does not hold them up. */
 function copyInto(from: string, to: string): void {
-  const db = new Database(from, { readonly: true, timeout: lockTimeoutMs });
+  const db = openDatabase(from, { isReadOnly: true, timeoutMs: lockTimeoutMs });
   try {
     db.exec(`vacuum into '${to.replaceAll("'", "''")}'`);
   } finally {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
-import { isBusy, LibsqlConnection } from './libsql-connection.js';
+import { isBusy, SqliteConnection } from './connection.js';
+import type { DatabaseOptions } from './database.js';
 import { SqliteDialect, toQueryResult } from './thread-dialect.js';
 import { lockTimeoutMs } from './sqlite-thread.js';
 
@@ -10,33 +11,35 @@ import { lockTimeoutMs } from './sqlite-thread.js';
  */
 export class SqliteReaderDialect extends SqliteDialect {
   readonly #file: string;
-  readonly #isReadOnly: boolean;
+  readonly #options: ReaderOptions;
 
-  /** `isReadOnly`: the file system may refuse writes, and no file is made. */
-  constructor(file: string, isReadOnly = false) {
+  constructor(file: string, options: ReaderOptions = {}) {
     super();
     this.#file = file;
-    this.#isReadOnly = isReadOnly;
+    this.#options = options;
   }
 
   createDriver(): Driver {
-    return new SqliteReaderDriver(this.#file, this.#isReadOnly);
+    return new SqliteReaderDriver(this.#file, this.#options);
   }
 }
 
+/** `isReadOnly`: the file system may refuse writes, and no file is made. */
+type ReaderOptions = Pick<DatabaseOptions, 'isReadOnly' | 'isImmutable'>;
+
 class SqliteReaderDriver implements Driver {
   readonly #file: string;
-  readonly #isReadOnly: boolean;
+  readonly #options: ReaderOptions;
   #connection: ReaderConnection | undefined;
 
-  constructor(file: string, isReadOnly: boolean) {
+  constructor(file: string, options: ReaderOptions) {
     this.#file = file;
-    this.#isReadOnly = isReadOnly;
+    this.#options = options;
   }
 
   async init(): Promise<void> {
-    const options = { isReadOnly: this.#isReadOnly };
-    this.#connection = new ReaderConnection(LibsqlConnection.open(this.#file, ['query_only = on'], options));
+    const connection = SqliteConnection.open(this.#file, ['query_only = on'], this.#options);
+    this.#connection = new ReaderConnection(connection);
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -60,9 +63,9 @@ class SqliteReaderDriver implements Driver {
 }
 
 class ReaderConnection implements DatabaseConnection {
-  readonly #connection: LibsqlConnection;
+  readonly #connection: SqliteConnection;
 
-  constructor(connection: LibsqlConnection) {
+  constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 

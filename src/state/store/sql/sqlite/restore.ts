@@ -1,9 +1,10 @@
 import { copyFile, chmod, rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import Database from 'libsql';
 import { makeFolder } from '../../../../plugin/index.js';
 import { StoreError } from '../../store-error.js';
+import type { Database } from './database.js';
+import { openDatabase } from './driver.js';
 import { cannot, checkedContents, flush, type Contents } from './backup.js';
 import { newerError } from '../ledger/migration-steps.js';
 
@@ -69,11 +70,11 @@ async function moveAway(file: string, part: string, nowMs: number): Promise<stri
  * Locks a file that no other process has open, with all of its log in it; undefined for a damaged one. Throws a StoreError
  * where a gateway has it open: SQLite then refuses to end the log.
  */
-function lockAlone(file: string): Database.Database | undefined {
-  const db = new Database(file, { timeout: lockTimeoutMs });
+function lockAlone(file: string): Database | undefined {
+  const db = openDatabase(file, { timeoutMs: lockTimeoutMs });
   try {
-    db.pragma('locking_mode = exclusive');
-    db.pragma('journal_mode = delete');
+    db.exec('pragma locking_mode = exclusive');
+    db.exec('pragma journal_mode = delete');
     db.exec('begin exclusive');
     return db;
   } catch (error) {

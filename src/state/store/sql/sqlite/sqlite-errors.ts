@@ -17,27 +17,8 @@ export function isLocked(error: unknown): boolean {
 
 /** Code of an error of SQLite (`SQLITE_FULL`) or of the system (`EACCES`). */
 export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const [, number] = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(code) ?? openFailure.exec(error.message) ?? [];
-  return number === undefined ? code || undefined : primaryCodes[Number(number) % 256];
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
-
-/** Message of libsql, without a code, where a file cannot be opened. */
-const openFailure = /^ConnectionFailed\(".*: (\d+)"\)$/;
-
-/** Codes by the low byte of SQLite's extended ones, of which libsql has no names of its own. */
-const primaryCodes: Readonly<Record<number, string>> = {
-  3: 'SQLITE_PERM',
-  5: 'SQLITE_BUSY',
-  6: 'SQLITE_LOCKED',
-  8: 'SQLITE_READONLY',
-  10: 'SQLITE_IOERR',
-  11: 'SQLITE_CORRUPT',
-  13: 'SQLITE_FULL',
-  14: 'SQLITE_CANTOPEN',
-  19: 'SQLITE_CONSTRAINT',
-};
 
 /** Error for a SQLite file that cannot be used, with the cure in its message. */
 export function cannotOpen(file: string, cause: unknown): StoreError {
@@ -47,17 +28,23 @@ export function cannotOpen(file: string, cause: unknown): StoreError {
       { cause },
     );
   const why = cause instanceof Error ? cause.message : String(cause);
-  const [reason, cure] = faultOf(codeOf(cause) ?? '', file) ?? [why, otherwise];
-  const detail = reason === why || why === '' || openFailure.test(why) ? reason : `${reason}: ${why}`;
+  const code = codeOf(cause) ?? '';
+  const [reason, cure] = faultOf(code, file, why) ?? [why, otherwise];
+  const isSaid = reason === why || why === '' || code.startsWith('SQLITE_CANTOPEN');
+  const detail = isSaid ? reason : `${reason}: ${why}`;
   return new StoreError(`The SQLite file ${file} cannot be opened (${detail}); ${cure}.`, { cause });
 }
 
 const otherwise = 'make its folder writable, or name another file';
 
+type Fault = readonly [reason: string, cure: string];
+
 /** Reason and cure of the faults that are common. */
-function faultOf(code: string, file: string): readonly [reason: string, cure: string] | undefined {
+function faultOf(code: string, file: string, why: string): Fault | undefined {
+  if (code === 'NO_LIBRARY') return [why, 'install it (npm install libsql), or run Node 24.15 or newer'];
   if (code.startsWith('SQLITE_READONLY'))
     return ['it is read-only', 'make it and its folder writable for the user of the gateway'];
+  if (code.startsWith('SQLITE_CANTOPEN')) return faults.SQLITE_CANTOPEN;
   if (code.startsWith('SQLITE_FULL')) return faults.ENOSPC;
   if (code === 'FOLDER') return ['it is a folder', `name a file in it, as ${file}/gateway.db`];
   return Object.hasOwn(faults, code) ? faults[code as keyof typeof faults] : undefined;

@@ -1,4 +1,4 @@
-import type { Result, Statement } from './libsql-connection.js';
+import type { Result, Statement } from './connection.js';
 
 /** Start options of the thread. */
 export interface ThreadOptions {

@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { within } from '../../../../kit/within.js';
 import type { CacheStats } from '../../../../plugin/core.js';
 import type { Logger } from '../../../../plugin/index.js';
-import type { Result } from './libsql-connection.js';
+import type { Result } from './connection.js';
+import { SqliteError } from './database.js';
 import type {
   ThreadModule,
   ThreadOptions,
@@ -21,17 +22,6 @@ interface Pending {
   readonly size: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: Error) => void;
-}
-
-/** An error of SQLite, with its code as libsql has it: `SQLITE_BUSY`, `SQLITE_FULL`, … */
-class SqliteError extends Error {
-  override readonly name = 'SqliteError';
-  readonly code: string | undefined;
-
-  constructor(message: string, code: string | undefined) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** The thread of a SQLite file, which opens it at the first statement. */
@@ -161,9 +151,7 @@ export class SqliteThread {
 }
 
 function lost(cause?: Error): SqliteError {
-  const error = new SqliteError('The SQLite thread ended.', 'SQLITE_THREAD_ENDED');
-  if (cause) error.cause = cause;
-  return error;
+  return new SqliteError('The SQLite thread ended.', 'SQLITE_THREAD_ENDED', cause && { cause });
 }
 
 /** Approximate size of the work, in characters. */

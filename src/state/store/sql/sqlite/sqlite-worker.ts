@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { isBusy, LibsqlConnection, type Result, type Statement } from './libsql-connection.js';
+import { isBusy, SqliteConnection, type Result, type Statement } from './connection.js';
 import type {
   ThreadModule,
   ThreadOptions,
@@ -15,7 +15,7 @@ import type {
 class StatementRunner {
   readonly #options: ThreadOptions;
   readonly #reply: (reply: ThreadReply) => void;
-  #connection: LibsqlConnection | undefined;
+  #connection: SqliteConnection | undefined;
   readonly #waiting: ThreadRequest[] = [];
   /** The connection whose transaction is open. */
   #owner: number | undefined;
@@ -107,14 +107,14 @@ class StatementRunner {
    * Opened by the first statement, so that one that cannot be opened is what that statement fails with; and again after an
    * abandoned one, which stays in progress: what is written beside it is not committed, and is lost when it is collected.
    */
-  #open(): LibsqlConnection {
+  #open(): SqliteConnection {
     const before = this.#connection;
     if (before && !(this.#hasAbandoned && !before.isInTransaction)) return before;
     before?.close();
     this.#connection = undefined;
     const guard = <Value>(run: () => Value) => this.#untilFree(run);
     const pragmas = before ? connectionPragmas : [...filePragmas, ...connectionPragmas];
-    this.#connection = LibsqlConnection.open(this.#options.file, pragmas, { guard });
+    this.#connection = SqliteConnection.open(this.#options.file, pragmas, { guard });
     this.#hasAbandoned = false;
     return this.#connection;
   }

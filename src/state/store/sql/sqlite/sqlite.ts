@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeFolder, type Logger } from '../../../../plugin/index.js';
 import { Kysely, sql } from '../kysely.js';
@@ -40,9 +39,8 @@ export function openSqliteReader(file: string): Kysely<Tables> {
  * files that readers of a log need.
  */
 export function readOnlySqlite(file: string): Kysely<Tables> {
-  const hasLog = existsSync(`${file}-wal`);
-  const address = hasLog ? file : `${pathToFileURL(path.resolve(file)).href}?immutable=1`;
-  return new Kysely<Tables>({ dialect: new SqliteReaderDialect(address, true) });
+  const isImmutable = !existsSync(`${file}-wal`);
+  return new Kysely<Tables>({ dialect: new SqliteReaderDialect(file, { isReadOnly: true, isImmutable }) });
 }
 
 /**

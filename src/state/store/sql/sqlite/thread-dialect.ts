@@ -8,7 +8,7 @@ import type {
   Kysely,
   QueryCompiler,
 } from 'kysely';
-import type { Result } from './libsql-connection.js';
+import type { Result } from './connection.js';
 import type { ThreadWork, WriteBatch } from './sqlite-messages.js';
 import type { SqliteThread } from './sqlite-thread.js';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from '../kysely.js';

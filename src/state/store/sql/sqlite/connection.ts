@@ -1,5 +1,6 @@
-import Database from 'libsql';
 import { LRUCache } from 'lru-cache';
+import type { Database, DatabaseOptions, PreparedStatement } from './database.js';
+import { openDatabase } from './driver.js';
 
 /** A statement and the values that it binds. */
 export interface Statement {
@@ -14,21 +15,21 @@ export interface Result {
 }
 
 /**
- * One libsql connection to a SQLite file, with its prepared statements. Calls are synchronous and never wait
+ * One connection to a SQLite file, with its prepared statements. Calls are synchronous and never wait
  * for a lock.
  */
-export class LibsqlConnection {
-  readonly #database: Database.Database;
+export class SqliteConnection {
+  readonly #database: Database;
   /** Prepared statements: to prepare one takes longer than most of them run. */
-  readonly #prepared: LRUCache<string, Database.Statement>;
+  readonly #prepared: LRUCache<string, PreparedStatement>;
 
   /** Sets `pragmas` one after another; `guard` runs each, and may wait for a lock. */
   static open(
     file: string,
     pragmas: readonly string[],
-    { guard = (run) => run(), isReadOnly = false }: ConnectionOptions = {},
-  ): LibsqlConnection {
-    const connection = new LibsqlConnection(new Database(file, { timeout: 0, readonly: isReadOnly }));
+    { guard = (run) => run(), ...options }: ConnectionOptions = {},
+  ): SqliteConnection {
+    const connection = new SqliteConnection(openDatabase(file, options));
     try {
       for (const pragma of pragmas)
         guard(() => connection.execute({ sql: `pragma ${pragma}`, parameters: [] }));
@@ -39,13 +40,13 @@ export class LibsqlConnection {
     }
   }
 
-  private constructor(database: Database.Database) {
+  private constructor(database: Database) {
     this.#database = database;
     this.#prepared = new LRUCache({ max: maxPrepared, memoMethod: (sql) => database.prepare(sql) });
   }
 
   get isInTransaction(): boolean {
-    return this.#database.inTransaction;
+    return this.#database.isInTransaction;
   }
 
   /**
@@ -55,8 +56,8 @@ export class LibsqlConnection {
   execute({ sql, parameters }: Statement): Result {
     try {
       const statement = this.#prepared.memo(sql);
-      if (statement.reader || isPragma(sql)) return { rows: statement.all(parameters) };
-      return { rows: [], changes: statement.run(parameters).changes };
+      if (statement.isReading || isPragma(sql)) return { rows: statement.all(parameters) };
+      return { rows: [], changes: statement.run(parameters) };
     } catch (error) {
       if (!isBusy(error)) this.#prepared.delete(sql); // it may still count as in progress
       throw error;
@@ -71,7 +72,7 @@ export class LibsqlConnection {
   /** Copies the write-ahead log into the file, which is then complete on its own. */
   checkpoint(): void {
     try {
-      this.#database.pragma('wal_checkpoint(truncate)');
+      this.#database.exec('pragma wal_checkpoint(truncate)');
     } catch {
       // A full disk, another reader, or no database at all: the log stays, and is read at the next start.
     }
@@ -82,9 +83,8 @@ export class LibsqlConnection {
   }
 }
 
-interface ConnectionOptions {
+interface ConnectionOptions extends Pick<DatabaseOptions, 'isReadOnly' | 'isImmutable'> {
   readonly guard?: Guard;
-  readonly isReadOnly?: boolean;
 }
 
 type Guard = (run: () => unknown) => unknown;
