@@ -52,16 +52,16 @@ async function runSection(
 ): Promise<object> {
   const { name, title } = section;
   const profiles = asked.profile === undefined ? undefined : resolve(asked.profile, name);
-  const flags = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+  const isWhole = profiles !== undefined && !section.profilesItself;
+  const flags = isWhole ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
   const lab = await Lab.open(node, flags, asked.against);
   const { version } = lab;
   try {
-    const { targets, requests, isQuick, rounds } = asked;
-    const { text, ...report } = await section.run({ lab, targets, requests, isQuick, rounds, deadlineMs });
+    const { text, ...report } = await section.run({ ...asked, lab, profiles, deadlineMs });
     console.log(`\n**${name}** ${title} (Node ${version})\n\n${text}`);
     return { name, title, node: version, ...report };
   } finally {
     await lab.end(); // which is when the profiles are written
-    if (profiles !== undefined) console.log(`\n${await topTen(profiles)}`);
+    if (isWhole) console.log(`\n${await topTen(profiles)}`);
   }
 }

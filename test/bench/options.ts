@@ -8,6 +8,8 @@ export interface Options {
   /** Names of sections, lower case; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
   readonly rounds: number;
+  /** Requests before the first round: after 10,000 of them V8 compiles no more of a gateway's code. */
+  readonly warmUpRequests: number;
   /** Requests a round, in place of each workload's own. */
   readonly requests: number | undefined;
   readonly targets: readonly TargetName[];
@@ -26,23 +28,25 @@ export interface Options {
 
 export const usage = `npm run bench [-- OPTIONS]
 
-  --only W2,W6          these alone: W0 to W8, held (1,000 slow clients), pings (memory), workers (listen.workers 1 and 2), state (ledger and
-                        keys), start, connects (5,000 at once), values (bodies of very many),
+  --only W2,W6          these alone: W0 to W10, held (1,000 slow clients), waiting (1,000 streams without events),
+                        pings (memory), workers (listen.workers 1 and 2), state (ledger and keys), start,
+                        connects (5,000 at once), values (bodies of very many), cache-ledger,
                         translate (formats, 0.25 to 16 MB)
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number
   --against DIR         another checkout, with its dist: its build is measured in the same rounds, twice, and the
-                        ratios are given round by round; 9 rounds and 30 minutes unless others are said
+                        ratios are given round by round; under 5 % they are noise; 15 rounds and 60 minutes unless others are said
   --baselines LIST      of direct, pass-through, chat (the gateway over an upstream that speaks Chat), traced (the gateway
                         that sends traces of 10 % of its requests), nginx, portkey, or none; default: those that are
                         installed, without chat and traced.
                         Portkey's gateway is installed into a scratch folder where it is named here
   --node PATH           the Node that all processes run on; may be said several times
-  --minutes 8           no round begins after it
+  --minutes 15          no round begins after it
   --quick               few rounds and requests, and no Portkey unless it is named: 90 seconds
   --json FILE           the figures, for other programs
-  --profile FOLDER      profiles the gateways into a folder for each section, and prints the top ten
-                        lines of each; the figures are worse for it
+  --profile FOLDER      profiles the gateways into a folder for each section, and prints the top ten functions;
+                        W0 to W3, W5 to W7, W9 and W10 after their rounds, with the CPU time by source file;
+                        the others from start to end, so that their figures are worse for it
 `;
 
 const spec = {
@@ -58,6 +62,9 @@ const spec = {
   profile: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
+
+/** Names of all options. */
+export const optionNames = Object.keys(spec);
 
 /** Error in the command line. */
 export class OptionError extends Error {}
@@ -76,6 +83,7 @@ export function optionsIn(args: readonly string[], sections: readonly string[]):
   return {
     only: values.only === undefined ? undefined : new Set(only(values.only, sections)),
     rounds: number('rounds', values.rounds) ?? usual.rounds,
+    warmUpRequests: usual.warmUpRequests,
     requests: number('requests', values.requests),
     targets: targetNames.filter((name) => name === 'gateway' || isTarget(name)),
     installsPortkey: baselines?.includes('portkey') ?? false,
@@ -96,13 +104,14 @@ function parsed(args: readonly string[]) {
   }
 }
 
-/** Rounds and minutes where nothing is said. */
+/** Extent of a run where nothing is said of it. */
 function usualIn(
   isQuick: boolean,
   isAgainst: boolean,
-): { readonly rounds: number; readonly minutes: number } {
-  if (isQuick) return { rounds: 3, minutes: 1.5 };
-  return isAgainst ? { rounds: 9, minutes: 30 } : { rounds: 7, minutes: 8 };
+): Pick<Options, 'rounds' | 'minutes' | 'warmUpRequests'> {
+  if (isQuick) return { rounds: 3, minutes: 1.5, warmUpRequests: 1500 };
+  const warmUpRequests = 10_000;
+  return isAgainst ? { rounds: 15, minutes: 60, warmUpRequests } : { rounds: 7, minutes: 15, warmUpRequests };
 }
 
 function checkoutAt(folder: string): string {

@@ -1,4 +1,5 @@
 import type { Ask } from '../workloads.js';
+import { sessionBody } from './sessions.js';
 
 /** The path that a format is served at. */
 export const paths = {
@@ -7,6 +8,12 @@ export const paths = {
   responses: '/v1/responses',
   completions: '/v1/completions',
 } as const;
+
+/** Bodies of so many requests, of which the target has had `first` before; one where all have the same. */
+export function bodiesOf(ask: Ask, first: number, requests: number): readonly Buffer[] {
+  if (!ask.sessions) return [Buffer.from(bodyOf(ask))];
+  return Array.from({ length: requests }, (_, at) => Buffer.from(sessionBody(ask, first + at)));
+}
 
 /** The JSON body of a request; its model is the script, so that a gateway can tell by it whom to ask. */
 export function bodyOf({ format, isStream, script, promptBytes = 0 }: Ask): string {

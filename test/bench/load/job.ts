@@ -1,6 +1,5 @@
-import type { FormatName } from '../../support/formats.js';
+import type { Ask } from '../workloads.js';
 import type { Manners } from './exchange.js';
-import type { ScriptName } from '../upstream/scripts.js';
 
 /** One job of the load generator. */
 export interface Job extends Pick<Manners, 'bytesPerMs'> {
@@ -8,16 +7,13 @@ export interface Job extends Pick<Manners, 'bytesPerMs'> {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Its script is the one that every answer is compared with. */
+  readonly ask: Ask;
   readonly requests: number;
   /** Requests at a time, each on a connection of its own. */
   readonly concurrency: number;
   /** Time over which these begin. Default: all at once. */
   readonly rampMs?: number;
-  readonly format: FormatName;
-  readonly isStream: boolean;
-  /** Script that every answer is compared with. */
-  readonly script: ScriptName;
 }
 
 /** Result of a job. All answers were complete, or there is a `failure`. */

@@ -2,14 +2,13 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { heldBy } from './held.js';
-import { built } from './lab.js';
+import { probeFlags } from './lab.js';
 
 describe('what a process holds', () => {
   it('is its resident memory, its objects and its buffers, if it was started with the probe', async () => {
     const keeps = 'globalThis.kept = Buffer.alloc(8 * 1024 * 1024, 1); setInterval(() => {}, 1000)';
-    const probe = ['--expose-gc', '--import', built('test/bench/measure/memory-probe.js')];
     const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as const;
-    const child = spawn(process.execPath, [...probe, '-e', keeps], { stdio: [...stdio] });
+    const child = spawn(process.execPath, [...probeFlags, '-e', keeps], { stdio: [...stdio] });
     try {
       await once(child, 'spawn');
       await heldBy(child); // an answer says that it is up: its memory is read before that one

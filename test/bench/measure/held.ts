@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { nextMessage } from './lab.js';
+import { askProbe } from './lab.js';
 import { memoryOfTree } from './proc.js';
 
-/** Memory of a gateway in bytes. */
+/** Memory of a process in bytes. */
 export interface Held {
   readonly rss: number;
   /** JavaScript objects in use. */
@@ -11,11 +11,9 @@ export interface Held {
   readonly buffers: number;
 }
 
-/** Memory of a gateway that was started with the probe: its RSS as it is, the rest after a collection. */
+/** Memory of a process that was started with the probe: its RSS as it is, the rest after a collection. */
 export async function heldBy(child: ChildProcess): Promise<Held> {
   const { rssMb } = await memoryOfTree(child.pid ?? 0);
-  const answered = nextMessage(child);
-  child.send('memory');
-  const [{ heapUsed, external }] = (await answered) as [NodeJS.MemoryUsage]; // what the probe sends
+  const { heapUsed, external } = (await askProbe(child, { probe: 'memory' })) as NodeJS.MemoryUsage; // as it answers
   return { rss: rssMb * 1024 * 1024, heap: heapUsed, buffers: external };
 }

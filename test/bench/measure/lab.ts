@@ -15,12 +15,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { ProbeMessage } from './probe.js';
 
 /** A path in `dist`, as `server.js`, of this checkout or of another. */
 export function built(path: string, checkout?: string): string {
   if (checkout !== undefined) return join(checkout, 'dist', path);
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }
+
+/** Flags of Node for a process that is to answer `askProbe`. */
+export const probeFlags = ['--expose-gc', '--import', built('test/bench/measure/probe.js')];
 
 /** The processes and the scratch folder of a measurement; `end` ends and removes them. */
 export class Lab {
@@ -52,10 +56,14 @@ export class Lab {
   }
 
   /** A module of `dist` in a process of its own, once it runs; what it says is the first message. */
-  async fork(module: string, env: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+  async fork(
+    module: string,
+    env: Readonly<Record<string, string>> = {},
+    execArgv: string[] = [],
+  ): Promise<ChildProcess> {
     const child = fork(built(module), [], {
       execPath: this.node,
-      execArgv: [],
+      execArgv,
       env: { ...process.env, ...env },
     });
     this.#children.push(child);
@@ -64,9 +72,13 @@ export class Lab {
   }
 
   /** A server that says its port in its first message. */
-  async forkServer(module: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
+  async forkServer(
+    module: string,
+    env?: Readonly<Record<string, string>>,
+    execArgv?: string[],
+  ): Promise<Server> {
     const spawnedMs = performance.now();
-    const child = await this.fork(module, env);
+    const child = await this.fork(module, env, execArgv);
     const [{ port }] = (await nextMessage(child)) as [{ port: number }]; // what these modules send
     return { child, origin: originOf(port), spawnedMs };
   }
@@ -142,6 +154,14 @@ export async function nextMessage(child: ChildProcess): Promise<readonly unknown
   } finally {
     over.abort();
   }
+}
+
+/** Answer of a process that was started with `probeFlags`. */
+export async function askProbe(child: ChildProcess, message: ProbeMessage): Promise<unknown> {
+  const answered = nextMessage(child);
+  child.send(message);
+  const [answer] = await answered;
+  return answer;
 }
 
 function originOf(port: number): string {

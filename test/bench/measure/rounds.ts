@@ -1,9 +1,9 @@
-import { bodyOf } from '../load/bodies.js';
 import type { LoadGenerator } from '../load/generator.js';
 import type { Job } from '../load/job.js';
 import type { Target } from '../targets/target.js';
 import type { Ask } from '../workloads.js';
 import { memoryOfTree, threadTimes, treeOf } from './proc.js';
+import { threadKinds, timesByKind, type ThreadKind } from './thread-kinds.js';
 
 /** Target that is measured, and its requests. */
 export interface Contender {
@@ -20,6 +20,8 @@ export interface Cost {
   readonly cpuMicros: number;
   /** That of its busiest thread, which is what bounds its throughput where there are cores enough. */
   readonly busiestMicros: number;
+  /** That of its threads by kind, as far as they have names. */
+  readonly threadMicros: Readonly<Partial<Record<ThreadKind, number>>>;
   /** The load generator's own, a request. */
   readonly loadMicros: number;
   readonly requestsPerSecond: number;
@@ -34,17 +36,18 @@ export interface Bounds {
   readonly rounds: number;
   /** No round but the first begins after it, by `performance.now()`. */
   readonly deadlineMs: number;
-  /** Rounds that count for nothing. Default: a gateway's code is compiled for good after some 4,000 requests. */
-  readonly warmUpRounds?: number | undefined;
+  /** Requests to each contender before its first round. */
+  readonly warmUpRequests: number;
 }
 
 /** A B C, C B A, …: what disturbs the machine for a while disturbs all of them, and none comes first always. */
 export async function interleave(
   contenders: readonly Contender[],
   generator: LoadGenerator,
-  { rounds, deadlineMs, warmUpRounds = 3 }: Bounds,
+  { rounds, deadlineMs, warmUpRequests }: Bounds,
 ): Promise<Costs> {
   const costs = new Map(contenders.map(({ name }) => [name, [] as Cost[]]));
+  const warmUpRounds = warmUpRoundsOf(contenders, warmUpRequests);
   for (let round = 0; round < warmUpRounds; round += 1) {
     for (const contender of contenders) await measureRound(contender, generator);
   }
@@ -55,17 +58,21 @@ export async function interleave(
   return costs;
 }
 
+/** All have as many rounds; one that has fewer requests a round than others has fewer to warm up. */
+function warmUpRoundsOf(contenders: readonly Contender[], requests: number): number {
+  return Math.ceil(requests / Math.max(...contenders.map((contender) => contender.requests)));
+}
+
 /** Job of the load generator for a contender, without the number of requests. */
 export function jobOf({
   target,
   ask,
 }: Pick<Contender, 'target' | 'ask'>): Omit<Job, 'requests' | 'concurrency'> {
-  const { format, isStream, script } = ask;
-  return { origin: target.origin, ...target.address(ask), body: bodyOf(ask), format, isStream, script };
+  return { origin: target.origin, ...target.address(ask), ask };
 }
 
-/** Requests at a time. */
-const concurrency = 16;
+/** Requests at a time in a round. */
+export const concurrency = 16;
 
 async function measureRound(contender: Contender, generator: LoadGenerator): Promise<Cost> {
   const { target, requests } = contender;
@@ -73,10 +80,13 @@ async function measureRound(contender: Contender, generator: LoadGenerator): Pro
   const before = await threadTimes(pids);
   const result = await generator.run({ ...jobOf(contender), requests, concurrency });
   const after = await threadTimes(pids);
-  const spent = [...after].map(([thread, ms]) => ms - (before.get(thread) ?? 0));
+  const spent = new Map(
+    [...after].map(([thread, ms]) => [thread, ((ms - (before.get(thread) ?? 0)) * 1000) / requests]),
+  );
   return {
-    cpuMicros: (spent.reduce((sum, ms) => sum + ms, 0) * 1000) / requests,
-    busiestMicros: (Math.max(...spent) * 1000) / requests,
+    cpuMicros: [...spent.values()].reduce((sum, each) => sum + each, 0),
+    busiestMicros: Math.max(...spent.values()),
+    threadMicros: timesByKind(spent, await threadKinds(pids)),
     loadMicros: (result.cpuMs * 1000) / requests,
     requestsPerSecond: (requests * 1000) / result.wallMs,
     firstByteMs: result.firstByteMs.p50,

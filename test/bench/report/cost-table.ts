@@ -66,6 +66,6 @@ function goalOf(line: string, other: string, goals: readonly Goal[]): number | u
   return line === 'gateway' ? goals.find(({ of }) => of === other)?.atMost : undefined;
 }
 
-function middle(all: readonly Cost[], field: keyof Cost): number {
+function middle(all: readonly Cost[], field: Exclude<keyof Cost, 'threadMicros'>): number {
   return median(all.map((cost) => cost[field]));
 }

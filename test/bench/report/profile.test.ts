@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { selfTimes } from './profile.js';
+import { Sources } from './sources.js';
 
-const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 4 });
+const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 4, columnNumber: 0 });
 
 describe('the profile of a bench', () => {
   it('has the time of each function itself, wherever it was called, and no idle time', () => {
@@ -12,7 +13,7 @@ describe('the profile of a bench', () => {
       { id: 4, callFrame: frame('(garbage collector)') },
     ];
     const profile = { nodes, samples: [1, 2, 3, 4], timeDeltas: [100, 20, 5, 3] };
-    expect([...selfTimes([profile])]).to.deep.equal([
+    expect([...selfTimes([profile], new Sources())]).to.deep.equal([
       ['parse a.js:5', 25],
       ['(garbage collector)', 3],
     ]);
@@ -20,7 +21,7 @@ describe('the profile of a bench', () => {
 
   it('calls an expression by the beginning of its text', () => {
     const nodes = [{ id: 1, callFrame: frame(`RegExp: ${'x'.repeat(200)}`) }];
-    const [[name] = []] = selfTimes([{ nodes, samples: [1], timeDeltas: [1] }]);
+    const [[name] = []] = selfTimes([{ nodes, samples: [1], timeDeltas: [1] }], new Sources());
     expect(name).to.equal(`RegExp: ${'x'.repeat(52)}`);
   });
 });

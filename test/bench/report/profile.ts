@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { Sources, type CallFrame } from './sources.js';
 import { table } from './table.js';
 
-/** Profile as `node --cpu-prof` writes it; the fields used here. */
+/** Profile as V8 writes it; the fields used here. */
 export interface Profile {
   readonly nodes: readonly ProfileNode[];
   /** The node that was on top of the stack, one for each sample. */
@@ -11,38 +12,69 @@ export interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-interface ProfileNode {
+export interface ProfileNode {
   readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  readonly callFrame: CallFrame;
+  /** Ids of the nodes that it calls. */
+  readonly children?: readonly number[];
+}
+
+/** Reads a profile that V8 has written. */
+export async function readProfile(file: string): Promise<Profile> {
+  return JSON.parse(await readFile(file, 'utf8')) as Profile; // as V8 writes it
 }
 
 /** The ten functions that most time went to, of all profiles in a folder; what idles is left out. */
 export async function topTen(folder: string): Promise<string> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'));
-  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
-  const times = selfTimes(texts.map((text) => JSON.parse(text) as Profile)); // Node has written them
-  const total = [...times.values()].reduce((sum, micros) => sum + micros, 0);
-  const most = [...times].toSorted(([, a], [, b]) => b - a).slice(0, 10);
-  const rows = most.map(([name, micros]) => [name, `${((micros / total) * 100).toFixed(1)} %`]);
+  const profiles = await Promise.all(files.map((name) => readProfile(join(folder, name))));
+  return topTenOf(profiles, new Sources());
+}
+
+/** The ten functions that most time went to, at their place in the source. */
+export function topTenOf(profiles: readonly Profile[], sources: Sources): string {
+  const times = selfTimes(profiles, sources);
+  const total = sumOf(times);
+  const rows = [...times]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, 10)
+    .map(([name, micros]) => [name, `${((micros / total) * 100).toFixed(1)} %`]);
   return table(['function', 'of the busy time'], rows);
 }
 
 /** Microseconds spent in each function itself. */
-export function selfTimes(profiles: readonly Profile[]): ReadonlyMap<string, number> {
+export function selfTimes(profiles: readonly Profile[], sources: Sources): ReadonlyMap<string, number> {
+  return timesBy(profiles, ({ nodes }) => {
+    return new Map(nodes.map((node) => [node.id, nameOf(node.callFrame, sources)]));
+  });
+}
+
+/** Sums of the times of samples by the name of their node; what idles, and a node without a name, is left out. */
+export function timesBy(
+  profiles: readonly Profile[],
+  namesIn: (profile: Profile) => ReadonlyMap<number, string>,
+): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
-  for (const { nodes, samples, timeDeltas } of profiles) {
-    const names = new Map(nodes.map((node) => [node.id, nameOf(node)]));
-    for (const [at, id] of samples.entries()) {
-      const name = names.get(id) ?? '';
-      if (!idle.has(name)) times.set(name, (times.get(name) ?? 0) + (timeDeltas[at] ?? 0));
+  for (const profile of profiles) {
+    const names = namesIn(profile);
+    for (const [at, id] of profile.samples.entries()) {
+      const name = names.get(id);
+      if (name !== undefined && !idle.has(name))
+        times.set(name, (times.get(name) ?? 0) + (profile.timeDeltas[at] ?? 0));
     }
   }
   return times;
 }
 
+export function sumOf(times: ReadonlyMap<string, number>): number {
+  return [...times.values()].reduce((sum, micros) => sum + micros, 0);
+}
+
 const idle: ReadonlySet<string> = new Set(['(idle)', '(root)']);
 
-function nameOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): string {
-  const name = (functionName || 'anonymous').slice(0, 60); // an expression is called by all of its text
-  return url ? `${name} ${basename(url)}:${lineNumber + 1}` : name;
+function nameOf(frame: CallFrame, sources: Sources): string {
+  const name = (frame.functionName || 'anonymous').slice(0, 60); // an expression is called by all of its text
+  if (!frame.url) return name;
+  const { file, line } = sources.placeOf(frame);
+  return `${name} ${basename(file)}:${line}`;
 }

@@ -12,6 +12,8 @@ export interface Section {
   readonly weight: number;
   /** A quick run leaves it out, unless it is asked for by name. */
   readonly isLong?: boolean;
+  /** It profiles its targets after their warm-up; those of other sections are profiled from start to end. */
+  readonly profilesItself?: boolean;
   run(setting: Setting): Promise<Report>;
 }
 
@@ -21,6 +23,8 @@ export interface Setting extends Bounds {
   /** In place of the section's own number. */
   readonly requests: number | undefined;
   readonly isQuick: boolean;
+  /** Folder for profiles; undefined: none are wanted. */
+  readonly profiles: string | undefined;
 }
 
 export interface Report {

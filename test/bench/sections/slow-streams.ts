@@ -48,12 +48,12 @@ const rampMs = 2000;
 const warmUp: Ask = { ...ask, script: 'words-64' };
 
 async function measure(streams: number, goals: SlowGoals, setting: Setting) {
-  const { lab, targets: wanted, deadlineMs, isQuick } = setting;
+  const { lab, targets: wanted, deadlineMs, isQuick, warmUpRequests: requests } = setting;
   const targets = await startTargets(lab, wanted);
   const generator = await LoadGenerator.start(lab);
   const waves = new Map<TargetName, Wave[]>([...targets.keys()].map((name) => [name, []]));
   for (const target of targets.values()) {
-    await generator.run({ ...jobOf({ target, ask: warmUp }), requests: 600, concurrency: 16 });
+    await generator.run({ ...jobOf({ target, ask: warmUp }), requests, concurrency: 16 });
     await generator.run({ ...jobOf({ target, ask }), requests: 60, concurrency: 60 });
   }
   const rounds = isQuick ? 1 : lab.against === undefined ? Math.min(3, setting.rounds) : setting.rounds;
@@ -84,7 +84,11 @@ async function wave(streams: number, target: Target, generator: LoadGenerator): 
 }
 
 function report(goals: SlowGoals, waves: ReadonlyMap<TargetName, readonly Wave[]>) {
-  const rows = [...waves].map(([line, all]) => ({ line, rounds: all.length, ...medians(all) }));
+  const rows = [...waves].map(([line, all]) => {
+    const cpu = all.map(cpuOf);
+    const range = { leastMicros: Math.min(...cpu), mostMicros: Math.max(...cpu) };
+    return { line, rounds: all.length, ...range, ...medians(all) };
+  });
   const find = (name: TargetName) => rows.find(({ line }) => line === name);
   const passThrough = find('pass-through');
   const latest = (passThrough?.delayP50 ?? NaN) + (goals.addedMs ?? NaN);
@@ -93,6 +97,8 @@ function report(goals: SlowGoals, waves: ReadonlyMap<TargetName, readonly Wave[]
     return [
       row.line,
       row.cpuMicros.toFixed(0),
+      row.leastMicros.toFixed(0),
+      row.mostMicros.toFixed(0),
       against(row.cpuMicros / (passThrough?.cpuMicros ?? NaN), isOurs ? goals.passThrough : undefined),
       against(row.cpuMicros / (find('portkey')?.cpuMicros ?? NaN), isOurs ? goals.portkey : undefined),
       `${row.delayP50.toFixed(2)}${isOurs ? mark(row.delayP50, latest) : ''}`,
@@ -109,6 +115,8 @@ function report(goals: SlowGoals, waves: ReadonlyMap<TargetName, readonly Wave[]
 const header = [
   'who',
   'CPU µs a stream',
+  'least',
+  'most',
   'of pass-through',
   'of portkey',
   'delay ms p50',

@@ -1,79 +1,140 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf } from '../load/bodies.js';
-import { memoryOfTree, threadTimes, treeOf } from '../measure/proc.js';
+import { pairsOf, pairTable, type Measure } from '../report/pair-table.js';
 import { median } from '../report/statistics.js';
 import { mark, table } from '../report/table.js';
-import { buildsIn, startGateway } from '../targets/gateway.js';
-import type { Ask } from '../workloads.js';
 import type { Section, Setting } from './section.js';
+import { cpuMsOf, memoryOf, placesIn, startIn, variantsOn, type Begun, type Variant } from './starts.js';
 
-/** Start of a process: from its spawn to its first answer, and the memory it then keeps. */
+/** Start of a process: from its spawn to its first answer, and what it then keeps. */
 export const start: Section = {
   name: 'start',
-  title: 'from spawn to the first answer',
-  weight: 1,
+  title: 'from spawn to the first answer; CPU and memory 1 s after it, and after 12 s without a request',
+  weight: 3,
   run: measure,
 };
 
-const ask: Ask = { format: 'messages', isStream: false, script: 'words-16' };
-const goals = { firstAnswerMs: 600, idleRssMb: 120 } as const;
 const idleMs = 12_000;
 
+/** One start; what is not measured of a variant is NaN. */
 interface Start {
   readonly firstAnswerMs: number;
-  /** User and system time until then. */
+  /** User and system time from the spawn to the first answer. */
   readonly cpuMs: number;
-  /** A second later, with the garbage of the start. */
-  readonly rssMb: number;
-  /** After some seconds without a request, when V8 has given back what it does not need. */
+  readonly laterCpuMs: number;
+  /** With the garbage of the start. */
+  readonly laterRssMb: number;
+  readonly idleCpuMs: number;
+  /** When V8 has given back what it does not need. */
   readonly idleRssMb: number;
 }
 
+/** Starts of a variant by build. */
+type Starts = ReadonlyMap<string, readonly Start[]>;
+
 async function measure(setting: Setting) {
-  const { lab, isQuick } = setting;
+  const { lab, isQuick, deadlineMs } = setting;
   const upstream = await lab.forkServer('test/bench/upstream/process.js');
-  const rows: (Start & { readonly line: string })[] = [];
-  const builds = buildsIn(lab);
-  for (let round = 0; round < (isQuick ? 1 : 5); round += 1)
-    for (const [line, checkout] of builds)
-      rows.push({ line, ...(await once(setting, upstream.origin, checkout)) });
-  const cells = [...builds.keys()].map((each) =>
-    cellsOf(
-      each,
-      rows.filter(({ line }) => line === each),
-    ),
+  const places = await placesIn(lab, upstream.origin);
+  const variants = variantsOn(lab.version);
+  const all = new Map(
+    variants.map((each) => [each, new Map(places.map(({ line }) => [line, [] as Start[]]))]),
+  );
+  const rounds = isQuick ? 1 : Math.max(5, lab.against === undefined ? 0 : setting.rounds);
+  for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1)
+    for (const [variant, starts] of all) {
+      const order = round % 2 === 0 ? places : places.toReversed();
+      const begun: Begun[] = [];
+      for (const place of order) begun.push(await startIn(place, variant));
+      for (const each of await watched(begun, variant)) starts.get(each.line)?.push(each);
+      for (const { target } of begun) await lab.stop(target.pid);
+    }
+  return reportOf(all, lab.version);
+}
+
+/** Builds idle beside each other, so that a round does not take 12 s for each. */
+async function watched(begun: readonly Begun[], { isWatched }: Variant) {
+  if (isWatched) await sleep(idleMs);
+  return Promise.all(
+    begun.map(async ({ target, ...measured }) => ({
+      ...measured,
+      idleCpuMs: isWatched ? await cpuMsOf(target) : NaN,
+      idleRssMb: isWatched ? await memoryOf(target) : NaN,
+    })),
+  );
+}
+
+function reportOf(all: ReadonlyMap<Variant, Starts>, version: string) {
+  const goals = goalsOn(version);
+  const cells = [...all].flatMap(([{ name, isWatched }, starts]) =>
+    [...starts].map(([line, each]) => {
+      const own = line === 'gateway' && isWatched ? goals : undefined;
+      return [`${line}${name}`, ...cellsOf(each, own)];
+    }),
+  );
+  const pairs = [...all].flatMap(([variant, starts]) =>
+    measuresOf(variant).map((each) => pairedBy(each, starts)),
   );
   return {
-    text: table(['who', 'first answer ms', 'CPU ms until then', 'RSS MB', 'idle RSS MB'], cells),
-    rows,
+    text: [table(header, cells), ...pairs.map(({ text }) => text)].join(''),
+    rows: [...all].flatMap(([{ name }, starts]) =>
+      [...starts].map(([line, each]) => ({ line, name, starts: each })),
+    ),
+    pairs: pairs.flatMap((each) => each.pairs),
   };
 }
 
-function cellsOf(line: string, starts: readonly Start[]): readonly string[] {
+const header = [
+  'who',
+  'first answer ms',
+  'least',
+  'most',
+  'CPU ms until then',
+  'CPU ms 1 s later',
+  'RSS MB 1 s later',
+  'CPU ms after 12 s',
+  'RSS MB after 12 s',
+];
+
+function cellsOf(starts: readonly Start[], goals: Partial<Goals> = {}): readonly string[] {
+  const answers = starts.map(({ firstAnswerMs }) => firstAnswerMs);
   const middle = (field: keyof Start) => median(starts.map((each) => each[field]));
-  const [firstAnswerMs, idleRssMb] = [middle('firstAnswerMs'), middle('idleRssMb')];
+  const cell = (field: keyof Goals | keyof Start) => {
+    const value = middle(field);
+    const goal = field in goals ? goals[field as keyof Goals] : undefined; // it is one of them
+    return Number.isNaN(value) ? '–' : `${value.toFixed(0)}${mark(value, goal)}`;
+  };
+  const range = [Math.min(...answers), Math.max(...answers)].map((each) => each.toFixed(0));
+  return [cell('firstAnswerMs'), ...range, ...later.map(cell)];
+}
+
+const later = ['cpuMs', 'laterCpuMs', 'laterRssMb', 'idleCpuMs', 'idleRssMb'] as const;
+
+type Goals = Pick<Start, 'firstAnswerMs' | 'laterRssMb' | 'idleRssMb'>;
+
+function goalsOn(version: string): Partial<Goals> {
+  const isOld = Number(version.slice(1).split('.', 1)) < 24;
+  return isOld ? { firstAnswerMs: 600 } : { firstAnswerMs: 450, laterRssMb: 130, idleRssMb: 110 };
+}
+
+interface StartMeasure extends Measure {
+  readonly field: keyof Start;
+}
+
+function measuresOf({ name, isWatched }: Variant): readonly StartMeasure[] {
+  const cpu = { name: `CPU to the first answer${name}`, unit: 'ms', field: 'cpuMs' } as const;
+  if (!isWatched) return [cpu];
   return [
-    line,
-    `${firstAnswerMs.toFixed(0)}${mark(firstAnswerMs, goals.firstAnswerMs)}`,
-    middle('cpuMs').toFixed(0),
-    middle('rssMb').toFixed(0),
-    `${idleRssMb.toFixed(0)}${mark(idleRssMb, goals.idleRssMb)}`,
+    cpu,
+    { name: 'RSS 1 s later', unit: 'MB', field: 'laterRssMb' },
+    { name: 'RSS after 12 s', unit: 'MB', field: 'idleRssMb' },
   ];
 }
 
-async function once({ lab }: Setting, upstream: string, checkout: string | undefined): Promise<Start> {
-  const target = await startGateway(lab, upstream, { checkout, key: 'master' });
-  const { path, headers } = target.address(ask);
-  const answer = await fetch(target.origin + path, { method: 'POST', headers, body: bodyOf(ask) });
-  await answer.text();
-  const firstAnswerMs = performance.now() - target.spawnedMs;
-  if (!answer.ok) throw new Error(`The first answer has status ${answer.status}.`);
-  const times = await threadTimes(await treeOf(target.pid));
-  await sleep(1000);
-  const { rssMb } = await memoryOfTree(target.pid);
-  await sleep(idleMs);
-  const { rssMb: idleRssMb } = await memoryOfTree(target.pid);
-  await lab.stop(target.pid);
-  const cpuMs = [...times.values()].reduce((sum, ms) => sum + ms, 0);
-  return { firstAnswerMs, cpuMs, rssMb, idleRssMb };
+function pairedBy(measured: StartMeasure, starts: Starts) {
+  const values = [...starts].map(([line, each]) => [line, each.map((one) => one[measured.field])] as const);
+  const pairs = pairsOf(new Map(values));
+  return {
+    text: pairTable(pairs, measured),
+    pairs: pairs.map((pair) => ({ ...pair, line: `${pair.line}: ${measured.name}` })),
+  };
 }

@@ -22,7 +22,8 @@ const variants: Readonly<Record<string, GatewaySettings>> = {
   [bare]: { store: 'memory', key: 'master' },
 };
 
-async function measure({ lab, requests = 1500, isQuick, rounds, deadlineMs }: Setting): Promise<Report> {
+async function measure(setting: Setting): Promise<Report> {
+  const { lab, requests = 1500, isQuick } = setting;
   const upstream = await lab.forkServer('test/bench/upstream/process.js');
   const generator = await LoadGenerator.start(lab);
   const contenders: Contender[] = [];
@@ -30,6 +31,6 @@ async function measure({ lab, requests = 1500, isQuick, rounds, deadlineMs }: Se
     const target = await startGateway(lab, upstream.origin, settings);
     contenders.push({ name, target, ask, requests: Math.ceil(requests / (isQuick ? 3 : 1)) });
   }
-  const rows = rowsOf([bare], await interleave(contenders, generator, { rounds, deadlineMs }));
+  const rows = rowsOf([bare], await interleave(contenders, generator, setting));
   return { text: costTable([], rows), rows };
 }

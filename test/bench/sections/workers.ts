@@ -24,19 +24,19 @@ const ask: Ask = { format: 'messages', isStream: true, script: 'words-64' };
 const goal = 1.7;
 
 async function measure(setting: Setting): Promise<Report> {
-  const { lab, isQuick, requests = 3000, rounds, deadlineMs } = setting;
+  const { lab, isQuick, requests = 3000 } = setting;
   const { origin } = await lab.forkServer('test/bench/upstream/process.js');
   const generator = await LoadGenerator.start(lab);
   const targets = new Map([
     ['pass-through, 1', await startPassThrough(lab, origin)],
-    ['pass-through, 2', await startPassThrough(lab, origin, 2)],
+    ['pass-through, 2', await startPassThrough(lab, origin, { processes: 2 })],
     ['gateway, 1', await startGateway(lab, origin, { workers: 1 })],
     ['gateway, 2', await startGateway(lab, origin, { workers: 2 })],
   ]);
   const contenders = [...targets].map(([name, target]): Contender => {
     return { name, target, ask, requests: Math.ceil(requests / (isQuick ? 3 : 1)) };
   });
-  const costs = await interleave(contenders, generator, { rounds, deadlineMs });
+  const costs = await interleave(contenders, generator, setting);
   return reportOf([...costs].map(([name, all]) => ({ name, ...capacityOf(all) })));
 }
 

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { textsIn } from '../load/answers.js';
 import { paths } from '../load/bodies.js';
 import { exchange, type Answer, type Manners } from '../load/exchange.js';
-import { masterKey } from '../targets/gateway.js';
+import { masterKey } from '../targets/issued-keys.js';
 
 /** Request of a caller: a prompt, in one of the formats. */
 export interface Question extends Manners {

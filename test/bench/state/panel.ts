@@ -1,4 +1,4 @@
-import { masterKey } from '../targets/gateway.js';
+import { masterKey } from '../targets/issued-keys.js';
 
 /** The panel of a gateway, as far as the measurements ask it. */
 export class Panel {

@@ -1,12 +1,11 @@
 import type { SpawnOptions } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { issueKey } from '#src/state/keys/keys.js';
-import { openStore } from '#src/state/store/index.js';
 import { parseDocument, type Document } from 'yaml';
 import { paths } from '../load/bodies.js';
-import { built, freePort, type Lab, type Server } from '../measure/lab.js';
-import { scripts } from '../upstream/scripts.js';
+import { built, freePort, probeFlags, type Lab, type Server } from '../measure/lab.js';
+import { scripts, type Script } from '../upstream/scripts.js';
+import { issueKeys, masterKey, masterKeys } from './issued-keys.js';
 import { json, targetAt, type Target } from './target.js';
 
 export interface GatewaySettings {
@@ -24,13 +23,19 @@ export interface GatewaySettings {
   readonly kind?: 'chat';
   /** Section `telemetry:`; default: none. */
   readonly telemetry?: object;
-  /** Starts the process with the probe that `heldBy` asks. */
+  /** Starts the process with the probe, which says what it holds and profiles it. */
   readonly isProbed?: boolean;
+  /** Folder of V8's compile cache. Default: that of Node. */
+  readonly compileCache?: string;
+  /** Its standard output is a pipe that is read; else it goes nowhere. */
+  readonly isOutputRead?: boolean;
 }
 
-/** The builds to measure in processes of their own, by name: this one, and that of `--against`. */
+/** The builds to measure in processes of their own, by name: this one, and twice that of `--against`. */
 export function buildsIn({ against }: Lab): ReadonlyMap<string, string | undefined> {
-  return new Map([['gateway', undefined], ...(against === undefined ? [] : [['old', against] as const])]);
+  const gateway = ['gateway', undefined] as const;
+  if (against === undefined) return new Map([gateway]);
+  return new Map([['old', against], gateway, ['old again', against]]);
 }
 
 /** The gateway as an operator runs it: every stage of the default config, its log to nowhere. */
@@ -42,7 +47,7 @@ export async function startGateway(
   const folder = await mkdtemp(join(lab.folder, 'gateway-'));
   const store = settings.file ?? join(folder, 'data', 'gateway.db');
   await mkdir(dirname(store), { recursive: true });
-  const { checkout, isProbed = false, kind = 'messages' } = settings;
+  const { checkout, kind = 'messages' } = settings;
   const own = {
     listen: listenOf(settings),
     slots: models.map((model) => slotOf(model, upstream, kind)),
@@ -50,23 +55,39 @@ export async function startGateway(
     ...(settings.telemetry && { telemetry: settings.telemetry }),
   };
   await writeConfig(folder, own, checkout);
-  const isMaster = settings.key === 'master' || settings.store !== undefined;
-  const issued = isMaster || checkout !== undefined ? undefined : await keyIn(store);
-  const server = await serve(lab, folder, isProbed ? probed : {}, checkout);
-  const key = issued ?? (isMaster ? masterKey : await issuedBy(server));
-  const headers = { ...json, authorization: `Bearer ${key}` };
-  return targetAt(server, ({ format }) => ({ path: paths[format], headers }));
+  const server = await serve(lab, folder, optionsOf(settings), checkout);
+  if (settings.isOutputRead) server.child.stdout?.resume();
+  const keys = settings.key === 'master' ? masterKeys : await issueKeys(server);
+  return targetAt(server, ({ format, sessions }) => {
+    const key = sessions === undefined ? keys.plain : keys.limited;
+    return { path: paths[format], headers: { ...json, authorization: `Bearer ${key}` } };
+  });
 }
 
 function listenOf({ workers, backlog }: GatewaySettings): object {
   return { ...(workers !== undefined && { workers }), ...(backlog !== undefined && { backlog }) };
 }
 
-/** The master key of every gateway that `serve` starts. */
-export const masterKey = 'bench-master-key';
+function optionsOf({ isProbed, isOutputRead, compileCache }: GatewaySettings): ServeOptions {
+  return {
+    ...(isProbed && { flags: probeFlags, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }),
+    ...(isOutputRead && { stdio: ['ignore', 'pipe', 'pipe'] }),
+    ...(compileCache !== undefined && { env: { NODE_COMPILE_CACHE: compileCache } }),
+  };
+}
 
 /** Each script is a model of its own, and has a slot of its own. */
 const models = Object.keys(scripts);
+
+/** Catalog of the scripts: those whose usage has cache counters have prices. */
+const catalog = {
+  models: Object.entries<Script>(scripts).map(([id, { cachedTokens }]) => ({
+    id,
+    ...(cachedTokens && {
+      price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 },
+    }),
+  })),
+};
 
 /** Writes the default config with these settings in place of its own, and a catalog of the scripts. */
 export async function writeConfig(
@@ -77,7 +98,7 @@ export async function writeConfig(
   const config = await shippedConfig(checkout);
   for (const [name, value] of Object.entries({ models: './models.yaml', ...settings }))
     config.set(name, config.createNode(value));
-  await writeFile(join(folder, 'models.yaml'), JSON.stringify({ models: models.map((id) => ({ id })) }));
+  await writeFile(join(folder, 'models.yaml'), JSON.stringify(catalog));
   await writeFile(join(folder, 'gateway.yaml'), String(config));
 }
 
@@ -90,11 +111,12 @@ export async function shippedConfig(checkout?: string): Promise<Document> {
 export async function serve(
   lab: Lab,
   folder: string,
-  { flags = [], ...options }: ServeOptions = {},
+  { flags = [], env: added, ...options }: ServeOptions = {},
   checkout?: string,
 ): Promise<Server> {
   const port = await freePort();
-  const env = { ...process.env, GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
+  const own = { GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
+  const env = { ...process.env, ...own, ...added };
   const server = [built('server.js', checkout), '--config', join(folder, 'gateway.yaml')];
   const command = [...lab.gatewayFlags, ...flags, ...server];
   return lab.spawnServer(port, lab.node, command, { cwd: folder, env, ...options });
@@ -104,11 +126,6 @@ interface ServeOptions extends SpawnOptions {
   /** Flags of Node. */
   readonly flags?: readonly string[];
 }
-
-const probed: ServeOptions = {
-  flags: ['--expose-gc', '--import', built('test/bench/measure/memory-probe.js')],
-  stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-};
 
 function slotOf(name: string, upstream: string, kind: 'messages' | 'chat'): object {
   return {
@@ -120,25 +137,3 @@ function slotOf(name: string, upstream: string, kind: 'messages' | 'chat'): obje
     maxConcurrent: 2000,
   };
 }
-
-/** Issues a protocol key before the gateway starts: it needs no console for that. */
-async function keyIn(file: string): Promise<string> {
-  const store = await openStore({ kind: 'sqlite', file }, { log: silent });
-  const { text, key } = issueKey({ name: 'bench' }, Date.now());
-  await store.keys.put(key);
-  await store.close();
-  return text;
-}
-
-/** Issues a protocol key by the console's API: another build's store is not opened with ours. */
-async function issuedBy({ origin }: Server): Promise<string> {
-  const answer = await fetch(`${origin}/api/panel/keys`, {
-    method: 'POST',
-    headers: { ...json, 'x-api-key': masterKey },
-    body: JSON.stringify({ name: 'bench' }),
-  });
-  if (!answer.ok) throw new Error(`No key was issued: ${answer.status} ${await answer.text()}`);
-  return ((await answer.json()) as { key: string }).key; // as the console's API says
-}
-
-const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };

@@ -48,7 +48,7 @@ export interface Address {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts a target in front of the scripted upstream. */
-export type StartTarget = (lab: Lab, upstream: string) => Promise<Target>;
+/** Starts a target in front of the scripted upstream; a build of the gateway with the probe, if that is asked for. */
+export type StartTarget = (lab: Lab, upstream: string, isProbed?: boolean) => Promise<Target>;
 
 export const json = { 'content-type': 'application/json' } as const;

@@ -10,8 +10,9 @@ export interface AnswerBytes {
   readonly end: string;
 }
 
-/** The bytes of a stream of so many deltas. */
-export function streamBytes(deltas: number): AnswerBytes {
+/** The bytes of a script's stream. */
+export function streamBytes({ deltas, cachedTokens }: Script): AnswerBytes {
+  const usage = usageOf(cachedTokens);
   const open = [
     event('message_start', { message: { ...message, content: [], stop_reason: null, usage } }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
@@ -32,9 +33,9 @@ export function streamBytes(deltas: number): AnswerBytes {
   };
 }
 
-/** The bytes of a Chat stream of so many deltas. */
-export function chatStreamBytes(deltas: number): AnswerBytes {
-  const ending = [chatChunk({}, 'stop'), data({ ...completion, choices: [], usage: chatUsage(deltas) })];
+/** The bytes of a script's Chat stream. */
+export function chatStreamBytes(script: Script): AnswerBytes {
+  const ending = [chatChunk({}, 'stop'), data({ ...completion, choices: [], usage: chatUsage(script) })];
   return {
     start:
       head('content-type: text/event-stream\r\ntransfer-encoding: chunked') +
@@ -45,11 +46,12 @@ export function chatStreamBytes(deltas: number): AnswerBytes {
   };
 }
 
-/** A whole stream, all of its deltas. */
-export function burstBytes({ deltas, delta }: Script, bytes = streamBytes): Buffer {
-  const { start, delta: bytesOf, end } = bytes(deltas);
+/** A stream with all of its deltas. */
+export function burstBytes(script: Script, bytes = streamBytes): Buffer {
+  const { deltas, delta, isEndless = false } = script;
+  const { start, delta: bytesOf, end } = bytes(script);
   const middle = Array.from({ length: deltas }, (_, at) => bytesOf(delta(at)));
-  return Buffer.from(start + middle.join('') + end);
+  return Buffer.from(start + middle.join('') + (isEndless ? '' : end));
 }
 
 /** The same answer as one JSON body. */
@@ -59,7 +61,7 @@ export function wholeBytes({ deltas, delta }: Script): Buffer {
     ...message,
     content: [{ type: 'text', text }],
     stop_reason: 'end_turn',
-    usage: { ...usage, output_tokens: deltas },
+    usage: { ...usageOf(), output_tokens: deltas },
   });
 }
 
@@ -70,12 +72,6 @@ export function jsonBytes(value: object): Buffer {
 }
 
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'scripted', stop_sequence: null };
-const usage = {
-  input_tokens: 100,
-  output_tokens: 1,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-};
 
 const completion = {
   id: 'chatcmpl-1',
@@ -85,8 +81,27 @@ const completion = {
   system_fingerprint: 'fp_1',
 };
 
-function chatUsage(deltas: number): object {
-  return { prompt_tokens: 100, completion_tokens: deltas, total_tokens: 100 + deltas };
+function usageOf(cachedTokens = 0): object {
+  const written = Math.ceil(cachedTokens / 36);
+  return {
+    input_tokens: 100,
+    output_tokens: 1,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation_input_tokens: written,
+    ...(written > 0 && {
+      cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+    }),
+  };
+}
+
+function chatUsage({ deltas, cachedTokens = 0 }: Script): object {
+  const prompt = 100 + cachedTokens;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: deltas,
+    total_tokens: prompt + deltas,
+    ...(cachedTokens > 0 && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  };
 }
 
 function chatChunk(delta: object, finish: string | null = null): string {

@@ -5,7 +5,7 @@ import type { Script } from './scripts.js';
 
 /** Plays a script whose deltas come behind pings. Ends early where the caller leaves. */
 export async function playPings(script: Script, pingsMb: number, socket: Socket): Promise<void> {
-  const { start, delta, ping, end } = streamBytes(script.deltas);
+  const { start, delta, ping, end } = streamBytes(script);
   const piece = Buffer.from(ping.repeat(1000));
   const times = Math.ceil((pingsMb * 1024 * 1024) / piece.length);
   const closed = once(socket, 'close');

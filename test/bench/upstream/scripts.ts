@@ -9,6 +9,10 @@ export interface Script {
   readonly everyMs?: number;
   /** So many megabytes of pings come before the first delta, as fast as they are taken. */
   readonly pingsMb?: number;
+  /** Tokens that its usage says were read from the cache. Default: none. */
+  readonly cachedTokens?: number;
+  /** Nothing comes after the deltas, not even an end. */
+  readonly isEndless?: boolean;
 }
 
 export const scripts = {
@@ -20,6 +24,9 @@ export const scripts = {
   'whole-50': { deltas: 50, delta: words, isWhole: true },
   'bulk-2mb': { deltas: 512, delta: () => 'four kilobytes. '.repeat(256) },
   'pings-600mb': { deltas: 16, delta: words, pingsMb: 600 },
+  'cached-1': { deltas: 1, delta: words, cachedTokens: 200 },
+  'cached-16': { deltas: 16, delta: words, cachedTokens: 36_000 },
+  'waits-1': { deltas: 1, delta: words, isEndless: true },
   'ticks-250': { deltas: 250, delta: stamp, everyMs: 20 },
 } as const satisfies Record<string, Script>;
 

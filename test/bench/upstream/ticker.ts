@@ -18,7 +18,7 @@ export class Ticker {
 
   constructor(script: Script, bytes = streamBytes) {
     this.#script = script;
-    this.#bytes = bytes(script.deltas);
+    this.#bytes = bytes(script);
     this.#phases = Array.from({ length: script.everyMs ?? 1 }, () => new Set());
   }
 
