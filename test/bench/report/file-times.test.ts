@@ -33,7 +33,7 @@ describe('the times by file', () => {
     const times = fileTimes(profileOf('file:///app/dist/a.js'), '/app', new Sources());
     expect(Object.fromEntries(times)).to.deep.equal({
       'dist/a.js': 2 + 4 + 8 + 16,
-      timer: 32,
+      'node_modules/timer': 32,
       '(garbage collector)': 64,
       Node: 1 + 128,
     });
@@ -66,12 +66,12 @@ describe('the times by file', () => {
       ['src/c.ts', 1],
     ]);
     expect(fileTable([{ line: 'gateway', times, threadMicros: 20 }]).split('\n')).to.deep.equal([
-      '| file               | gateway, CPU µs a request |',
-      '|--------------------|--------------------------:|',
-      '| src/a.ts           |                      15.0 |',
-      '| src/b.ts           |                       4.8 |',
-      '| 1 files under 1 µs |                       0.2 |',
-      '| main thread        |                      20.0 |',
+      '| file                    | gateway, CPU µs a request |',
+      '|-------------------------|--------------------------:|',
+      '| src/a.ts                |                      15.0 |',
+      '| src/b.ts                |                       4.8 |',
+      '| others, each under 1 µs |                       0.2 |',
+      '| main thread             |                      20.0 |',
     ]);
   });
 });

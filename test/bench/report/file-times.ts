@@ -51,7 +51,7 @@ function groupOf(frame: CallFrame, checkout: string, sources: Sources): Group | 
   const { file } = sources.placeOf(frame);
   if (!isAbsolute(file)) return nodeItself;
   const [, packaged] = file.split(/.*\/node_modules\//);
-  if (packaged !== undefined) return { name: packageIn(packaged), isOwn: false };
+  if (packaged !== undefined) return { name: `node_modules/${packageIn(packaged)}`, isOwn: false };
   return { name: relative(checkout, file), isOwn: true };
 }
 
@@ -90,7 +90,7 @@ export function fileTable(builds: readonly FileTimes[], leastMicros = 1): string
     ['file', ...builds.map(({ line }) => `${line}, CPU µs a request`)],
     [
       ...shown.toSorted((a, b) => largest(b) - largest(a)).map((file) => rowOf(file, [file])),
-      rowOf(`${rest.length} files under ${leastMicros} µs`, rest),
+      rowOf(`others, each under ${leastMicros} µs`, rest),
       rowOf('main thread', files),
     ],
   );

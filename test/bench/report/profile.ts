@@ -42,10 +42,11 @@ export function topTenOf(profiles: readonly Profile[], sources: Sources): string
   return table(['function', 'of the busy time'], rows);
 }
 
-/** Microseconds spent in each function itself. */
+/** Microseconds spent in each function itself, without the profiler. */
 export function selfTimes(profiles: readonly Profile[], sources: Sources): ReadonlyMap<string, number> {
   return timesBy(profiles, ({ nodes }) => {
-    return new Map(nodes.map((node) => [node.id, nameOf(node.callFrame, sources)]));
+    const counted = nodes.filter(({ callFrame: { url } }) => url !== inspector);
+    return new Map(counted.map((node) => [node.id, nameOf(node.callFrame, sources)]));
   });
 }
 
@@ -69,6 +70,8 @@ export function timesBy(
 export function sumOf(times: ReadonlyMap<string, number>): number {
   return [...times.values()].reduce((sum, micros) => sum + micros, 0);
 }
+
+const inspector = 'node:inspector';
 
 const idle: ReadonlySet<string> = new Set(['(idle)', '(root)']);
 
