@@ -52,7 +52,7 @@ export function pairTable(pairs: readonly Pair[], { name, unit }: Measure = cpuM
   const cells = pairs.map(({ line, rounds, ratio, lower, upper, least, most, more }) => [
     line,
     ratio.toFixed(3),
-    line === 'gateway' ? claimOf(ratio, noise) : '',
+    line === 'gateway' ? claimOf(ratio, rounds, noise) : '',
     `${lower.toFixed(3)} to ${upper.toFixed(3)}`,
     `${least.toFixed(3)} to ${most.toFixed(3)}`,
     more.toFixed(0),
@@ -68,10 +68,14 @@ function noiseOf(pairs: readonly Pair[]): number {
   return Math.max(0.05, Math.abs(again - 1));
 }
 
-function claimOf(ratio: number, noise: number): string {
+function claimOf(ratio: number, rounds: number, noise: number): string {
+  if (rounds < minRounds) return 'too few rounds';
   if (Math.abs(ratio - 1) < noise) return 'within noise';
   return `${ratio < 1 ? '−' : '+'}${Math.abs((ratio - 1) * 100).toFixed(0)} %`;
 }
+
+/** Rounds whose median is worth a claim. */
+const minRounds = 5;
 
 export function cpuOf({ cpuMicros }: { readonly cpuMicros: number }): number {
   return cpuMicros;
