@@ -35,14 +35,15 @@ export const usage = `npm run bench [-- OPTIONS]
   --rounds 7            rounds of each; the table has their medians
   --requests 1500       requests a round, in place of each workload's own number
   --against DIR         another checkout, with its dist: its build is measured in the same rounds, twice, and the
-                        ratios are given round by round; under 5 % they are noise; 15 rounds and 60 minutes unless others are said
+                        ratios are given round by round; a change under 5 % is noise;
+                        15 rounds and 60 minutes unless others are said
   --baselines LIST      of direct, pass-through, chat (the gateway over an upstream that speaks Chat), traced (the gateway
                         that sends traces of 10 % of its requests), nginx, portkey, or none; default: those that are
                         installed, without chat and traced.
                         Portkey's gateway is installed into a scratch folder where it is named here
   --node PATH           the Node that all processes run on; may be said several times
   --minutes 15          no round begins after it
-  --quick               few rounds and requests, and no Portkey unless it is named: 90 seconds
+  --quick               few rounds and requests, none after 90 seconds, and no Portkey unless it is named
   --json FILE           the figures, for other programs
   --profile FOLDER      profiles the gateways into a folder for each section, and prints the top ten functions;
                         W0 to W3, W5 to W7, W9 and W10 after their rounds, with the CPU time by source file;

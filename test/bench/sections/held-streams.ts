@@ -62,7 +62,7 @@ async function measure(settings: HeldSettings, setting: Setting): Promise<Report
   const generator = await LoadGenerator.start(lab);
   const starters = [...startersIn(lab, origin)];
   const held = new Map(starters.map(([line]) => [line, [] as Held[]]));
-  const rounds = isQuick ? 1 : Math.min(3, setting.rounds);
+  const rounds = isQuick ? 1 : Math.min(lab.against === undefined ? 3 : 5, setting.rounds);
   for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1)
     for (const [line, start] of round % 2 === 0 ? starters : starters.toReversed()) {
       const target = await start();
