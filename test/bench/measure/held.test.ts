@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { heldBy } from './held.js';
-import { probeFlags } from './lab.js';
+import { probeFlags } from './ask-probe.js';
 
 describe('what a process holds', () => {
   it('is its resident memory, its objects and its buffers, if it was started with the probe', async () => {

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { askProbe } from './lab.js';
+import { askProbe } from './ask-probe.js';
 import { memoryOfTree } from './proc.js';
 
 /** Memory of a process in bytes. */

@@ -15,16 +15,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ProbeMessage } from './probe.js';
 
 /** A path in `dist`, as `server.js`, of this checkout or of another. */
 export function built(path: string, checkout?: string): string {
   if (checkout !== undefined) return join(checkout, 'dist', path);
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }
-
-/** Flags of Node for a process that is to answer `askProbe`. */
-export const probeFlags = ['--expose-gc', '--import', built('test/bench/measure/probe.js')];
 
 /** The processes and the scratch folder of a measurement; `end` ends and removes them. */
 export class Lab {
@@ -154,14 +150,6 @@ export async function nextMessage(child: ChildProcess): Promise<readonly unknown
   } finally {
     over.abort();
   }
-}
-
-/** Answer of a process that was started with `probeFlags`. */
-export async function askProbe(child: ChildProcess, message: ProbeMessage): Promise<unknown> {
-  const answered = nextMessage(child);
-  child.send(message);
-  const [answer] = await answered;
-  return answer;
 }
 
 function originOf(port: number): string {

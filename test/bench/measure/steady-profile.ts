@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LoadGenerator } from '../load/generator.js';
-import { askProbe } from './lab.js';
+import { askProbe } from './ask-probe.js';
 import { concurrency, jobOf, type Contender } from './rounds.js';
 
 /** Profiles a contender that was started with the probe and is warm, over some rounds; returns the profile's file. */

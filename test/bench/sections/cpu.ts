@@ -3,7 +3,7 @@ import { LoadGenerator } from '../load/generator.js';
 import { interleave, type Contender, type Costs } from '../measure/rounds.js';
 import { profileRounds } from '../measure/steady-profile.js';
 import { costTable, rowsOf } from '../report/cost-table.js';
-import { fileTable, fileTimes } from '../report/file-times.js';
+import { fileTable, fileTimes, type FileTimes } from '../report/file-times.js';
 import { cpuOf, pairsOf, pairTable } from '../report/pair-table.js';
 import { readProfile, topTenOf } from '../report/profile.js';
 import { Sources } from '../report/sources.js';
@@ -59,7 +59,7 @@ async function profiled(
   { lab: { against = ownCheckout }, profiles = '' }: Setting,
 ): Promise<string> {
   const sources = new Sources();
-  const builds = [];
+  const builds: FileTimes[] = [];
   const tops: string[] = [];
   for (const contender of contenders.filter(({ name }) => name === 'gateway' || name === 'old')) {
     const { name: line } = contender;

@@ -3,7 +3,16 @@ import { pairsOf, pairTable, type Measure } from '../report/pair-table.js';
 import { median } from '../report/statistics.js';
 import { mark, table } from '../report/table.js';
 import type { Section, Setting } from './section.js';
-import { cpuMsOf, memoryOf, placesIn, startIn, variantsOn, type Begun, type Variant } from './starts.js';
+import {
+  cpuMsOf,
+  majorOf,
+  memoryOf,
+  placesIn,
+  startIn,
+  variantsOn,
+  type Begun,
+  type Variant,
+} from './starts.js';
 
 /** Start of a process: from its spawn to its first answer, and what it then keeps. */
 export const start: Section = {
@@ -112,8 +121,8 @@ const later = ['cpuMs', 'laterCpuMs', 'laterRssMb', 'idleCpuMs', 'idleRssMb'] as
 type Goals = Pick<Start, 'firstAnswerMs' | 'laterRssMb' | 'idleRssMb'>;
 
 function goalsOn(version: string): Partial<Goals> {
-  const isOld = Number(version.slice(1).split('.', 1)) < 24;
-  return isOld ? { firstAnswerMs: 600 } : { firstAnswerMs: 450, laterRssMb: 130, idleRssMb: 110 };
+  if (majorOf(version) < 24) return { firstAnswerMs: 600 };
+  return { firstAnswerMs: 450, laterRssMb: 130, idleRssMb: 110 };
 }
 
 interface StartMeasure extends Measure {

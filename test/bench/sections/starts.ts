@@ -24,13 +24,18 @@ export interface Variant {
 
 /** The variants; Node 20 has no compile cache. */
 export function variantsOn(version: string): readonly Variant[] {
-  const hasCache = Number(version.slice(1).split('.', 1)) >= 22;
+  const hasCache = majorOf(version) >= 22;
   return [
     { name: '', isWatched: true },
     { name: ', new file', isNew: true },
     ...(hasCache ? [{ name: ', cold compile cache', isCold: true }] : []),
     { name: ', stdout in a pipe', isPiped: true },
   ];
+}
+
+/** Major version of Node. */
+export function majorOf(version: string): number {
+  return Number.parseInt(version.slice(1), 10);
 }
 
 /** A build with its store and its compile cache, both from an earlier start. */

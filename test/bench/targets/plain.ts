@@ -1,5 +1,6 @@
 import { paths } from '../load/bodies.js';
-import { probeFlags, type Lab, type Server } from '../measure/lab.js';
+import { probeFlags } from '../measure/ask-probe.js';
+import type { Lab, Server } from '../measure/lab.js';
 import { json, targetAt, type Target } from './target.js';
 
 interface PassThroughSettings {
