@@ -1,6 +1,7 @@
 import type { Cost, Costs } from '../measure/rounds.js';
 import type { Goal } from '../workloads.js';
-import { median } from './statistics.js';
+import { cpuOf } from './pair-table.js';
+import { median, pairedRatio } from './statistics.js';
 import { against, table } from './table.js';
 
 /** The medians of a line, and how they stand to those that the goals name. */
@@ -22,8 +23,10 @@ export interface Row {
 export function rowsOf(others: readonly string[], costs: Costs): readonly Row[] {
   const measured = others.filter((other) => costs.has(other));
   return [...costs].map(([line, all]) => {
-    const cpuMicros = all.map((cost) => cost.cpuMicros);
-    const ratios = measured.map((other) => [other, ratio(all, costs.get(other) ?? [])] as const);
+    const cpuMicros = all.map(cpuOf);
+    const ratios = measured.map((other) => {
+      return [other, pairedRatio(cpuMicros, (costs.get(other) ?? []).map(cpuOf))] as const;
+    });
     return {
       line,
       rounds: all.length,
@@ -37,11 +40,6 @@ export function rowsOf(others: readonly string[], costs: Costs): readonly Row[] 
       ratios: Object.fromEntries(ratios),
     };
   });
-}
-
-/** The median of the rounds' own ratios: the two of a round have had the same machine. */
-function ratio(all: readonly Cost[], others: readonly Cost[]): number {
-  return median(all.map(({ cpuMicros }, round) => cpuMicros / (others[round]?.cpuMicros ?? NaN)));
 }
 
 /** The rows as a table, with marks where the gateway has a goal. */

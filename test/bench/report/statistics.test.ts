@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { median, quantile, slope } from './statistics.js';
+import { median, pairedRatio, quantile, slope } from './statistics.js';
 
 describe('the statistics of a bench', () => {
   it('have a median that one wild value does not move', () => {
@@ -12,6 +12,11 @@ describe('the statistics of a bench', () => {
     expect(quantile(values, 0.99)).to.equal(99);
     expect(quantile(values, 1)).to.equal(99);
     expect(quantile([], 0.5)).to.be.NaN;
+  });
+
+  it('pair values by their round', () => {
+    expect(pairedRatio([10, 40, 30], [10, 20, 20])).to.equal(1.5);
+    expect(pairedRatio([10], [])).to.be.NaN;
   });
 
   it('fit a line through points', () => {

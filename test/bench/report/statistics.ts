@@ -11,6 +11,11 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? NaN;
 }
 
+/** The median of the rounds' own ratios: the two of a round have had the same machine. */
+export function pairedRatio(all: readonly number[], others: readonly number[]): number {
+  return median(all.map((value, round) => value / (others[round] ?? NaN)));
+}
+
 export function spreadOf(values: readonly number[]): Spread {
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), max: quantile(values, 1) };
 }

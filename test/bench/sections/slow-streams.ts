@@ -4,7 +4,7 @@ import { peakDuring } from '../measure/memory-watch.js';
 import { memoryOfTree, threadTimes, treeOf } from '../measure/proc.js';
 import { jobOf } from '../measure/rounds.js';
 import { cpuOf, pairsOf, pairTable } from '../report/pair-table.js';
-import { median } from '../report/statistics.js';
+import { median, pairedRatio } from '../report/statistics.js';
 import { against, mark, table } from '../report/table.js';
 import { startTargets } from '../targets/index.js';
 import type { Target, TargetName } from '../targets/target.js';
@@ -89,8 +89,9 @@ function report(goals: SlowGoals, waves: ReadonlyMap<TargetName, readonly Wave[]
     const range = { leastMicros: Math.min(...cpu), mostMicros: Math.max(...cpu) };
     return { line, rounds: all.length, ...range, ...medians(all) };
   });
-  const find = (name: TargetName) => rows.find(({ line }) => line === name);
-  const passThrough = find('pass-through');
+  const cpuIn = (name: TargetName) => (waves.get(name) ?? []).map(cpuOf);
+  const ratioOf = (name: TargetName, other: TargetName) => pairedRatio(cpuIn(name), cpuIn(other));
+  const passThrough = rows.find(({ line }) => line === 'pass-through');
   const latest = (passThrough?.delayP50 ?? NaN) + (goals.addedMs ?? NaN);
   const cells = rows.map((row) => {
     const isOurs = row.line === 'gateway';
@@ -99,8 +100,8 @@ function report(goals: SlowGoals, waves: ReadonlyMap<TargetName, readonly Wave[]
       row.cpuMicros.toFixed(0),
       row.leastMicros.toFixed(0),
       row.mostMicros.toFixed(0),
-      against(row.cpuMicros / (passThrough?.cpuMicros ?? NaN), isOurs ? goals.passThrough : undefined),
-      against(row.cpuMicros / (find('portkey')?.cpuMicros ?? NaN), isOurs ? goals.portkey : undefined),
+      against(ratioOf(row.line, 'pass-through'), isOurs ? goals.passThrough : undefined),
+      against(ratioOf(row.line, 'portkey'), isOurs ? goals.portkey : undefined),
       `${row.delayP50.toFixed(2)}${isOurs ? mark(row.delayP50, latest) : ''}`,
       row.delayP99.toFixed(2),
       `${row.delayMax.toFixed(1)}${isOurs ? mark(row.delayMax, lateAfterMs) : ''}`,
