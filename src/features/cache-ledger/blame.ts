@@ -1,7 +1,7 @@
-import type { Finding } from './finding.js';
 import type { Section } from './prompt.js';
 import type { StageChange } from './stage-changes.js';
 import type { Turn } from './turn.js';
+import type { CacheLoss } from '../../state/ledger/contract.js';
 
 /** Place of a part: index among the tools, the system blocks or the messages. */
 interface Place {
@@ -97,3 +97,6 @@ function soleStage(turns: readonly Turn[], section: Section): string | undefined
   const stages = new Set(changes.map(({ stage }) => stage));
   return stages.size === 1 ? changes[0]?.stage : undefined;
 }
+
+/** Cause of a loss, and its place. */
+export type Finding = Pick<CacheLoss, 'cause' | 'detail'>;

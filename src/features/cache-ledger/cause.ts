@@ -1,5 +1,4 @@
-import { blame, placeName, sectionOf } from './blame.js';
-import type { Finding } from './finding.js';
+import { blame, placeName, sectionOf, type Finding } from './blame.js';
 import { firstDifference, isSamePlace, type Predecessor } from './predecessor.js';
 import { cachedEnd, cachedTokens, changedParameters, type Turn } from './turn.js';
 

@@ -7,15 +7,14 @@ import { DryKeys } from './keys.js';
 import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { DryOutcome, DryRequest } from './outcome.js';
 import { outcomeOf, type Settled, type Surroundings } from './outcome-of.js';
-import { secretsOf } from './secrets.js';
+import { secretsOf } from './secret-texts.js';
 import type { SocketGuard } from './socket-guard.js';
 import type { DrySettings } from './settings.js';
-import { bindSessions } from './slots-state.js';
+import { bindSessions, gatewayOptions, openWorld, withinMemory, type World } from './world.js';
 import type { Stillness } from './stillness.js';
 import type { DryUpstreams } from './upstreams.js';
 import type { ManualClock } from '../../kit/manual-clock.js';
 import type { WarningLog } from './warning-log.js';
-import { gatewayOptions, openWorld, withinMemory, type World } from './world.js';
 
 /** Max time that a request may wait on the dry clock. */
 const maxWaitMs = 24 * 3_600_000;

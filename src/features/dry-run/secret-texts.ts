@@ -2,6 +2,8 @@ import type { OutgoingCall } from './outcome.js';
 import { credentialNames } from '../../engine/masking/caller-secrets.js';
 import { formsOf } from '../../engine/masking/secret-forms.js';
 import { cutMark } from './shown.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { configuredSecrets } from '../../engine/slots/slot-secrets.js';
 
 const blank = '***';
 
@@ -57,4 +59,12 @@ export function mapTexts(value: unknown, map: (text: string) => string): unknown
   if (Array.isArray(value)) return value.map((item: unknown) => mapTexts(item, map));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, map)]));
+}
+
+/** Texts of a gateway's config that no report may have: options that plugins mark as secret, headers, proxies. */
+export function secretsOf({ runtime, services }: Pick<Gateway, 'runtime' | 'services'>): readonly string[] {
+  const ofSlots = runtime.config.slots.flatMap((config) =>
+    configuredSecrets(config, services.slots.get(config.id)?.plugins ?? {}),
+  );
+  return [...runtime.pipeline.secrets, ...ofSlots].filter((text) => text !== '');
 }

@@ -5,12 +5,15 @@ import type { RequestWatch } from '../../gateway/extension.js';
 import { createLogger } from '../../gateway/telemetry/logs.js';
 import type { Settled } from './outcome-of.js';
 import type { DrySettings } from './settings.js';
-import { liveWith } from './slots-state.js';
 import { SocketGuard } from './socket-guard.js';
 import { Stillness } from './stillness.js';
 import { DryUpstreams } from './upstreams.js';
 import { ManualClock } from '../../kit/manual-clock.js';
 import { WarningLog } from './warning-log.js';
+import { MemoryHub } from '../../state/live/memory/hub.js';
+import type { Live } from '../../plugin/core.js';
+import type { WholeStore } from '../../state/store/contract/store.js';
+import type { SlotsState } from '../../engine/slots/snapshot.js';
 
 export const masterKey = 'gw2api-dry-run';
 
@@ -71,4 +74,23 @@ export function withinMemory(config: Config): Config {
   const memory = { kind: 'memory' } as const;
   const { spool: _, ...ledger } = config.ledger;
   return { ...config, store: memory, live: memory, ledger };
+}
+
+/** Live state in memory with the given slots; permits in use are held by another instance. */
+function liveWith({ shared, inFlight }: SlotsState, now: () => number): Live {
+  const hub = new MemoryHub({ now });
+  const [live, others] = [hub.connect(), hub.connect()];
+  for (const [key, value, ttlMs] of shared) live.shared.set(key, value, ttlMs);
+  for (const [id, count] of Object.entries(inFlight))
+    for (let taken = 0; taken < count; taken += 1) void others.permits.take(id, Infinity);
+  return live;
+}
+
+/** Binds the sessions. */
+export async function bindSessions(
+  { bindings }: SlotsState,
+  store: Pick<WholeStore, 'bindings'>,
+): Promise<void> {
+  for (const { key, slotId, untilMs } of bindings)
+    await store.bindings.put(key, { slotId, expiresAtMs: untilMs });
 }

@@ -1,8 +1,8 @@
 import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { CostCounter } from './cost-counter.js';
 import { measure } from './gauges.js';
 import { RequestMetrics } from './request-metrics.js';
+import type { Counter, Metrics } from '../../plugin/core.js';
 
 /** Adds the gauges of a gateway to its metrics, and counts its requests. */
 export function openMetrics(gateway: Gateway): Opened<void> {
@@ -20,4 +20,22 @@ export function openMetrics(gateway: Gateway): Opened<void> {
       },
     },
   };
+}
+
+/** Counter of what upstream calls have cost, as far as their prices are known. */
+export class CostCounter {
+  readonly #usd: Counter;
+
+  constructor(metrics: Metrics) {
+    this.#usd = metrics.counter(
+      'gw2api_cost_usd_total',
+      'Cost of the tokens that upstreams have billed, in USD, of calls whose price is known.',
+      ['slot', 'model'],
+    );
+  }
+
+  /** Adds a call; `cost` in pico-USD. */
+  add({ slot, model, cost }: { readonly slot: string; readonly model: string; readonly cost: number }): void {
+    if (cost > 0) this.#usd.add({ slot, model }, cost / 1e12);
+  }
 }

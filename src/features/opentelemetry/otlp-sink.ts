@@ -3,13 +3,12 @@ import { Pool } from 'undici';
 import type { ExportSettings } from '../../config/sections/telemetry.js';
 import { within } from '../../kit/within.js';
 import type { Clock, Logger } from '../../plugin/index.js';
-import { targetOf } from './otlp-target.js';
 import { OtlpTransport } from './otlp-transport.js';
 import { FinishedSpan } from './finished-span.js';
-import { SpanLosses } from './span-losses.js';
 import { SpanQueue } from './span-queue.js';
 import { spanSender } from './span-sender.js';
 import type { SpanSink } from './tracing.js';
+import { unescape } from 'node:querystring';
 
 /** Service that the spans are of. */
 interface Service {
@@ -69,3 +68,61 @@ function resourceOf({ name, version, instance }: Service) {
     'telemetry.sdk.version': version,
   });
 }
+
+type TargetSettings = Pick<ExportSettings, 'endpoint' | 'headers' | 'protocol' | 'compression'>;
+
+const contentTypes = { 'http/json': 'application/json', 'http/protobuf': 'application/x-protobuf' } as const;
+
+/**
+ * Address and headers of exports; `/v1/traces` is added to an address that is not exact and does not end with it. A user
+ * in the address becomes an `authorization`, unless the headers have one.
+ */
+export function targetOf({ endpoint, headers, protocol, compression }: TargetSettings): {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const url = new URL(endpoint.url);
+  const path = url.pathname.replace(/\/+$/, '');
+  if (!endpoint.isExact) url.pathname = path.endsWith('/v1/traces') ? path : `${path}/v1/traces`;
+  const sent = new Headers();
+  const user = `${unescape(url.username)}:${unescape(url.password)}`;
+  if (user !== ':') sent.set('authorization', `Basic ${Buffer.from(user).toString('base64')}`);
+  [url.username, url.password] = ['', ''];
+  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
+  sent.set('content-type', contentTypes[protocol]);
+  if (compression === 'gzip') sent.set('content-encoding', 'gzip');
+  return { url: url.href, headers: Object.fromEntries(sent) };
+}
+
+/** Log of lost spans: the first at once, further ones once a minute. */
+class SpanLosses {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  #spans = 0;
+  #error: unknown;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  add(spans: number, error: unknown): void {
+    this.#spans += spans;
+    this.#error = error;
+    if (!this.#cancelTimer) this.report();
+  }
+
+  /** Logs those that are not in the log yet. */
+  report(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#spans === 0) return;
+    this.#log.warn({ err: this.#error, spans: this.#spans }, 'Spans could not be sent to telemetry.otlp.');
+    this.#spans = 0;
+    this.#error = undefined;
+    this.#cancelTimer = this.#clock.setTimer(() => this.report(), reportEveryMs);
+  }
+}
+
+const reportEveryMs = 60_000;

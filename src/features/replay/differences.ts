@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DryOutcome } from '../dry-run/outcome.js';
-import { entryName } from './entry-place.js';
+import { entryName } from './entry.js';
 
 /** Aspects in which two configs may treat a request differently. */
 export const differenceKinds = [

@@ -2,8 +2,7 @@ import { rm } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
-import type { Host } from '../../plugin/index.js';
-import type { Recording } from './recording.js';
+import type { Host, MessagesRequest, PlacedExtras } from '../../plugin/index.js';
 
 /** Exports that this room uses of the built-in stage `record`, which no room may import. */
 interface RecordingsModule {
@@ -100,4 +99,25 @@ interface NewestFiles {
   readonly files: readonly RecordedFile[];
   /** Number of older ones above the limit. */
   readonly leftOut: number;
+}
+
+/** Parts of a recording that are replayed, as the built-in stage `record` writes it. */
+export interface Recording {
+  readonly atMs: number;
+  readonly requestId: string;
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  readonly format: string;
+  readonly caller: { readonly kind: string; readonly keyId: string; readonly name: string };
+  readonly headers: Readonly<Record<string, string>>;
+  /** Stages that the request had passed. */
+  readonly passed: readonly string[];
+  /** Request in the caller's format; absent if `request` is there. */
+  readonly body?: unknown;
+  /** Messages request, recorded below format-decode. */
+  readonly request?: MessagesRequest;
+  /** Extras of `request`; absent: none. */
+  readonly extras?: readonly PlacedExtras[];
+  readonly delivery?: 'stream' | 'whole';
 }

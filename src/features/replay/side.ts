@@ -6,9 +6,8 @@ import type { DrySettings } from '../dry-run/settings.js';
 import type { OpenGateway } from '../../gateway/gateway.js';
 import { loadPlugins } from '../../gateway/reload/loaded-config.js';
 import { withAllExtras, type MessagesRequest } from '../../plugin/index.js';
-import { withEntering } from './entering.js';
-import { entryPlace, withEntry } from './entry-place.js';
-import type { Recording } from './recording.js';
+import { withEntering, entryPlace, withEntry } from './entry.js';
+import type { Recording } from './recorded-files.js';
 import { masterName } from '../dry-run/keys.js';
 
 /** Longest pause between two requests that is replayed; a longer one only ends what such a pause ends too. */

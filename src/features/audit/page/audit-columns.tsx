@@ -2,8 +2,8 @@ import { Link } from '../../../console/web/ui/link.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { Time } from '../../../console/web/ui/time.js';
 import type { AuditEntry } from './api.js';
-import { diffOf } from './entry-diff.js';
 import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
+import type { SettingChange } from '../../../config/diff/config-diff.js';
 
 const actors: Readonly<Record<AuditEntry['actor']['kind'], string>> = {
   master: 'master key',
@@ -93,4 +93,30 @@ const looks: Readonly<Record<AuditEntry['outcome'], Pick<BadgeProps, 'tone' | 'i
 /** Result of an action, with its error code. */
 export function Outcome({ entry: { outcome, code } }: { readonly entry: AuditEntry }) {
   return <Badge {...looks[outcome]}>{code ?? outcome}</Badge>;
+}
+
+/** Fields that differ between two values, each by its path; one-sided where there was nothing before or after. */
+export function diffOf(before: unknown, after: unknown, path = ''): readonly SettingChange[] {
+  if (isObject(before) && isObject(after)) return diffOfFields(before, after, path);
+  if (path === '' && (isObject(before) || isObject(after)))
+    return diffOfFields(isObject(before) ? before : {}, isObject(after) ? after : {}, path);
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (isNothing(before)) return [{ path, change: 'added', after }];
+  if (isNothing(after)) return [{ path, change: 'removed', before }];
+  return [{ path, change: 'changed', before, after }];
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function diffOfFields(before: JsonObject, after: JsonObject, path: string): readonly SettingChange[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return keys.flatMap((key) => diffOf(before[key], after[key], path === '' ? key : `${path}.${key}`));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

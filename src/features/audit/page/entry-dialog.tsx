@@ -5,9 +5,7 @@ import { Link } from '../../../console/web/ui/link.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { Changes, hasChanges, Settings } from '../../../console/web/ui/config-changes.js';
 import type { AuditEntry } from './api.js';
-import { kindOf, targetOf } from './audit-columns.js';
-import { diffOf } from './entry-diff.js';
-import { Outcome } from './audit-columns.js';
+import { kindOf, targetOf, diffOf, Outcome } from './audit-columns.js';
 
 interface EntryDialogProps {
   readonly entry: AuditEntry;

@@ -4,7 +4,7 @@ import { toast } from '../../../console/web/state/toasts.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Problem } from '../../../console/web/ui/problem.js';
-import type { PartialReload, PartialReloadProps } from '../../pipeline/page/partial-reload.js';
+import type { PartialReload, PartialReloadProps } from '../../pipeline/page/reload-dialog.js';
 import { cancelCanary, commitCanary, fetchCanary, startCanary, type Canary, type CanarySide } from './api.js';
 import { Changes } from '../../../console/web/ui/config-changes.js';
 import { count, duration, share } from '../../../console/web/format/numbers.js';

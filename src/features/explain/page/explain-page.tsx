@@ -5,9 +5,9 @@ import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
-import { fetchExplanation } from './api.js';
 import { RequestForm, type GivenRequest } from '../../../console/web/request-form/request-form.js';
 import { Report } from './report.js';
+import { call } from '../../../console/web/api/call.js';
 
 export const explainPage: ConsolePage = {
   path: '/explain',
@@ -50,3 +50,5 @@ function ExplainPage() {
     </Page>
   );
 }
+
+const fetchExplanation = (request: GivenRequest) => call<Explanation>('POST', '/explain', { body: request });

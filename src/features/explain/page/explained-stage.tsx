@@ -1,5 +1,4 @@
-import type { Explanation } from '../explanation.js';
-import { skipWords } from '../words.js';
+import { skipWords, type Explanation } from '../explanation.js';
 import { duration } from '../../../console/web/format/numbers.js';
 import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
 import { EventNotes, RequestChangeList, StateNotes } from './changes.js';

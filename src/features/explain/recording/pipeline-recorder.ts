@@ -2,7 +2,7 @@ import type { Additions, Caller } from '../../../plugin/index.js';
 import type { Interceptor } from '../../../plugin/core.js';
 import type { StageInfo } from '../../../engine/pipeline/run/stage-info.js';
 import type { PipelineWatch, WatchedParts } from '../../../engine/pipeline/run/watch.js';
-import { errorOf } from '../explained-error.js';
+import { errorOf } from './watched-interception.js';
 import type { ExplainedStage, SkipReason } from '../explanation.js';
 import { eventsOf, StageRecord } from './recording.js';
 import { RequestWatch } from './request-watch.js';

@@ -9,9 +9,8 @@ import {
 } from '../../../plugin/index.js';
 import { type StagePlace, coreKeys } from '../../../plugin/core.js';
 import { EventTally } from './event-tally.js';
-import { errorOf } from '../explained-error.js';
+import { errorOf, OwnTime, WatchedInterception } from './watched-interception.js';
 import { copyOf } from './json-diff.js';
-import { OwnTime, WatchedInterception } from './watched-interception.js';
 import { TallyPair, type InterceptionRecord, type StageRecord } from './recording.js';
 import { madeRequest, noChanges, requestChanges, requestJson } from './request-changes.js';
 import type { StateChange } from '../explanation.js';

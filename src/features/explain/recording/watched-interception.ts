@@ -1,10 +1,16 @@
-import { withFields, type MessagesRequest, type ModelCall, type ModelReply } from '../../../plugin/index.js';
+import {
+  withFields,
+  isGatewayError,
+  type MessagesRequest,
+  type ModelCall,
+  type ModelReply,
+} from '../../../plugin/index.js';
 import { EventTally } from './event-tally.js';
-import { errorOf } from '../explained-error.js';
 import { copyOf } from './json-diff.js';
 import { TallyPair, type InterceptionRecord, type StageRecord } from './recording.js';
-import { requestChanges } from './request-changes.js';
-import { requestJson } from './request-changes.js';
+import { requestChanges, requestJson } from './request-changes.js';
+import type { ExplainedError } from '../explanation.js';
+import { shownText } from '../../dry-run/shown.js';
 
 type Options = Parameters<ModelCall>[1];
 
@@ -88,4 +94,10 @@ export class OwnTime {
     if (this.#sinceMs !== undefined) this.#record.ms += performance.now() - this.#sinceMs;
     this.#sinceMs = undefined;
   }
+}
+
+/** Error in the words that a report has for it. */
+export function errorOf(error: unknown): ExplainedError {
+  if (isGatewayError(error)) return { code: error.code, message: shownText(error.message) };
+  return { code: 'internal', message: shownText(error instanceof Error ? error.message : String(error)) };
 }

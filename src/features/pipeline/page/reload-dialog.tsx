@@ -8,8 +8,8 @@ import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import { Select, type Option } from '../../../console/web/ui/input/select.js';
 import { Changes, hasChanges } from '../../../console/web/ui/config-changes.js';
-import type { PartialReload } from './partial-reload.js';
 import { previewReload, reloadConfig, type ReloadPreview } from './api.js';
+import type { ComponentType } from 'preact';
 
 interface ReloadDialogProps {
   /** Reloads for a share of new sessions at first; absent: a reload is for all at once. */
@@ -112,4 +112,18 @@ function Preview({ preview: { file, problems, changes } }: { readonly preview: R
       <Changes changes={changes} />
     </>
   );
+}
+
+/** Reload for a share of new sessions at first, which another feature brings to the page. */
+export interface PartialReload {
+  /** Card above the stages. */
+  readonly Card: ComponentType<PartialReloadProps>;
+  readonly start: (percent: number) => Promise<unknown>;
+}
+
+export interface PartialReloadProps {
+  /** Number of reloads on this page, whose change has the card look again. */
+  readonly reloads: number;
+  /** Called when the config of the card has been taken. */
+  readonly onTaken: () => void;
 }

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../../plugin/index.js';
-import { enteringRequest } from '../entering.js';
+import { enteringRequest } from '../entry.js';
 
 /** Puts a recorded Messages request in the place of what the stages above have made of a stand-in. */
 export default definePlugin({

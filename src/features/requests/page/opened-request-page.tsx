@@ -15,13 +15,12 @@ import { Link } from '../../../console/web/ui/link.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Card, Page } from '../../../console/web/ui/page.js';
 import { Time } from '../../../console/web/ui/time.js';
-import { Additions } from './additions.js';
+import { Additions, StageTimes } from './stage-tables.js';
 import { Calls } from './calls.js';
 import { ErrorTextCard } from './error-text-card.js';
 import { LedgerTable } from './ledger-table.js';
 import { Outcome } from './outcome.js';
-import { readWritten } from './read-written.js';
-import { StageTimes } from './stage-times.js';
+import { readWritten } from './api.js';
 
 /** Page of one request: its times, its upstream calls and its tokens. */
 export function OpenedRequestPage({ id }: { readonly id: string }) {

@@ -7,7 +7,7 @@ import {
 } from '../../../state/store/contract/slot-history.js';
 import type { Caches, SlotStatus } from '../../../plugin/core.js';
 import type { Clock, Logger } from '../../../plugin/index.js';
-import { windowNames, windows } from './windows.js';
+import { windowNames, windows } from './forecasts.js';
 
 interface SlotWatchOptions {
   readonly store: SlotHistory;

@@ -8,8 +8,7 @@ import { Dialog } from '../../../console/web/ui/dialog/dialog.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { fetchSlotHistory, type CoolReason, type SlotChange } from './api.js';
-import { SlotBadge } from './slot-state.js';
-import { reasonWords, stateWords } from './slot-words.js';
+import { SlotBadge, reasonWords, stateWords } from './slot-state.js';
 
 interface HistoryDialogProps {
   readonly slot: string;

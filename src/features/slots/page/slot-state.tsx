@@ -4,8 +4,7 @@ import { useNow } from '../../../console/web/state/now.js';
 import { Badge, type Tone } from '../../../console/web/ui/badge.js';
 import type { IconName } from '../../../console/web/ui/icon.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';
-import type { Slot, SlotState } from './api.js';
-import { reasonWords, stateWords } from './slot-words.js';
+import type { Slot, SlotState, CoolReason } from './api.js';
 
 const looks: Readonly<Record<SlotState, { readonly tone: Tone; readonly icon: IconName }>> = {
   ready: { tone: 'ok', icon: 'check' },
@@ -82,3 +81,19 @@ function Countdown({ until }: { readonly until: string }) {
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+export const stateWords: Readonly<Record<SlotState, string>> = {
+  ready: 'Ready',
+  cooling: 'Cooling down',
+  rejected: 'Rejected',
+  paused: 'Paused',
+  draining: 'Draining',
+  unusable: 'Unusable',
+};
+
+export const reasonWords: Readonly<Record<CoolReason, string>> = {
+  rate_limited: 'the upstream said: too many requests',
+  overloaded: 'the upstream is overloaded',
+  unreachable: 'no connection to the upstream',
+  window_exhausted: 'its usage window is used up',
+};

@@ -10,8 +10,7 @@ import { RelativeTime } from '../../../console/web/ui/time.js';
 import type { Slot } from './api.js';
 import { forecastWords } from './forecast.js';
 import { inFlightText, percentText } from './slot-load.js';
-import { SlotBadge } from './slot-state.js';
-import { stateWords } from './slot-words.js';
+import { SlotBadge, stateWords } from './slot-state.js';
 
 /** Slots in a table: for more of them than cards can be looked over. */
 export function SlotTable({ slots }: { readonly slots: readonly Slot[] }) {

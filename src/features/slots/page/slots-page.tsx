@@ -13,7 +13,7 @@ import { fetchSlots, type Slot } from './api.js';
 import { SlotCard } from './slot-card.js';
 import { SlotForm } from './slot-form.js';
 import { SlotTable } from './slot-table.js';
-import { stateWords } from './slot-words.js';
+import { stateWords } from './slot-state.js';
 import './slots.css';
 
 export const slotsPage: ConsolePage = {

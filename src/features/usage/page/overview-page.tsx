@@ -15,10 +15,12 @@ import { Select } from '../../../console/web/ui/input/select.js';
 import { Breakdown, useBreakdown } from './breakdown.js';
 import { Charts } from './charts.js';
 import { groupingOf, groupingOptions } from './grouping.js';
-import { StoredResponses } from './stored-responses.js';
 import { Tiles } from './tiles.js';
 import { useOverview, useTags } from './use-overview.js';
 import './usage.css';
+import { counted } from '../../../console/web/format/numbers.js';
+import { status as lastStatus } from '../../../console/web/state/status.js';
+import { useStore } from '../../../console/web/state/store.js';
 
 export const overviewPage: ConsolePage = {
   path: '/',
@@ -118,5 +120,16 @@ function OverviewSkeleton() {
         ))}
       </div>
     </>
+  );
+}
+
+/** Total of the responses stored for callers of the Responses format; hidden if there are none. */
+function StoredResponses() {
+  const total = useStore(lastStatus)?.store.responses;
+  if (!total || total.count === 0) return null;
+  return (
+    <p class="hint">
+      {counted(total.count, 'stored response')}, {(total.bytes / 2 ** 20).toFixed(1)} MB
+    </p>
   );
 }

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Config, StageConfig } from '../../config/config.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { MessagesRequest } from '../../plugin/index.js';
 
 /** Name of the stage at which recorded Messages requests enter. */
 export const entryName = 'replay-entry';
@@ -37,4 +39,16 @@ export function withEntry(config: Config, place: number): Config {
     positionOf: () => above.at,
   };
   return { ...config, pipeline: config.pipeline.toSpliced(place, 0, entry) };
+}
+
+const entering = new AsyncLocalStorage<MessagesRequest | undefined>();
+
+/** Runs `send`, whose request becomes the recorded one at the entry stage; undefined: it stays as it is sent. */
+export function withEntering<Result>(request: MessagesRequest | undefined, send: () => Result): Result {
+  return entering.run(request, send);
+}
+
+/** Recorded request instead of the one that is being sent. */
+export function enteringRequest(): MessagesRequest | undefined {
+  return entering.getStore();
 }
