@@ -1,6 +1,5 @@
 import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/config-diff.js';
-import { painter, type Paint } from '../kit/paint.js';
-import { printable } from '../kit/printable.js';
+import { painter, printable, type Paint } from '../kit/terminal.js';
 
 /** The difference between two configs for people, a group for each part; a sentence if nothing differs. */
 export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured: boolean }): string {

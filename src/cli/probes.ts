@@ -1,6 +1,6 @@
 import type { SlotConfig } from '../config/config.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
-import { printable } from '../kit/printable.js';
+import { printable } from '../kit/terminal.js';
 import { untilAborted } from '../plugin/upstream/index.js';
 import type { SlotPool } from '../engine/slots/pool.js';
 

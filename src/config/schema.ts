@@ -1,6 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../kit/schema/closed.js';
-import { Described } from '../kit/schema/described.js';
+import { Closed, Described } from '../kit/schema/type.js';
 import { Type } from '../plugin/index.js';
 import { sectionSchemas } from './sections/sections.js';
 import { Price, SlotSchema } from './slot-schema.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../kit/schema/closed.js';
+import { Closed } from '../kit/schema/type.js';
 import { TlsFiles, Type } from '../plugin/index.js';
 import { schemaOnly, duration, group, schemasOf, setting, type Settled } from './sections/section.js';
 import { Texts } from './stage-schema.js';

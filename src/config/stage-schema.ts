@@ -1,6 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../kit/schema/closed.js';
-import { Described } from '../kit/schema/described.js';
+import { Closed, Described } from '../kit/schema/type.js';
 import { Percentage } from '../kit/schema/units.js';
 import { Duration, Type, type Operation } from '../plugin/index.js';
 

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Audit } from '../state/audit/audit.js';
 import { AuditedAction } from '../state/audit/audited-action.js';
-import { Closed } from '../kit/schema/closed.js';
+import { Closed } from '../kit/schema/type.js';
 import { GatewayError } from '../plugin/index.js';
 import type { AuditActor } from '../state/store/contract/audit.js';
 import { isRead, nobody, requireRole } from './access/actor.js';

@@ -1,4 +1,4 @@
-import { Closed } from '../kit/schema/closed.js';
+import { Closed } from '../kit/schema/type.js';
 import { GatewayError, Type } from '../plugin/index.js';
 import { isRecord } from '../kit/schema/record.js';
 import type { AuditedAction } from '../state/audit/audited-action.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../kit/schema/closed.js';
+import { Closed } from '../kit/schema/type.js';
 import { Time, timeMs } from '../kit/schema/units.js';
 import { Type } from '../plugin/index.js';
 import type { LedgerFilter } from '../plugin/core.js';

@@ -1,5 +1,5 @@
 import { sections } from '../config/sections/sections.js';
-import { redactMarked } from '../kit/schema/redact-marked.js';
+import { redactMarked } from '../kit/schema/redact.js';
 import type { Runtime } from '../gateway/runtime.js';
 import type { Services } from '../gateway/services.js';
 

@@ -15,7 +15,7 @@ export type {
   Permits,
   SharedMap,
 } from './contract/live.js';
-export type { CacheStats, Caches, Counter, Histogram, Metrics } from './contract/metrics.js';
+export type { CacheStats, Caches, Counter, Histogram, Metrics } from './contract/telemetry.js';
 export type { Keys, KnownKey, Limits } from './contract/host.js';
 export type {
   CoolReason,
@@ -59,7 +59,7 @@ export { fromMeter, toMeter } from './limits/limit-window.js';
 export type { LimitHolder } from './limits/limit-window.js';
 export { textOf } from './raw/binary-string.js';
 export { hasEnvironmentProxy } from './http/external-fetch.js';
-export { tlsOptions } from './http/tls-options.js';
+export { tlsOptions } from './http/external-fetch.js';
 export { tlsParts } from './http/tls-files.js';
 export type { PluginStorage } from './contract/host.js';
 export { StrictEvents } from './events/stream/strict-events.js';

@@ -15,7 +15,7 @@ export { keyLimits, windowLimits } from './contract/protocol-key.js';
 export type { KeyLimits } from './contract/protocol-key.js';
 export type { Json } from './contract/live.js';
 export type { Loss } from './contract/loss.js';
-export type { Logger } from './contract/logger.js';
+export type { Logger } from './contract/telemetry.js';
 export type {
   BlockOf,
   ContentBlock,
@@ -79,7 +79,7 @@ export type { TextMap } from './events/text/text-window.js';
 export { textReply } from './events/text/text-reply.js';
 export { maskedPart } from './events/usage.js';
 export { addUsage, usageBody, usageMeter } from './events/usage.js';
-export { asForcedTool, isForcedTool } from './stage/forced-tool.js';
+export { asForcedTool, isForcedTool } from './stage/tool-choice.js';
 export { formatContext } from './format/format-context.js';
 export { wrapCall } from './stage/interceptors.js';
 export { allExtras, extrasOf, withAllExtras, withExtras } from './stage/extras.js';

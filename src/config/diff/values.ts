@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { blank, redactMarked } from '../../kit/schema/redact-marked.js';
+import { blank, redactMarked, redactAddresses } from '../../kit/schema/redact.js';
 import { isRecord } from '../../kit/schema/record.js';
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
 import type { SettingChange } from './config-diff.js';
 import { inUnits } from './in-units.js';
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { parseNetwork } from '../../kit/networks.js';
 import { durationMs, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';

@@ -8,10 +8,9 @@ import {
   type RedisAddress,
   type RedisNode,
 } from '../../state/live/redis/address.js';
-import { Closed } from '../../kit/schema/closed.js';
-import { Described } from '../../kit/schema/described.js';
+import { Closed, Described } from '../../kit/schema/type.js';
 import { isRecord } from '../../kit/schema/record.js';
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { redactAddresses } from '../../kit/schema/redact.js';
 import { Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { Section } from './section.js';

@@ -1,4 +1,4 @@
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { addressProblem } from '../addresses.js';
 import { Duration, durationMs, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';

@@ -1,6 +1,5 @@
 import type { Static, TObject, TOptional, TSchema } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
-import { Described } from '../../kit/schema/described.js';
+import { Closed, Described } from '../../kit/schema/type.js';
 import { Duration, durationMs } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import { durationText } from '../diff/durations.js';

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import type { Static } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
-import { Described } from '../../kit/schema/described.js';
+import { Closed, Described } from '../../kit/schema/type.js';
 import { Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { StoreSettings } from '../../state/store/contract/settings.js';

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { fetchSession } from './api/session.js';
-import { toConsoleError } from './api/console-error.js';
+import { toConsoleError } from './api/call.js';
 import type { ConsolePage } from './shell/console-page.js';
 import type { UseCommands } from './shell/palette/command.js';
 import { Shell } from './shell/shell.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Time, timeMs } from '../../kit/schema/units.js';
 import { Type } from '../../plugin/index.js';
 import type { AuditEntry, AuditFilter, AuditLog } from '../../state/store/contract/audit.js';

@@ -1,4 +1,4 @@
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Type } from '../../plugin/index.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Duration, Type, type ProtocolKey } from '../../plugin/index.js';
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { Time, timeMs } from '../../kit/schema/units.js';

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { AuditedAction } from '../../state/audit/audited-action.js';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { durationMs, GatewayError, Type, type ProtocolKey } from '../../plugin/index.js';
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { reservedNames } from '../../engine/pipeline/order/caller-patterns.js';

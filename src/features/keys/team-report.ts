@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { limitFields, type MeterReading, type Team, type WindowLimit } from '../../plugin/core.js';
 import { Type, windowLimits } from '../../plugin/index.js';
 import type { TeamPatch } from '../../state/store/contract/store.js';

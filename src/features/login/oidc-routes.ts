@@ -1,4 +1,4 @@
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { route, type Route } from '../../operator/route.js';

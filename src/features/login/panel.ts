@@ -2,7 +2,7 @@ import type { RoutesOf } from '../../operator/route-source.js';
 import { OidcLogin } from './oidc-login.js';
 import { oidcRoutes } from './oidc-routes.js';
 import { sessionListRoutes } from './session-list.js';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Type } from '../../plugin/index.js';
 import { route, type Route } from '../../operator/route.js';
 import { IsoTime, isoTime, SessionReport } from '../../operator/schemas.js';

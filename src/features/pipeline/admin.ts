@@ -1,4 +1,4 @@
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { redactAddresses } from '../../kit/schema/redact.js';
 import { maskedConfig } from '../../operator/masked-config.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route, type Call, type Route } from '../../operator/route.js';

@@ -1,4 +1,4 @@
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { redactAddresses } from '../../kit/schema/redact.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { RoutesOf } from '../../operator/route-source.js';

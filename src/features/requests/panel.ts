@@ -1,5 +1,5 @@
 import type { AuditTerms } from '../../state/audit/audit.js';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { matches } from '../../state/ledger/filters.js';
 import { requireRole, type Actor } from '../../operator/access/actor.js';

@@ -1,6 +1,6 @@
 import { DiagnosisReport, diagnosisReport } from './report.js';
 import { diagnosisTimeoutMs } from './admin.js';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { maxSlotChanges } from '../../state/store/contract/slot-history.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';

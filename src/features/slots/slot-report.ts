@@ -1,5 +1,5 @@
 import { SlotReport, slotReport } from './report.js';
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { redactAddresses } from '../../kit/schema/redact.js';
 import { Type } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotForecast } from './history/forecasts.js';

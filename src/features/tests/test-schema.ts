@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Duration, Type } from '../../plugin/index.js';
 import { Time } from '../../kit/schema/units.js';
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { adminScopeNames, adminScopes } from '../../operator/access/scopes.js';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 import { Time, timeMs } from '../../kit/schema/units.js';
 import type { Services } from '../../gateway/services.js';

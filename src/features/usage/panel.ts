@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Static } from 'typebox';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 import { Duration, durationMs, Type } from '../../plugin/index.js';
 import type { UsageQuery, UsageSum } from '../../plugin/core.js';
 import { tagNamePattern } from '../../engine/trace/usage-tags.js';

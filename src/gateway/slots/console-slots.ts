@@ -4,7 +4,8 @@ import { readSlot } from '../../config/one-slot.js';
 import { builtinKinds, loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
-import { localPaths } from '../../kit/schema/local-paths.js';
+import { isRecord } from '../../kit/schema/record.js';
+import { itemSchemas, keySchemas, schemaBranches } from '../../kit/schema/schema-branches.js';
 
 /** Parts of the config that a slot of the console depends on. */
 export type ConsoleTerms = Pick<Config, 'slots' | 'console' | 'baseDir'>;
@@ -78,4 +79,29 @@ function unnamedPlugin(field: string, use: string, known: readonly string[]): re
 function inWords({ path, subject, message }: ConfigProblem, root: string): string {
   const named = subject === undefined ? message : `"${subject}" ${message}`;
   return path === root ? `The slot ${named}` : `${path.slice(root.length + 1)}: ${named}`;
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * Paths of the options that their JSON Schema marks with `local: true`, in whichever of its branches: they make the
+ * gateway read a file, the environment or the identity of its own machine.
+ */
+function localPaths(options: unknown, schema: unknown): readonly Path[] {
+  return pathsIn(options, [schema], schema, []);
+}
+
+function pathsIn(value: unknown, own: readonly unknown[], root: unknown, path: Path): readonly Path[] {
+  if (value === undefined) return [];
+  const schemas = schemaBranches(own, root) ?? [];
+  if (schemas.some(({ local }) => local === true)) return [path];
+  if (Array.isArray(value)) {
+    const items = schemas.flatMap(itemSchemas);
+    return value.flatMap((item: unknown, at) => pathsIn(item, items, root, [...path, at]));
+  }
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const described = schemas.flatMap((schema) => keySchemas(schema, key));
+    return pathsIn(inner, described, root, [...path, key]);
+  });
 }

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../../kit/printable.js';
+import { printable } from '../../kit/terminal.js';
 
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];

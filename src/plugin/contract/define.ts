@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
-import { closeObjects } from '../../kit/schema/closed.js';
+import { closeObjects } from '../../kit/schema/type.js';
 import type { Intercept, StageContext, StateKey } from './state.js';
 import type { Operation } from './state.js';
 

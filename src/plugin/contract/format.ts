@@ -2,17 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Connection } from '../format/connection.js';
 import type { GatewayError } from './error.js';
-import { closeObjects } from '../../kit/schema/closed.js';
+import { closeObjects } from '../../kit/schema/type.js';
 import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Caller } from './caller.js';
 import type { Intercept, ModelReply, StageContext } from './state.js';
 import type { Loss } from './loss.js';
 import type { MessagesRequest } from './messages.js';
 import type { CatalogModel, Models } from './models.js';
-import type { Logger } from './logger.js';
+import type { Logger } from './telemetry.js';
 import type { RoutePath } from './route.js';
-import type { ResponseQuota } from './store.js';
-import type { PluginStore } from './store.js';
+import type { ResponseQuota, PluginStore } from './store.js';
 
 /** Context of a format: everything that it may need besides the body. */
 export interface FormatContext<Options = Readonly<Record<string, unknown>>> {

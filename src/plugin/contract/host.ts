@@ -1,7 +1,6 @@
 import type { Clock } from '../../kit/clock.js';
-import type { Logger } from './logger.js';
+import type { Logger, Metrics } from './telemetry.js';
 import type { Models } from './models.js';
-import type { Metrics } from './metrics.js';
 import type { Format } from './format.js';
 import type { Live, Json } from './live.js';
 import type { PickPolicy, Slots } from './slot/slots.js';

@@ -1,4 +1,4 @@
-import type { Caches } from './metrics.js';
+import type { Caches } from './telemetry.js';
 
 /**
  * State shared by the running instances of a gateway (`live:` in the config); expires within an hour after

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import type { Caller } from './caller.js';
 import type { EventStream } from '../events/stream/event-stream.js';
-import type { Logger } from './logger.js';
+import type { Logger } from './telemetry.js';
 import type { MessagesRequest, TextBlock, Tool } from './messages.js';
 import type { AddedMarkers, TokenCount, Windows } from './slot/slot.js';
 import type { SlotPicker } from './slot/slots.js';

@@ -2,12 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connectionOf, type Connection } from './connection.js';
 import type { FormatContext } from '../contract/format.js';
 import type { Host } from '../contract/host.js';
-import type { Logger } from '../contract/logger.js';
+import type { Logger } from '../contract/telemetry.js';
 import type { CatalogModel, Models } from '../contract/models.js';
 import type { Caller } from '../contract/caller.js';
 import type { GatewayState } from '../contract/state.js';
-import type { ResponseQuota } from '../contract/store.js';
-import type { PluginStore } from '../contract/store.js';
+import type { ResponseQuota, PluginStore } from '../contract/store.js';
 
 /** The part of a Koa context that a format can see. */
 interface FormatRequest {

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { TlsSettings } from '../contract/slot/upstream.js';
-import { tlsOptions } from './tls-options.js';
 
 /** Variables of the environment that name a proxy; NO_PROXY names hosts that are reached without it. */
 const variables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
@@ -39,4 +38,12 @@ async function dispatcherOf(tls: TlsSettings = {}): Promise<Dispatcher> {
     direct(servername === undefined ? target : { ...target, servername }, callback);
   const requestTls = { ...options, ...(servername !== undefined && { servername }) };
   return hasEnvironmentProxy() ? new EnvHttpProxyAgent({ connect, requestTls }) : new Agent({ connect });
+}
+
+/** Options of a TLS connection, except for the name; a certificate that is trusted itself needs no issuer. */
+export function tlsOptions({ ca, cert, key }: TlsSettings = {}): object {
+  return {
+    ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
+    ...(cert !== undefined && { cert, key }),
+  };
 }

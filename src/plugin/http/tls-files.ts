@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Type, type Static } from 'typebox';
 import type { TlsSettings } from '../contract/slot/upstream.js';
-import { Closed } from '../../kit/schema/closed.js';
+import { Closed } from '../../kit/schema/type.js';
 
 const File = Type.Optional(Type.String({ minLength: 1 }));
 

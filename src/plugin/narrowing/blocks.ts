@@ -1,7 +1,7 @@
 import type { ContentBlock, Message } from '../contract/messages.js';
 import { reasoningEnvelope } from '../format/reasoning-envelope.js';
-import { conformingName } from './conforming-name.js';
 import type { Narrowing } from './narrowing.js';
+import { createHash } from 'node:crypto';
 
 /** Leaves the fields of blocks that the Messages API knows, and ids of calls in its alphabet. */
 export function narrowBlocks(narrowing: Narrowing): void {
@@ -81,4 +81,11 @@ function withoutField(
   const { [field]: value, ...others } = block;
   if (value !== 'auto') narrowing.lose(`${path}.${field}`, field === 'phase' ? 'mend' : 'setting');
   return others;
+}
+
+/** `text` if it conforms to `^[a-zA-Z0-9_-]{1,maxLength}$`, else a unique name derived from it, always the same. */
+export function conformingName(text: string, maxLength: number): string {
+  if (text.length <= maxLength && /^[a-zA-Z0-9_-]+$/.test(text)) return text;
+  const mark = `_${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+  return text.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxLength - mark.length) + mark;
 }

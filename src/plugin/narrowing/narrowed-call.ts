@@ -1,4 +1,4 @@
-import { allowedToolsExtra, offeredTools } from '../stage/allowed-tools.js';
+import { allowedToolsExtra, offeredTools } from '../stage/tool-choice.js';
 import type { Loss } from '../contract/loss.js';
 import type { SlotCall } from '../contract/slot/slot.js';
 import { GatewayError } from '../contract/error.js';
@@ -9,7 +9,7 @@ import { narrowThinking } from './thinking.js';
 import { Narrowing } from './narrowing.js';
 import { narrowTurns } from './turns.js';
 import type { MessagesRequest } from '../contract/messages.js';
-import { samplingOf } from '../stage/sampling.js';
+import type { ModelProfile } from '../contract/models.js';
 
 /**
  * Call whose translated request a service of the Messages API takes; what is left out or lowered is reported. The
@@ -127,4 +127,11 @@ function whileThinking({ top_p }: Sampling): Sampling {
 
 function present(given: { readonly [Key in keyof Sampling]: Sampling[Key] | undefined }): Sampling {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** Sampling parameters that a model accepts; an unknown model accepts `temperature` or `top_p`, not both. */
+export function samplingOf(model: ModelProfile | undefined): 'both' | 'one' | 'none' {
+  if (model?.sampling === undefined) return 'one';
+  if (typeof model.sampling === 'boolean') return model.sampling ? 'both' : 'none';
+  return model.sampling;
 }

@@ -1,5 +1,5 @@
 /** `@gw2api/gateway/plugin/upstream`: what upstreams and accounts need besides `@gw2api/gateway/plugin`. */
-export { allowedTools, offeredTools } from '../stage/allowed-tools.js';
+export { allowedTools, offeredTools } from '../stage/tool-choice.js';
 export { defineAccount } from '../contract/slot/account.js';
 export type { Account, AccountHost, TokenStore } from '../contract/slot/account.js';
 export type {

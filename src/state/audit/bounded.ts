@@ -1,5 +1,4 @@
-import { blank } from '../../kit/schema/redact-marked.js';
-import { redactAddresses } from '../../kit/schema/redact-addresses.js';
+import { blank, redactAddresses } from '../../kit/schema/redact.js';
 import type { Json } from '../../plugin/index.js';
 
 /**

@@ -1,7 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { basePath } from '../state/base-path.js';
 import { signedOut } from '../state/session.js';
-import { ConsoleError, errorOf } from './console-error.js';
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -127,4 +126,39 @@ for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel'])
 /** True if somebody has used the page within the last minute. */
 function isAttended(): boolean {
   return Date.now() - lastInputMs < 60_000;
+}
+
+/** A failed call: code and message of the API, or our own with status 0 if it could not be reached. */
+export class ConsoleError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: number, code: string, message: string, retryAfterSeconds: number | null = null) {
+    super(message);
+    this.name = 'ConsoleError';
+    this.status = status;
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Converts a thrown value to an error that can be shown. Aborted calls are not errors: do not show them. */
+export function toConsoleError(thrown: unknown): ConsoleError {
+  if (thrown instanceof ConsoleError) return thrown;
+  return new ConsoleError(0, 'page', thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+/** Reads `{"error":{…}}`; any other answer (a proxy's page) becomes a message with its status. */
+async function errorOf(response: Response): Promise<ConsoleError> {
+  const waitSeconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const retryAfter = Number.isFinite(waitSeconds) ? waitSeconds : null;
+  const body: unknown = await response.json().catch(() => null);
+  const { error } = Object(body) as { error?: { code?: unknown; message?: unknown } }; // checked below
+  const code = typeof error?.code === 'string' ? error.code : 'unexpected_answer';
+  const message =
+    typeof error?.message === 'string'
+      ? error.message
+      : `The gateway answered with status ${response.status} and no explanation.`;
+  return new ConsoleError(response.status, code, message, retryAfter);
 }

@@ -1,3 +1,5 @@
+import type { UsageBucket } from '../api/ledger.js';
+
 /** Short names of the formats, for narrow places. */
 export const shortFormatWords: Readonly<Record<string, string>> = {
   messages: 'Messages',
@@ -57,4 +59,13 @@ export const codes: readonly string[] = Object.keys(codeWords);
 export function statusInWords(status: number): string {
   if (status === 499) return 'The caller left before the answer was whole.';
   return status < 400 ? 'Answered.' : `The answer had status ${status}.`;
+}
+
+/**
+ * Display name of a group; "none" for requests of the master key, which have no key, and for refused ones
+ * without a slot or model.
+ */
+export function groupName({ group, name }: Pick<UsageBucket, 'group' | 'name'>): string {
+  if (!group) return 'none';
+  return name ?? formatWords[group] ?? group;
 }

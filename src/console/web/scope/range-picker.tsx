@@ -5,6 +5,7 @@ import { Segmented } from '../ui/input/segmented.js';
 import type { Option } from '../ui/input/select.js';
 import { RangeDialog } from './range-dialog.js';
 import { isPreset, presetOptions, writeRange, type PresetName, type Range } from './range.js';
+import { zoneInWords } from '../format/times.js';
 
 interface RangePickerProps {
   readonly range: Range;
@@ -38,4 +39,9 @@ export function RangePicker({ range, hasAll = false }: RangePickerProps) {
       {isOpen && <RangeDialog range={range} onChoose={choose} onClose={() => setOpen(false)} />}
     </span>
   );
+}
+
+/** Names the time zone of all times of a page. */
+export function ZoneNote() {
+  return <span class="dim">Times of {zoneInWords()}; budgets and daily limits count days of UTC.</span>;
 }

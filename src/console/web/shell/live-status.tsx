@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import { fetchStatus, type Status } from '../api/status.js';
+import { fetchStatus, status as lastStatus, type Status } from '../state/status.js';
 import { counted } from '../format/numbers.js';
-import { status as lastStatus } from '../state/status.js';
 import { useResource } from '../state/use-resource.js';
 
 /** Health of the gateway, shown on every page. */

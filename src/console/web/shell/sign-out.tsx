@@ -1,5 +1,5 @@
 import { logOut } from '../api/session.js';
-import { toConsoleError } from '../api/console-error.js';
+import { toConsoleError } from '../api/call.js';
 import { navigate } from '../state/location.js';
 import { signedOut } from '../state/session.js';
 import { toast } from '../state/toasts.js';

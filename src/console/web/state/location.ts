@@ -65,3 +65,8 @@ function readPlace(): Place {
   const path = pathname.slice(start).replace(/\/+$/, '');
   return { path: path || '/', query: new URLSearchParams(search) };
 }
+
+/** Page of a request in the console, by its id in the ledger. */
+export function pathOfRequest(id: string): string {
+  return `/requests/${encodeURIComponent(id)}`;
+}

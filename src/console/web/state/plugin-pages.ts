@@ -1,4 +1,4 @@
-import { fetchPluginPages, type PluginPage } from '../api/status.js';
+import { fetchPluginPages, type PluginPage } from './status.js';
 import { useResource, type Resource } from './use-resource.js';
 
 /** Pages that plugins bring; a reload of the gateway changes them. */

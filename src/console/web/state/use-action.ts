@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { toConsoleError, type ConsoleError } from '../api/console-error.js';
+import { toConsoleError, type ConsoleError } from '../api/call.js';
 import { toast } from './toasts.js';
 
 export interface Action {

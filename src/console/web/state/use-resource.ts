@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { toConsoleError, type ConsoleError } from '../api/console-error.js';
+import { toConsoleError, type ConsoleError } from '../api/call.js';
 import { useStore, createStore } from './store.js';
 import { useVisible } from './visible.js';
 

@@ -1,6 +1,5 @@
 import type { ConfigDiff, EntryChange, SettingChange } from '../../../config/diff/config-diff.js';
 import { Badge } from './badge.js';
-import { valueText } from './value-text.js';
 
 /** True if a reload would change anything. */
 export function hasChanges({ stages, formats, slots, models, settings }: ConfigDiff): boolean {
@@ -115,4 +114,12 @@ function Sign({ change }: { readonly change: SettingChange['change'] }) {
       <span class="sr-only">{change}</span>
     </>
   );
+}
+
+/** A value of the config in a line; a list of texts without its brackets. */
+export function valueText(value: unknown): string {
+  if (value === '') return '(empty)';
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'))
+    return value.join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

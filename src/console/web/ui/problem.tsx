@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { ConsoleError } from '../api/console-error.js';
+import type { ConsoleError } from '../api/call.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 

@@ -1,5 +1,5 @@
 import { longTime, relative, shortTime, utcTime } from '../format/times.js';
-import { useNow } from '../state/now.js';
+import { useNow } from '../state/visible.js';
 
 /** A time in the browser's time zone; the tooltip has it in UTC. */
 export function Time({ at, long = false }: { readonly at: string; readonly long?: boolean }) {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { stackPlaces, type StackPlace } from '../../../kit/stack-places.js';
+import { stackPlaces, type StackPlace } from '../../trace/plugin-place.js';
 import { within } from '../../../kit/within.js';
 import { isWithin, PluginFiles } from './plugin-files.js';
 

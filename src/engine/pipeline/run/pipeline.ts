@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../../../config/config.js';
 import { operations } from '../../../config/stage-schema.js';
-import { markedTexts } from '../../../kit/schema/redact-marked.js';
+import { markedTexts } from '../../../kit/schema/redact.js';
 import type { Interceptor, Limits, ServedRoute } from '../../../plugin/core.js';
 import type { Operation } from '../../../plugin/index.js';
 import { Disposers } from './disposers.js';

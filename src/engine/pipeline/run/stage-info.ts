@@ -1,5 +1,5 @@
 import type { StageConfig } from '../../../config/config.js';
-import { redactMarked } from '../../../kit/schema/redact-marked.js';
+import { redactMarked } from '../../../kit/schema/redact.js';
 import type { Operation, Plugin } from '../../../plugin/index.js';
 import type { StateKey } from '../../../plugin/core.js';
 import { conditionTexts } from '../order/conditions.js';

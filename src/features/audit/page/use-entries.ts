@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ListPage } from '../../../console/web/api/call.js';
-import { toConsoleError } from '../../../console/web/api/console-error.js';
+import { toConsoleError, type ListPage } from '../../../console/web/api/call.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { fetchAudit, type AuditEntry } from './api.js';

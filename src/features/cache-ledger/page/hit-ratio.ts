@@ -2,7 +2,7 @@ import type { Usage, UsageBucket } from '../../../console/web/api/ledger.js';
 import { maxColours, seriesColour, type ChartData } from '../../../console/web/charts/chart-data.js';
 import { groupBy } from '../../../console/web/format/group-by.js';
 import { inputTokens } from '../../../console/web/format/numbers.js';
-import { groupName } from '../../../console/web/format/group-name.js';
+import { groupName } from '../../../console/web/format/words.js';
 import type { Span } from './span.js';
 
 /** Part of the input that was read from the cache, in percent; null without input. */

@@ -5,7 +5,7 @@ import { Link } from '../../../console/web/ui/link.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { Time } from '../../../console/web/ui/time.js';
-import { pathOfRequest } from '../../../console/web/format/request-path.js';
+import { pathOfRequest } from '../../../console/web/state/location.js';
 import type { Loss } from './use-cache.js';
 
 /** Last turns that have lost, each with a link to its request. */

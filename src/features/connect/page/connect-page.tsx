@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { fetchKeyNames, fetchModels, type Model, type NamedKey } from '../../../console/web/api/names.js';
-import { fetchStatus } from '../../../console/web/api/status.js';
+import { fetchStatus } from '../../../console/web/state/status.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { issuedKeys } from '../../../console/web/state/issued-keys.js';

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Explanation } from '../explanation.js';
-import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
+import { toConsoleError, call, type ConsoleError } from '../../../console/web/api/call.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useIsViewer } from '../../../console/web/state/session.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import { RequestForm, type GivenRequest } from '../../../console/web/request-form/request-form.js';
 import { Report } from './report.js';
-import { call } from '../../../console/web/api/call.js';
 
 export const explainPage: ConsolePage = {
   path: '/explain',

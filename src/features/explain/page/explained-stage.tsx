@@ -1,4 +1,5 @@
-import { skipWords, type Explanation } from '../explanation.js';
+import type { Explanation } from '../explanation.js';
+import { skipWords } from '../words.js';
 import { duration } from '../../../console/web/format/numbers.js';
 import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
 import { EventNotes, RequestChangeList, StateNotes } from './changes.js';

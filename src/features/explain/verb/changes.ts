@@ -1,6 +1,5 @@
 import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explanation.js';
-import type { Paint } from '../../../kit/paint.js';
-import { printable } from '../../../kit/printable.js';
+import { printable, type Paint } from '../../../kit/terminal.js';
 
 /** Lines of what has changed in a request, a line each. */
 export function changeLines(

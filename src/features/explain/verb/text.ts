@@ -1,14 +1,14 @@
 import { isModelCall, isTokenCount } from '../../dry-run/outcome.js';
-import { skipWords, type ExplainedStage, type Explanation } from '../explanation.js';
+import type { ExplainedStage, Explanation } from '../explanation.js';
 import type {
   ObservedChoice,
   ObservedCooldown,
   ObservedSlot,
 } from '../../../engine/slots/selection/observed-choice.js';
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
+import { skipWords } from '../words.js';
 import { callLines, changeLines, eventLines, valueText } from './changes.js';
-import { painter, type Paint } from '../../../kit/paint.js';
-import { printable } from '../../../kit/printable.js';
+import { painter, printable, type Paint } from '../../../kit/terminal.js';
 
 /** Text of an explanation for a reader at a terminal. */
 export function explainText(

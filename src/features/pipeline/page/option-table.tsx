@@ -1,5 +1,5 @@
 import { Icon } from '../../../console/web/ui/icon.js';
-import { valueText } from '../../../console/web/ui/value-text.js';
+import { valueText } from '../../../console/web/ui/config-changes.js';
 import type { Field } from './api.js';
 
 /** The options of a stage: those that are not the default, and the others folded away. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import { allTokens, count, duration } from '../../../console/web/format/numbers.js';
-import { pathOfRequest } from '../../../console/web/format/request-path.js';
+import { pathOfRequest } from '../../../console/web/state/location.js';
 import { codeInWords } from '../../../console/web/format/words.js';
 import { Badge } from '../../../console/web/ui/badge.js';
 import { Link } from '../../../console/web/ui/link.js';

@@ -2,8 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
 import type { GivenRequest } from '../../../console/web/request-form/request-form.js';
 import type { AnswerHead, Progress } from '../playground-run.js';
-import { toConsoleError, type ConsoleError } from '../../../console/web/api/console-error.js';
-import { stream } from '../../../console/web/api/call.js';
+import { toConsoleError, stream, type ConsoleError } from '../../../console/web/api/call.js';
 
 /** A request of the playground, as far as it has got. */
 export interface PlaygroundState {

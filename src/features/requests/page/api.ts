@@ -1,6 +1,5 @@
-import { call, pathOf } from '../../../console/web/api/call.js';
+import { call, pathOf, toConsoleError } from '../../../console/web/api/call.js';
 import type { OpenedRequest } from '../../../console/web/api/ledger.js';
-import { toConsoleError } from '../../../console/web/api/console-error.js';
 
 /** Error text of a failed request. */
 export type ErrorText = NonNullable<OpenedRequest['error_text']>;

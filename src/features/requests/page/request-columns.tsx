@@ -1,6 +1,6 @@
 import type { LedgerRequest } from '../../../console/web/api/ledger.js';
 import { compact, duration, inputTokens } from '../../../console/web/format/numbers.js';
-import { pathOfRequest } from '../../../console/web/format/request-path.js';
+import { pathOfRequest } from '../../../console/web/state/location.js';
 import { usd } from '../../../console/web/format/usd.js';
 import { shortFormatWords } from '../../../console/web/format/words.js';
 import { Link } from '../../../console/web/ui/link.js';

@@ -1,8 +1,7 @@
 import type { LedgerRequest } from '../../../console/web/api/ledger.js';
-import { hrefOf, navigate } from '../../../console/web/state/location.js';
+import { hrefOf, navigate, pathOfRequest } from '../../../console/web/state/location.js';
 import { counted } from '../../../console/web/format/numbers.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
-import { pathOfRequest } from '../../../console/web/format/request-path.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { exportedColumns, requestColumns } from './request-columns.js';

@@ -1,10 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ListPage } from '../../../console/web/api/call.js';
+import { toConsoleError, type ListPage, type Query } from '../../../console/web/api/call.js';
 import { fetchRequests, type LedgerRequest } from '../../../console/web/api/ledger.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
-import { toConsoleError } from '../../../console/web/api/console-error.js';
-import type { Query } from '../../../console/web/api/call.js';
 
 const pageSize = 50;
 

@@ -1,5 +1,5 @@
 import { clockTime } from '../../../console/web/format/times.js';
-import { useNow } from '../../../console/web/state/now.js';
+import { useNow } from '../../../console/web/state/visible.js';
 import type { Slot } from './api.js';
 
 export type Forecast = NonNullable<Slot['forecast']['5h']>;

@@ -1,7 +1,7 @@
 import { causeText } from '../../../engine/slots/words.js';
 import { span, share } from '../../../console/web/format/numbers.js';
 import { longTime, shortTime } from '../../../console/web/format/times.js';
-import { useNow } from '../../../console/web/state/now.js';
+import { useNow } from '../../../console/web/state/visible.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Dialog } from '../../../console/web/ui/dialog/dialog.js';

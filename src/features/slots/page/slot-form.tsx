@@ -17,10 +17,9 @@ import {
   kindOf,
   type PartProps,
 } from './slot-draft.js';
-import { Network, Shares, Upstream } from './slot-parts.js';
-import { ConsoleError } from '../../../console/web/api/console-error.js';
+import { Network, Shares, Upstream, LocalHint } from './slot-parts.js';
+import { ConsoleError } from '../../../console/web/api/call.js';
 import { Select } from '../../../console/web/ui/input/select.js';
-import { LocalHint } from './slot-parts.js';
 import { OptionInputs } from './option-inputs.js';
 
 interface SlotFormProps {

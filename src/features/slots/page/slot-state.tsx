@@ -1,6 +1,6 @@
 import { causeText } from '../../../engine/slots/words.js';
 import { span } from '../../../console/web/format/numbers.js';
-import { useNow } from '../../../console/web/state/now.js';
+import { useNow } from '../../../console/web/state/visible.js';
 import { Badge, type Tone } from '../../../console/web/ui/badge.js';
 import type { IconName } from '../../../console/web/ui/icon.js';
 import { RelativeTime } from '../../../console/web/ui/time.js';

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { count } from '../../../console/web/format/numbers.js';
-import { useNow } from '../../../console/web/state/now.js';
+import { useNow } from '../../../console/web/state/visible.js';
 import { Link } from '../../../console/web/ui/link.js';
 import type { Column } from '../../../console/web/ui/table/column.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';

@@ -1,7 +1,6 @@
 import { differenceOf, inOneLine } from './difference.js';
 import { countOf, type TestFailure, type TestReport, type TestResult } from '../report.js';
-import { painter, type Paint } from '../../../kit/paint.js';
-import { printable } from '../../../kit/printable.js';
+import { painter, printable, type Paint } from '../../../kit/terminal.js';
 
 /** A report as a person reads it in a terminal, in colour where `hasColour`. */
 export function textReport(report: TestReport, hasColour: boolean): string {

@@ -11,7 +11,7 @@ import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { additionColumns, groupColumns, type GroupRow } from './breakdown-columns.js';
-import { groupName } from '../../../console/web/format/group-name.js';
+import { groupName } from '../../../console/web/format/words.js';
 import { groupingOf, groupOptions, type Grouping } from './grouping.js';
 import { mergeGroups } from './totals.js';
 import { useTotals } from './use-overview.js';

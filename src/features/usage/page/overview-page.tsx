@@ -1,10 +1,9 @@
 import type { Usage } from '../../../console/web/api/ledger.js';
 import { longTime } from '../../../console/web/format/times.js';
 import { FilterBar } from '../../../console/web/scope/filter-bar.js';
-import { RangePicker } from '../../../console/web/scope/range-picker.js';
+import { RangePicker, ZoneNote } from '../../../console/web/scope/range-picker.js';
 import { rangeInWords } from '../../../console/web/scope/range.js';
 import { isFiltered, useScope } from '../../../console/web/scope/scope.js';
-import { ZoneNote } from '../../../console/web/scope/zone-note.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { Empty } from '../../../console/web/ui/empty.js';

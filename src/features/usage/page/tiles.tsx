@@ -1,8 +1,7 @@
 import type { UsageBucket } from '../../../console/web/api/ledger.js';
-import type { Status } from '../../../console/web/api/status.js';
+import { status as lastStatus, type Status } from '../../../console/web/state/status.js';
 import { compact, count, counted, duration, share } from '../../../console/web/format/numbers.js';
 import { usd } from '../../../console/web/format/usd.js';
-import { status as lastStatus } from '../../../console/web/state/status.js';
 import { useStore } from '../../../console/web/state/store.js';
 import { totalsOf } from './totals.js';
 

@@ -9,7 +9,7 @@ import {
 import { allTokens } from '../../../console/web/format/numbers.js';
 import type { Span } from '../../../console/web/scope/range.js';
 import { groupBy } from '../../../console/web/format/group-by.js';
-import { groupName } from '../../../console/web/format/group-name.js';
+import { groupName } from '../../../console/web/format/words.js';
 
 interface OverviewCharts {
   readonly requests: ChartData;

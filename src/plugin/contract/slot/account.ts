@@ -4,7 +4,7 @@ import type { CallSignal } from '../../../kit/call-signal.js';
 import type { SchemaError } from '../../../kit/schema/schema-error.js';
 import { defined, type DefinitionForm, type ApiLevel } from '../definition.js';
 import type { Credential, HttpAnswer, HttpClient, OutgoingRequest } from './http-client.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../telemetry.js';
 import type { OAuthTokens } from '../store.js';
 import { optionsOf, type SlotSettings } from './upstream.js';
 

@@ -1,10 +1,10 @@
 import type { Static, TSchema } from 'typebox';
 import type { Clock } from '../../../kit/clock.js';
-import { closeObjects } from '../../../kit/schema/closed.js';
+import { closeObjects } from '../../../kit/schema/type.js';
 import type { SchemaError } from '../../../kit/schema/schema-error.js';
 import { defined, type DefinitionForm, type ApiLevel } from '../definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../telemetry.js';
 import type { ModelProfile } from '../models.js';
 import type { GatewayError } from '../error.js';
 import type { DiagnosisStep, RefusedPart, SlotCall, TokenCount, UpstreamReply } from './slot.js';

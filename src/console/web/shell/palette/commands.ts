@@ -1,5 +1,4 @@
-import { pathOfRequest } from '../../format/request-path.js';
-import { navigate } from '../../state/location.js';
+import { pathOfRequest, navigate } from '../../state/location.js';
 import { refresh } from '../../state/use-resource.js';
 import { chooseTheme } from '../../state/theme.js';
 import { usePluginDestinations, type Destination } from '../console-page.js';

@@ -1,4 +1,4 @@
-import { useNow } from '../../state/now.js';
+import { useNow } from '../../state/visible.js';
 import { Badge } from '../badge.js';
 import { Time } from '../time.js';
 

@@ -1,4 +1,4 @@
-import { printable } from '../../../../kit/printable.js';
+import { printable } from '../../../../kit/terminal.js';
 import { codeOf, messageOf } from './faults.js';
 import { StoreError } from '../../store-error.js';
 

@@ -1,8 +1,0 @@
-/** The part of pino that plugins use. Never log a secret or a body. */
-export interface Logger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-  child(fields: object): Logger;
-}
