@@ -1,5 +1,5 @@
 import type { Config, ConfigProblem } from '../config/config.js';
-import { priceGaps } from '../state/ledger/price-gaps.js';
+import { priceGaps } from '../state/ledger/cost.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import { globMatcher, type CatalogModel, type KeyLimits, type Logger } from '../plugin/index.js';
 import type { Store } from '../state/store/contract/store.js';

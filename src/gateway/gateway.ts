@@ -10,7 +10,7 @@ import type { Handle } from '../engine/http/connection/listener.js';
 import type { WrongKeys } from '../engine/http/wrong-keys.js';
 import { wrongKeysOf } from './caller-keys.js';
 import { priceFor } from '../state/ledger/cost.js';
-import { createSessionNames } from './settle/session-names.js';
+import { createSessionNames } from './settle/pseudonym.js';
 import { recordOnSettled } from './settle/settle.js';
 import { openServices, type Services } from './services.js';
 import { costSoFar, type PriceOf } from './settle/money.js';

@@ -2,7 +2,7 @@ import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../state/audit/audit.js';
 import { errorTextDays } from '../state/ledger/error-texts.js';
 import type { LedgerWriter } from '../state/ledger/writer/ledger-writer.js';
-import { priceGaps } from '../state/ledger/price-gaps.js';
+import { priceGaps } from '../state/ledger/cost.js';
 import type { RefusedRows } from '../state/ledger/writer/refused-rows.js';
 import { openLive } from '../state/live/index.js';
 import { withKnownUse } from '../state/live/known-use.js';
@@ -24,8 +24,7 @@ import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
 import { createPseudonyms } from './settle/pseudonym.js';
-import { slotLoader } from './slots/slot-sources.js';
-import { SlotSources } from './slots/slot-sources.js';
+import { slotLoader, SlotSources } from './slots/slot-sources.js';
 
 /** Services that live as long as the process. */
 export interface Services extends CallerKeys {

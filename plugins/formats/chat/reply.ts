@@ -10,7 +10,6 @@ import type {
   IndexedDetail,
   ToolCallDelta,
 } from './delta.js';
-import { contentLogprobs } from './logprobs.js';
 import type { Ending } from '../shared/answer/answer.js';
 import { AnswersReader } from '../shared/answer/answers.js';
 import { completionId } from '../shared/answer/completion.js';
@@ -146,4 +145,9 @@ class GrowingCall {
 
 function extendFunction(known: FunctionDelta | undefined, delta: FunctionDelta): FunctionDelta {
   return { ...known, ...delta, arguments: (known?.arguments ?? '') + delta.arguments };
+}
+
+/** `choices[].logprobs` of tokens; null without any. */
+export function contentLogprobs(logprobs: readonly unknown[]): object | null {
+  return logprobs.length > 0 ? { content: logprobs, refusal: null } : null;
 }

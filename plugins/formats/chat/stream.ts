@@ -1,6 +1,6 @@
 import type { GatewayError, ModelEvents } from '@gw2api/gateway/plugin';
 import { toBinaryString } from '@gw2api/gateway/plugin/raw';
-import { contentLogprobs } from './logprobs.js';
+import { contentLogprobs } from './reply.js';
 import { ChatChoice, chatParts, type ChatRequest } from './choice.js';
 import type { ChatDelta, ChatFinish, ChatSink } from './delta.js';
 import { AnswersReader } from '../shared/answer/answers.js';

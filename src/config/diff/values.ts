@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { blank, redactMarked, redactAddresses } from '../../kit/schema/redact.js';
 import { isRecord } from '../../kit/schema/record.js';
 import type { SettingChange } from './config-diff.js';
-import { inUnits } from './in-units.js';
+import { units } from '../../kit/schema/units.js';
 
 /** A value and the copy of it that may be shown: without secrets and without values of the environment. */
 export interface Value {
@@ -92,4 +92,26 @@ function asWritten(value: unknown, written: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, asWritten(inner, ownProperty(written, key))]),
   );
+}
+
+/**
+ * Copy of options with durations, sizes, times and percentages as numbers, as far as their schema names the unit: one
+ * may be written in several ways. Follows properties and items.
+ */
+function inUnits(value: unknown, schema: unknown): unknown {
+  if (!isRecord(schema)) return value;
+  const { unit, properties, items } = schema;
+  if (isUnit(unit)) return units[unit].parse(value) ?? value;
+  if (Array.isArray(value)) return value.map((item) => inUnits(item, items));
+  if (!isRecord(value) || !isRecord(properties)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      Object.hasOwn(properties, key) ? inUnits(inner, properties[key]) : inner,
+    ]),
+  );
+}
+
+function isUnit(name: unknown): name is keyof typeof units {
+  return typeof name === 'string' && Object.hasOwn(units, name);
 }

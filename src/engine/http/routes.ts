@@ -1,5 +1,5 @@
-import { connectionOf } from '../../plugin/core.js';
-import { GatewayError, type Format, type Operation } from '../../plugin/index.js';
+import { connectionOf, type Slots } from '../../plugin/core.js';
+import { GatewayError, stickyKey, usageBody, type Format, type Operation } from '../../plugin/index.js';
 import type { FormatRoute } from '../../plugin/format/index.js';
 import { dialectOf, sharedDialect } from './dialect.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
@@ -10,7 +10,7 @@ import { isUnanswered, keyed, unanswered } from './keyed.js';
 import { RouteTable, routesAt } from './route-table.js';
 import { stageRoute } from './stage-route.js';
 import type { Handshake } from './connection/upgrades.js';
-import { usageOf } from './usage.js';
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** The routes of one runtime. */
 export interface Routes {
@@ -172,4 +172,14 @@ function answerMetrics(serving: RouteContext): CoreMiddleware {
     ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
     ctx.body = await serving.metricsText();
   };
+}
+
+/** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked (design §6). */
+function usageOf(slots: Slots, headers: IncomingHttpHeaders, { caller }: CoreState): object {
+  const slot = slots.account(caller && stickyKey(caller.keyId, headers), caller);
+  if (slot) return usageBody(slot.id, slot.windows);
+  throw new GatewayError(
+    'not_found',
+    'No slot of this gateway has an OAuth account, so there are no usage windows.',
+  );
 }

@@ -8,9 +8,8 @@ import {
 } from '../../plugin/index.js';
 import type { StagePlace, TraceCost } from '../../plugin/core.js';
 import { Blame } from './blame.js';
-import { RequestUsage } from './request-usage.js';
+import { RequestUsage, AddedParts } from './request-usage.js';
 import { RequestVersions } from './request-versions.js';
-import { AddedParts } from './added-parts.js';
 import { StageClock, type StageStep } from './stage-clock.js';
 import type { TracedCall } from './upstream-call-timer.js';
 import { UpstreamCalls } from './upstream-calls.js';

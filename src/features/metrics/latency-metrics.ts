@@ -1,4 +1,4 @@
-import { perOutputTokenMs } from '../../state/ledger/latency/per-output-token.js';
+import { perOutputTokenMs } from '../../state/ledger/latency/latency.js';
 import type { Histogram } from '../../plugin/core.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';

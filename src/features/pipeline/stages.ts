@@ -1,10 +1,11 @@
 import type { StageConfig } from '../../config/config.js';
-import { showOptions } from '../../config/diff/options.js';
 import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../../kit/schema/record.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { ofPlugin } from '../../gateway/reload/loaded-config.js';
+import type { LoadedPlugin } from '../../config/diff/loaded-config.js';
+import { compareValues, optionsValue } from '../../config/diff/values.js';
 
 export interface ConsolePipeline {
   readonly file: string;
@@ -112,4 +113,19 @@ function valueAt(root: unknown, keys: readonly string[]): unknown {
     (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
     root,
   );
+}
+
+/** Options of a plugin as they may be shown. */
+export interface ShownOptions {
+  /** Defaults filled in, without secrets and with variables as the file has them. */
+  readonly shown: unknown;
+  /** Paths of the values that are not the defaults. */
+  readonly changed: readonly string[];
+}
+
+/** Compares the options of a plugin with their defaults. `written`: as in the file, before variables are substituted. */
+export function showOptions({ options, defaults, schema }: LoadedPlugin, written: unknown): ShownOptions {
+  const value = optionsValue(options, written, schema);
+  const changes = compareValues(optionsValue(defaults, {}, schema), value);
+  return { shown: value.shown, changed: changes.map(({ path }) => path) };
 }

@@ -57,7 +57,18 @@ export function roundedCost(exact: number): number {
   return (exact - rest) / 1000 + Number(rest >= 500);
 }
 
+/** Prices that a model lacks at a slot: with one of them missing, the cost of a request may turn out unknown. */
+export type PriceGaps = (
+  model: Pick<CatalogModel, 'id' | 'price'>,
+  slot: SlotPrices,
+) => readonly (keyof Price)[];
+
+export const priceGaps: PriceGaps = (model, slot) => {
+  const price = priceFor(model, slot);
+  return price ? sorts.filter((sort) => price[sort] === undefined) : sorts;
+};
+
+const sorts = ['input', 'output', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h'] as const;
+
 /** Pico-USD a token, for one USD a million tokens. */
 const pico = 1e6;
-
-const sorts = ['input', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;

@@ -9,7 +9,7 @@ import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
 import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';
-import { accountOf, settingsOf, tokensOf } from '#src/state/store/sql/sealed.js';
+import { accountOf, settingsOf, tokensOf } from '#src/state/store/sql/secrets.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
 import type { Tables } from '#src/state/store/sql/tables/tables.js';

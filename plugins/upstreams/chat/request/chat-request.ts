@@ -5,13 +5,12 @@ import type { CallTerms } from '../../shared/call-terms.js';
 import { withoutAttribution } from '../../shared/openai/attribution.js';
 import { withObjectInputs } from '../../shared/call-inputs.js';
 import { Dropped } from '../../shared/losses/dropped.js';
-import { withOutputConfig } from '../../shared/output-words.js';
+import { withOutputConfig, schemaOf, withInstruction } from '../../shared/output-words.js';
 import { withinLimit } from '../../shared/max-tokens.js';
-import { refuseThread } from '../../shared/openai/server-thread.js';
+import { refuseThread, reportUnread } from '../../shared/openai/unread.js';
 import { withExtraFieldsOf } from '../../shared/losses/extra-fields.js';
-import { ToolNames } from '../../shared/openai/tool-names.js';
+import { ToolNames, shortUser } from '../../shared/openai/tool-names.js';
 import { checkedShape } from '../../shared/request-shape.js';
-import { reportUnread } from '../../shared/openai/unread.js';
 import { reportUnreadParts } from '../../shared/losses/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
@@ -24,8 +23,6 @@ import { thinkingFields } from './thinking.js';
 import { toolFields } from './tools.js';
 import { prefillFields } from './turns.js';
 import { sentFormat } from '../../shared/openai/openai-schemas.js';
-import { schemaOf, withInstruction } from '../../shared/output-words.js';
-import { shortUser } from '../../shared/openai/tool-names.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;

@@ -1,5 +1,4 @@
-import { isExhausted, unifiedReset } from './windows.js';
-import { headerTime, type GivenTime } from './given-time.js';
+import { isExhausted, unifiedReset, headerTime, type GivenTime } from './windows.js';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,4 @@
 import type { Window, Windows } from '../../../plugin/core.js';
-import { headerTime, type GivenTime } from './given-time.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -97,3 +96,20 @@ const rejected = 'rejected';
 /** Built once, because every reply needs them. */
 const names = { '5h': headersOf('5h'), '7d': headersOf('7d') };
 const windowNames = ['5h', '7d'] as const satisfies readonly (keyof Windows)[];
+
+/** Time that a header of an upstream gives. */
+export interface GivenTime {
+  /** Unix milliseconds. */
+  readonly untilMs: number;
+  /** Header with its value: `retry-after: 7`. */
+  readonly header: string;
+}
+
+/** Time given by the header `name`; undefined for no time. */
+export function headerTime(
+  headers: Readonly<Record<string, string>>,
+  name: string,
+  untilMs: number | undefined,
+): GivenTime | undefined {
+  return untilMs === undefined ? undefined : { untilMs, header: `${name}: ${headers[name]?.trim() ?? ''}` };
+}

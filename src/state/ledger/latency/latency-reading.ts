@@ -1,7 +1,7 @@
 import type { UsageGroup, UsageQuery } from '../../../plugin/core.js';
-import { answeredOf } from '../answered.js';
 import { groupColumnOf, type ColumnGroup } from '../groups.js';
-import { hourlyGroup } from '../usage.js';
+import { hourlyGroup, bucketsOf } from '../usage.js';
+import { hourlyPair } from '../hourly-pair.js';
 
 /**
  * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would
@@ -43,4 +43,19 @@ export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyRea
 
 function isColumn(by: UsageGroup): by is ColumnGroup {
   return Object.hasOwn(groupColumnOf, by);
+}
+
+/**
+ * All requests of a query for the answered ones, and the failed ones among them; undefined for other queries. The
+ * hourly sums know all, the failed ones are few, and their difference is the answer.
+ */
+export function answeredOf(
+  query: UsageQuery,
+): { readonly all: UsageQuery; readonly failed: UsageQuery } | undefined {
+  const { failed, ...where } = query.where ?? {};
+  if (failed !== false || !bucketsOf(query).isHourly) return undefined;
+  const all = { ...query, where };
+  if (!hourlyGroup(all) && !hourlyPair(all)) return undefined;
+  const { limit: _, ...unlimited } = query;
+  return { all, failed: { ...unlimited, where: { ...where, failed: true } } };
 }

@@ -5,7 +5,6 @@ import {
   type LedgerRow,
   type Percentiles,
 } from '../contract.js';
-import { perOutputTokenMs } from './per-output-token.js';
 
 /** Number of values of one measure in one bucket. */
 export interface LatencyCount {
@@ -125,4 +124,24 @@ function percentilesOf(counts: readonly LatencyCount[]): Percentiles {
     return 0;
   };
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
+
+/** Times of an answer in milliseconds, as the ledger has them. */
+interface AnswerTimes {
+  readonly firstEventMs?: number | undefined;
+  readonly firstTokenMs?: number | undefined;
+  readonly outputMs?: number | undefined;
+}
+
+/**
+ * Time for each output token after the first one, in milliseconds; undefined for an answer that is not complete
+ * or has fewer than two.
+ */
+export function perOutputTokenMs(
+  { firstEventMs, firstTokenMs, outputMs }: AnswerTimes,
+  outputTokens: number,
+): number | undefined {
+  if (firstEventMs === undefined || firstTokenMs === undefined || outputMs === undefined) return undefined;
+  if (outputTokens < 2) return undefined;
+  return Math.max(0, firstEventMs + outputMs - firstTokenMs) / (outputTokens - 1);
 }

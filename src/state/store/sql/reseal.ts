@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { keyIdOf, type CredentialCipher } from '../credential-cipher.js';
 import { StoreError } from '../store-error.js';
 import { sql } from './kysely.js';
-import { sealedColumns, type SealedColumn } from './sealed.js';
+import { sealedColumns, type SealedColumn } from './secrets.js';
 import type { Tables } from './tables/tables.js';
 
 /** Result of resealing items of one kind. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { ProtocolKey } from '../../../../plugin/index.js';
-import { index } from '../tables/index-columns.js';
+import { index } from '../tables/first-tables.js';
 import { sql } from '../kysely.js';
 import type { Tables } from '../tables/tables.js';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../../../plugin/core.js';
-import { answeredOf } from '../../../ledger/answered.js';
+import { answeredOf } from '../../../ledger/latency/latency-reading.js';
 import { hourlyPair } from '../../../ledger/hourly-pair.js';
 import { addSums, readSum, type SumRecord } from '../../../ledger/sums.js';
 import { bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../../ledger/usage.js';

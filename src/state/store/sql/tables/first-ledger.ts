@@ -1,5 +1,5 @@
 import type { CreateTableBuilder, Kysely } from 'kysely';
-import { index } from './index-columns.js';
+import { index } from './first-tables.js';
 import { sql } from '../kysely.js';
 import type { Tables } from './tables.js';
 

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import { index } from './index-columns.js';
 import { sql } from '../kysely.js';
 import type { Tables } from './tables.js';
 
@@ -107,4 +106,13 @@ export async function responses(db: Kysely<Tables>): Promise<void> {
     .addPrimaryKeyConstraint('responses_pk', ['owner', 'id'])
     .execute();
   await index(db, 'responses', ['expires_at']);
+}
+
+/** Creates an index of these columns, named after the first one. */
+export async function index(db: Kysely<Tables>, table: string, columns: readonly string[]): Promise<void> {
+  await db.schema
+    .createIndex(`${table}_by_${columns[0]}`)
+    .on(table)
+    .columns([...columns])
+    .execute();
 }

@@ -19,10 +19,9 @@ import { ledgerLatency } from '../ledger/latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from '../ledger/ledger-money.js';
 import { ledgerPairs } from '../ledger/pairs/pair-tables.js';
-import { slotHistoryTables } from './slot-history-tables.js';
+import { slotHistoryTables, teamsAndBudgets } from './later-tables.js';
 import { sql } from '../kysely.js';
 import type { Tables } from './tables.js';
-import { teamsAndBudgets } from './team-tables.js';
 
 /** Migration: one step of the schema. A released one is never edited; a change is a new migration. */
 export interface Migration {
