@@ -1,6 +1,9 @@
 import type { Static } from 'typebox';
-import { Type, type KeyLimits } from '../../plugin/index.js';
+import { Type, GatewayError, type KeyLimits } from '../../plugin/index.js';
 import { Nullable } from '../../operator/schemas.js';
+import type { KeyPatch, TeamPatch } from '../../state/store/contract/store.js';
+import { countsBudgets } from '../../gateway/budgets.js';
+import type { Gateway } from '../../gateway/gateway.js';
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1e12 })));
 const Usd = Type.Optional(Nullable(Type.Number({ minimum: 0.000_001, maximum: 1_000_000 })));
@@ -59,4 +62,17 @@ export function limitsPatch(body: Settable): {
     usdPerMonth: body.usd_per_month,
     maxConcurrent: body.max_concurrent,
   };
+}
+
+/** Throws `conflict` for a budget that no stage of the pipeline would count. */
+export function refuseUncountedBudget(
+  { runtime }: Gateway,
+  { usdPerDay, usdPerMonth }: Pick<KeyPatch | TeamPatch, 'usdPerDay' | 'usdPerMonth'>,
+): void {
+  if (countsBudgets(runtime.pipeline) || (usdPerDay ?? usdPerMonth ?? null) === null) return;
+  const field = (usdPerDay ?? null) === null ? 'usd_per_month' : 'usd_per_day';
+  throw new GatewayError(
+    'conflict',
+    `${field}: no stage of the pipeline enforces budgets; list rate-limit in the pipeline, reload, then set it.`,
+  );
 }

@@ -124,7 +124,7 @@ export interface ShownOptions {
 }
 
 /** Compares the options of a plugin with their defaults. `written`: as in the file, before variables are substituted. */
-export function showOptions({ options, defaults, schema }: LoadedPlugin, written: unknown): ShownOptions {
+function showOptions({ options, defaults, schema }: LoadedPlugin, written: unknown): ShownOptions {
   const value = optionsValue(options, written, schema);
   const changes = compareValues(optionsValue(defaults, {}, schema), value);
   return { shown: value.shown, changed: changes.map(({ path }) => path) };

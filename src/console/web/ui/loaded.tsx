@@ -21,14 +21,29 @@ export function Loaded<Data>({ resource, skeleton, children }: LoadedProps<Data>
   );
 }
 
+interface SkeletonProps {
+  readonly rows?: number;
+  /** Height of a line in pixels. */
+  readonly height?: number;
+}
+
 /** Grey placeholder lines while content loads. */
-export function Skeleton({ rows = 3, height = 20 }: { readonly rows?: number; readonly height?: number }) {
+export function Skeleton({ rows = 3, height = 20 }: SkeletonProps) {
   const lines = Array.from({ length: rows }, (_, row) => row);
   return (
     <div class="skeleton" role="status" aria-label="Loading">
       {lines.map((row) => (
         <span key={row} style={{ height: `${height}px` }} />
       ))}
+    </div>
+  );
+}
+
+/** Card of placeholder lines. */
+export function CardSkeleton(props: SkeletonProps) {
+  return (
+    <div class="card">
+      <Skeleton {...props} />
     </div>
   );
 }

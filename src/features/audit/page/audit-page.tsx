@@ -5,15 +5,16 @@ import { usePlace } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Icon } from '../../../console/web/ui/icon.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import type { AuditEntry } from './api.js';
 import { auditColumns } from './audit-columns.js';
 import { EntryDialog } from './entry-dialog.js';
 import { FilterBar } from './filter-bar.js';
-import { filtersOf, toQuery, type Filters } from './filters.js';
-import { useEntries } from './use-entries.js';
+import { filtersOf, type Filters } from './filters.js';
+import { usePages } from '../../../console/web/state/use-pages.js';
+import { fetchAudit } from './api.js';
 import './audit.css';
 
 export const auditPage: ConsolePage = {
@@ -29,7 +30,9 @@ export const auditPage: ConsolePage = {
 /** The audit log: who has done what, newest first. */
 function AuditPage() {
   const filters = filtersOf(usePlace().query);
-  const { first, older, hasMore, isLoadingMore, more } = useEntries(filters);
+  const { first, older, hasMore, isLoadingMore, more } = usePages(JSON.stringify(filters), {
+    fetchPage: (page, signal) => fetchAudit({ ...filters, ...page }, signal),
+  });
   const [opened, setOpened] = useState<AuditEntry>();
   const columns = useMemo(() => auditColumns(setOpened), []);
   return (
@@ -39,7 +42,7 @@ function AuditPage() {
       actions={<Exports filters={filters} />}
     >
       <FilterBar filters={filters} />
-      <Loaded resource={first} skeleton={<AuditSkeleton />}>
+      <Loaded resource={first} skeleton={<CardSkeleton rows={12} height={34} />}>
         {({ data }) =>
           data.length === 0 ? (
             <NoEntries isNarrowed={Object.keys(filters).length > 0} />
@@ -75,7 +78,7 @@ function Exports({ filters }: { readonly filters: Filters }) {
         <a
           key={format}
           class="button button-plain button-small"
-          href={apiUrl('/audit/export', toQuery(filters, { format }))}
+          href={apiUrl('/audit/export', { ...filters, format })}
           download
         >
           <Icon name="save" size={15} />
@@ -98,14 +101,6 @@ function NoEntries({ isNarrowed }: { readonly isNarrowed: boolean }) {
           <p>Each change of a key, a slot or the config shows here, and each login.</p>
         </Empty>
       )}
-    </div>
-  );
-}
-
-function AuditSkeleton() {
-  return (
-    <div class="card">
-      <Skeleton rows={12} height={34} />
     </div>
   );
 }

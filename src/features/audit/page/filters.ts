@@ -1,4 +1,3 @@
-import type { Query } from '../../../console/web/api/call.js';
 import { fromInputTime, toInputTime } from '../../../console/web/format/times.js';
 import type { Option } from '../../../console/web/ui/input/select.js';
 
@@ -35,10 +34,6 @@ export function filtersOf(query: URLSearchParams): Filters {
     return value ? [[name, value] as const] : [];
   });
   return Object.fromEntries(given);
-}
-
-export function toQuery(filters: Filters, more: Query = {}): Query {
-  return { ...filters, ...more };
 }
 
 /** Time of a filter in the format of a browser input, in its time zone. */

@@ -4,7 +4,7 @@ import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { fetchKeys, type Key } from './api.js';
 import { IssueDialog } from './key-dialogs.js';
@@ -50,7 +50,7 @@ function KeysPage() {
   );
   return (
     <Page title="Keys" lead="Who may call the gateway, and how often." actions={actions}>
-      <Loaded resource={keys} skeleton={<KeysSkeleton />}>
+      <Loaded resource={keys} skeleton={<CardSkeleton rows={5} height={44} />}>
         {(list) =>
           list.length === 0 ? (
             <NoKeys onIssue={issue} />
@@ -83,14 +83,6 @@ function NoKeys({ onIssue }: { readonly onIssue: () => void }) {
           Issue the first key
         </Button>
       </Empty>
-    </div>
-  );
-}
-
-function KeysSkeleton() {
-  return (
-    <div class="card">
-      <Skeleton rows={5} height={44} />
     </div>
   );
 }

@@ -4,15 +4,20 @@ import { toast } from '../../../console/web/state/toasts.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
 import { Empty } from '../../../console/web/ui/empty.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
-import { deleteTeam, type Team } from './api.js';
+import { deleteTeam, changeTeam, makeTeam, type Team, type TeamSettings } from './api.js';
 import { teamColumns } from './team-columns.js';
-import { TeamForm } from './team-form.js';
 import { useTeams } from './key-fields.js';
 import './teams.css';
+import { useAction } from '../../../console/web/state/use-action.js';
+import { tie, useDraft } from '../../../console/web/state/use-draft.js';
+import { Input } from '../../../console/web/ui/input/field.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
+import { changesOf, givenOf, limitDraftOf, limitsOf, type LimitDraft } from './limit-draft.js';
+import { LimitFields } from './limit-fields.js';
 
 export const teamsPage: ConsolePage = {
   path: '/teams',
@@ -45,7 +50,7 @@ function TeamsPage() {
       lead="Keys that share limits and budgets, in addition to their own."
       actions={actions}
     >
-      <Loaded resource={teams} skeleton={<TeamsSkeleton />}>
+      <Loaded resource={teams} skeleton={<CardSkeleton rows={4} height={56} />}>
         {(list) =>
           list.length === 0 ? <NoTeams onMake={make} /> : <TeamTable teams={list} onOpen={setOpen} />
         }
@@ -123,10 +128,51 @@ function NoTeams({ onMake }: { readonly onMake: () => void }) {
   );
 }
 
-function TeamsSkeleton() {
+interface TeamFormProps {
+  /** Null: a new one. */
+  readonly team: Team | null;
+  readonly onClose: () => void;
+  readonly onSaved: () => void;
+}
+
+/** Dialog that makes or changes a team. */
+function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
+  const [before] = useState(() => draftOf(team));
+  const drafting = useDraft(before);
+  const tied = tie(drafting);
+  const action = useAction();
+  const save = async () => {
+    const settings = settingsOf(drafting.draft);
+    const isSaved = await action.run(async () => {
+      if (team) await changeTeam(team.id, changesOf(settings, settingsOf(before)));
+      else await makeTeam(givenOf(settings));
+    });
+    if (!isSaved) return;
+    toast(`The team ${settings.name} was ${team ? 'changed' : 'created'}.`);
+    onSaved();
+    onClose();
+  };
+  const [title, verb] = team ? [`Edit ${team.name}`, 'Save'] : ['New team', 'Create the team'];
   return (
-    <div class="card">
-      <Skeleton rows={4} height={56} />
-    </div>
+    <FormDialog title={title} verb={verb} action={action} onSubmit={save} onClose={onClose}>
+      <Input label="Name" {...tied('name')} placeholder="search, support, research" required />
+      <Input label="Note" {...tied('note')} placeholder="Who belongs to it" />
+      <LimitFields {...drafting} />
+    </FormDialog>
   );
+}
+
+/** Texts of the team form as typed. */
+interface TeamDraft extends LimitDraft {
+  readonly name: string;
+  readonly note: string;
+}
+
+function draftOf(team: Team | null): TeamDraft {
+  return { name: team?.name ?? '', note: team?.note ?? '', ...limitDraftOf(team) };
+}
+
+/** All settings of the form; null for an empty field. */
+function settingsOf(draft: TeamDraft): TeamSettings {
+  return { name: draft.name.trim(), note: draft.note.trim() || null, ...limitsOf(draft) };
 }

@@ -6,7 +6,7 @@ import { toast } from '../../../console/web/state/toasts.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
@@ -42,7 +42,7 @@ function SessionsPage() {
       lead={isViewer ? 'Where you are signed in; admins see everybody.' : 'Who is signed in to this console.'}
       actions={actions}
     >
-      <Loaded resource={sessions} skeleton={<SessionsSkeleton />}>
+      <Loaded resource={sessions} skeleton={<CardSkeleton rows={4} height={44} />}>
         {(list) => (
           <>
             <Sessions list={list} onEnd={setEnding} />
@@ -119,12 +119,4 @@ function EndDialog({ ending, number, onClose, onDone }: EndDialogProps) {
 
 function endedText(number: number): string {
   return number === 1 ? 'One session has ended.' : `${number} sessions have ended.`;
-}
-
-function SessionsSkeleton() {
-  return (
-    <div class="card">
-      <Skeleton rows={4} height={44} />
-    </div>
-  );
 }

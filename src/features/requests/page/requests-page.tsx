@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { LedgerRequest } from '../../../console/web/api/ledger.js';
+import { fetchRequests, type LedgerRequest } from '../../../console/web/api/ledger.js';
 import type { Query } from '../../../console/web/api/call.js';
 import { FilterBar } from '../../../console/web/scope/filter-bar.js';
 import { isPast, rangeInWords, rangeKey, spanOf, type Range } from '../../../console/web/scope/range.js';
@@ -11,12 +11,12 @@ import { changeQuery, navigate } from '../../../console/web/state/location.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Link } from '../../../console/web/ui/link.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { OpenedRequestPage } from './opened-request-page.js';
 import { RequestTable } from './request-table.js';
 import { TailControls } from './tail-controls.js';
-import { usePages } from './use-pages.js';
+import { usePages } from '../../../console/web/state/use-pages.js';
 import { useTail } from './use-tail.js';
 import './requests.css';
 import './error-text.css';
@@ -44,10 +44,10 @@ function RequestsPage() {
   const { range, filters } = useScope();
   const [isPaused, setPaused] = useState(false);
   const canGrow = !isPast(range);
-  const pages = usePages(`${rangeKey(range)} ${JSON.stringify(filters)}`, () => ({
-    ...filters,
-    ...timesOf(range),
-  }));
+  const pages = usePages(`${rangeKey(range)} ${JSON.stringify(filters)}`, {
+    fetchPage: (page, signal) => fetchRequests({ ...filters, ...timesOf(range), ...page }, signal),
+    keepsRows: true,
+  });
   const tail = useTail(filters, canGrow && !isPaused, pages.first.reload);
   const actions = (
     <>
@@ -66,7 +66,7 @@ function RequestsPage() {
       actions={actions}
     >
       <FilterBar filters={filters} />
-      <Loaded resource={pages.first} skeleton={<RequestsSkeleton />}>
+      <Loaded resource={pages.first} skeleton={<CardSkeleton rows={12} height={34} />}>
         {({ data }) => {
           const rows = merged(canGrow ? tail.rows : [], data, pages.older);
           return rows.length === 0 ? (
@@ -128,14 +128,6 @@ function NoRequests({ isNarrowed, range }: { readonly isNarrowed: boolean; reado
           </p>
         </Empty>
       )}
-    </div>
-  );
-}
-
-function RequestsSkeleton() {
-  return (
-    <div class="card">
-      <Skeleton rows={12} height={34} />
     </div>
   );
 }

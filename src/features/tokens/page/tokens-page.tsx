@@ -3,7 +3,7 @@ import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { fetchAdminTokens, type AdminToken, deleteAdminToken, revokeAdminToken } from './api.js';
@@ -43,7 +43,7 @@ function TokensPage() {
       lead="For scripts: each may call only what its scopes allow, under /admin and /metrics."
       actions={actions}
     >
-      <Loaded resource={tokens} skeleton={<TokensSkeleton />}>
+      <Loaded resource={tokens} skeleton={<CardSkeleton rows={4} height={44} />}>
         {({ data }) =>
           data.length === 0 ? (
             <NoTokens onIssue={issue} />
@@ -81,14 +81,6 @@ function NoTokens({ onIssue }: { readonly onIssue: () => void }) {
           Issue the first token
         </Button>
       </Empty>
-    </div>
-  );
-}
-
-function TokensSkeleton() {
-  return (
-    <div class="card">
-      <Skeleton rows={4} height={44} />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { Scope } from '../../../console/web/scope/scope.js';
 import { changeQuery, usePlace } from '../../../console/web/state/location.js';
 import type { Resource } from '../../../console/web/state/use-resource.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
-import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
+import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { SearchField } from '../../../console/web/ui/input/search-field.js';
 import { Select } from '../../../console/web/ui/input/select.js';
 import { ExportButtons } from '../../../console/web/ui/table/export-buttons.js';
@@ -53,7 +53,7 @@ export function Breakdown({ rows: { option, grouping, totals }, tags }: Breakdow
         </span>
         <Rows buckets={totals.data ?? noBuckets} grouping={grouping} isTools />
       </header>
-      <Loaded resource={totals} skeleton={<BreakdownSkeleton />}>
+      <Loaded resource={totals} skeleton={<CardSkeleton rows={6} height={32} />}>
         {(buckets) => <Rows buckets={buckets} grouping={grouping} />}
       </Loaded>
     </section>
@@ -106,12 +106,4 @@ function rowsOf(buckets: readonly UsageBucket[]): readonly GroupRow[] {
     group: total.group ?? '',
     name: groupName(total),
   }));
-}
-
-function BreakdownSkeleton() {
-  return (
-    <div class="card">
-      <Skeleton rows={6} height={32} />
-    </div>
-  );
 }

@@ -1,100 +1,17 @@
 import type { Static } from 'typebox';
 import type { AuditedAction } from '../../state/audit/audited-action.js';
-import { Closed } from '../../kit/schema/type.js';
-import { durationMs, GatewayError, Type, type ProtocolKey } from '../../plugin/index.js';
+import { durationMs, GatewayError, globMatcher, type ProtocolKey } from '../../plugin/index.js';
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { reservedNames } from '../../engine/pipeline/order/caller-patterns.js';
-import { refuseUncountedBudget } from './budgets.js';
+import { refuseUncountedBudget } from './limit-fields.js';
 import { invalid } from '../../operator/check.js';
 import { refusePast } from '../../operator/expiry.js';
 import type { Names } from '../../operator/names.js';
-import type { RoutesOf } from '../../operator/route-source.js';
 import { issueKey, makeKeySecret } from '../../state/keys/keys.js';
-import {
-  ChangedKey,
-  ChangedKeyReport,
-  defaultGrace,
-  IssuedKey,
-  keyReport,
-  KeyReport,
-  ListedKey,
-  NewKey,
-  Rotation,
-  toPatch,
-} from './key-report.js';
+import { IssuedKey, keyReport, KeyReport } from './key-report.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { route, type Route } from '../../operator/route.js';
-import { refuseRotation } from './rotation.js';
-import { ListOf } from '../../operator/schemas.js';
 import { teamIdOf } from '../../operator/team-id.js';
-import { unknownModels } from './unknown-models.js';
-
-/** Routes of `/api/panel/keys`. */
-export const keyRoutes: RoutesOf = (gateway, { names }) => {
-  const editor = new KeyEditor(gateway, names);
-  return [
-    route({
-      method: 'GET',
-      path: '/api/panel/keys',
-      summary: 'All protocol keys, newest first; never the keys themselves.',
-      answers: { 200: ListOf(ListedKey, {}) },
-      handle: () => editor.list(),
-    }),
-    route({
-      method: 'POST',
-      path: '/api/panel/keys',
-      summary: 'Issues a key: `key` is shown only in this answer.',
-      body: NewKey,
-      audit: 'key.create',
-      answers: { 201: IssuedKey },
-      handle: async ({ body, audit }) => {
-        const fields = await editor.checked({ ...toPatch(body), name: body.name });
-        return editor.issue(issueKey(fields, gateway.services.now()), audit);
-      },
-    }),
-    ...changeRoutes(editor),
-    rotateRoute(editor),
-  ];
-};
-
-function changeRoutes(editor: KeyEditor): readonly Route[] {
-  return [
-    route({
-      method: 'PATCH',
-      path: '/api/panel/keys/:id',
-      summary: 'Changes a key by a merge patch: null removes a field; `revoked_at: null` admits it again.',
-      body: ChangedKey,
-      audit: 'key.update',
-      answers: { 200: ChangedKeyReport },
-      handle: async ({ id, body, audit }) => {
-        const report = await editor.change(id, await editor.checked(toPatch(body)), audit);
-        return { ...report, unknown_models: editor.unknownModels(report) };
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/api/panel/keys/:id',
-      summary: 'Revokes a key; with `purge=true` it is deleted permanently.',
-      query: Closed({ purge: Type.Optional(Type.Boolean()) }),
-      audit: 'key.revoke',
-      answers: { 200: KeyReport, 204: null },
-      handle: ({ id, query, audit }) => (query.purge ? editor.purge(id, audit) : editor.revoke(id, audit)),
-    }),
-  ];
-}
-
-function rotateRoute(editor: KeyEditor): Route {
-  return route({
-    method: 'POST',
-    path: '/api/panel/keys/:id/rotate',
-    summary: 'Gives a key a new secret, keeping everything else: `key` is shown only in this answer.',
-    body: Rotation,
-    audit: 'key.rotate',
-    answers: { 200: IssuedKey },
-    handle: ({ id, body: { grace = defaultGrace }, audit }) =>
-      editor.rotate(id, { ...makeKeySecret(), grace }, audit),
-  });
-}
+import { maxFormerSecrets } from '../../state/store/key-rules.js';
 
 /** A new secret of a key, and how long the one before is accepted. */
 interface NewSecret extends ReturnType<typeof makeKeySecret> {
@@ -106,7 +23,7 @@ type Report = Static<typeof KeyReport>;
 type Issued = Static<typeof IssuedKey>;
 
 /** Issues, changes and removes keys. */
-class KeyEditor {
+export class KeyEditor {
   readonly #gateway: Gateway;
   readonly #names: Names;
 
@@ -144,9 +61,11 @@ class KeyEditor {
     return [...unknownModels(models ?? [], this.#gateway)];
   }
 
-  async issue({ text, key }: ReturnType<typeof issueKey>, audit: AuditedAction): Promise<Issued> {
-    const { keys } = this.#gateway.services.store;
-    refusePast(key.expiresAtMs, this.#gateway.services.now());
+  async issue(fields: Parameters<typeof issueKey>[0], audit: AuditedAction): Promise<Issued> {
+    const { store, now } = this.#gateway.services;
+    const { keys } = store;
+    const { text, key } = issueKey(fields, now());
+    refusePast(key.expiresAtMs, now());
     if ((await keys.list()).length >= maxKeys)
       throw new GatewayError('conflict', `There are already ${maxKeys} keys; delete some permanently first.`);
     await keys.put(key);
@@ -225,4 +144,42 @@ const maxKeys = 10_000;
 
 function noSuchKey(id: string): GatewayError {
   return new GatewayError('not_found', `Unknown key ${JSON.stringify(id)}.`);
+}
+
+/**
+ * Throws `invalid_request` for a grace that is too long; `conflict` for a key that is revoked or has expired, and where
+ * more than `maxFormerSecrets` former secrets would work beside the new one.
+ */
+function refuseRotation(key: ProtocolKey, graceMs: number, nowMs: number): void {
+  if (graceMs > maxGraceMs) throw invalid([`grace: must be at most ${maxGraceMs / dayMs}d`]);
+  const { name, revokedAtMs, expiresAtMs = Infinity, formerSecrets = [] } = key;
+  const state = revokedAtMs !== undefined ? 'is revoked' : expiresAtMs <= nowMs ? 'has expired' : undefined;
+  if (state)
+    throw new GatewayError(
+      'conflict',
+      `The key ${JSON.stringify(name)} ${state}: a new secret would not work either.`,
+    );
+  if (graceMs > 0 && formerSecrets.filter(({ endsAtMs }) => endsAtMs > nowMs).length >= maxFormerSecrets)
+    throw new GatewayError(
+      'conflict',
+      `${maxFormerSecrets} former secrets of the key ${JSON.stringify(name)} still work; end them by a rotation with "grace": "0s", or wait.`,
+    );
+}
+
+const dayMs = 86_400_000;
+const maxGraceMs = 365 * dayMs;
+
+/**
+ * Models of a key, ids or globs, that neither the catalog nor the list of a slot has: misspelt, or served by a slot that
+ * takes any name.
+ */
+function unknownModels(patterns: readonly string[], { runtime, services }: Gateway): readonly string[] {
+  const served = services.slots.list().flatMap(({ serves }) => serves);
+  const listed = served.filter((glob) => glob !== '*');
+  const names = runtime.models.list().flatMap(({ id, aliases }) => [id, ...aliases]);
+  const isListed = globMatcher(listed);
+  return patterns.filter((pattern) => {
+    const fits = globMatcher([pattern]);
+    return !isListed(pattern) && ![...names, ...listed].some(fits);
+  });
 }

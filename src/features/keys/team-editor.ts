@@ -4,59 +4,16 @@ import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { GatewayError, windowLimits } from '../../plugin/index.js';
 import type { Team } from '../../plugin/core.js';
 import type { TeamPatch } from '../../state/store/contract/store.js';
-import { refuseUncountedBudget } from './budgets.js';
+import { refuseUncountedBudget } from './limit-fields.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import type { Names } from '../../operator/names.js';
-import type { RoutesOf } from '../../operator/route-source.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { route } from '../../operator/route.js';
-import { ListOf } from '../../operator/schemas.js';
-import { ChangedTeam, NewTeam, teamReport, TeamReport, teamSettings, toTeamPatch } from './team-report.js';
-
-/** Routes of `/api/panel/teams`. */
-export const teamRoutes: RoutesOf = (gateway, { names }) => {
-  const editor = new TeamEditor(gateway, names);
-  return [
-    route({
-      method: 'GET',
-      path: '/api/panel/teams',
-      summary: 'All teams, by name, with their limits and how much of them their keys have used.',
-      answers: { 200: ListOf(TeamReport, {}) },
-      handle: () => editor.list(),
-    }),
-    route({
-      method: 'POST',
-      path: '/api/panel/teams',
-      summary: 'Makes a team: its keys share its limits and budgets, in addition to their own.',
-      body: NewTeam,
-      audit: 'team.create',
-      answers: { 201: TeamReport },
-      handle: ({ body, audit }) => editor.make(body.name, toTeamPatch(body), audit),
-    }),
-    route({
-      method: 'PATCH',
-      path: '/api/panel/teams/:id',
-      summary: 'Changes a team by a merge patch: null removes a field.',
-      body: ChangedTeam,
-      audit: 'team.update',
-      answers: { 200: TeamReport },
-      handle: ({ id, body, audit }) => editor.change(id, toTeamPatch(body), audit),
-    }),
-    route({
-      method: 'DELETE',
-      path: '/api/panel/teams/:id',
-      summary: 'Deletes a team; refused (409) while keys belong to it.',
-      audit: 'team.delete',
-      answers: { 204: null },
-      handle: ({ id, audit }) => editor.remove(id, audit),
-    }),
-  ];
-};
+import { teamReport, TeamReport, teamSettings } from './team-report.js';
 
 type Report = Static<typeof TeamReport>;
 
 /** Makes, changes and removes teams. */
-class TeamEditor {
+export class TeamEditor {
   readonly #gateway: Gateway;
   readonly #names: Names;
 
