@@ -7,16 +7,14 @@ import { cachePage } from './cache-ledger/page/cache-page.js';
 import { canaryReload } from './canary/page/canary-card.js';
 import { connectPage } from './connect/page/connect-page.js';
 import { explainPage } from './explain/page/explain-page.js';
-import { useKeyCommands } from './keys/page/key-commands.js';
-import { keysPage } from './keys/page/keys-page.js';
+import { useKeyCommands, keysPage } from './keys/page/keys-page.js';
 import { teamsPage } from './keys/page/teams-page.js';
 import { LoginPage } from './login/page/login-page.js';
 import { sessionsPage } from './login/page/sessions-page.js';
 import { pipelinePage, usePipelineCommands } from './pipeline/page/pipeline-page.js';
 import { playgroundPage } from './playground/page/playground-page.js';
 import { requestsPage, useRequestCommands } from './requests/page/requests-page.js';
-import { useSlotCommands } from './slots/page/slot-commands.js';
-import { slotsPage } from './slots/page/slots-page.js';
+import { useSlotCommands, slotsPage } from './slots/page/slots-page.js';
 import { tokensPage } from './tokens/page/tokens-page.js';
 import { overviewPage } from './usage/page/overview-page.js';
 

@@ -33,3 +33,15 @@ export function parseNetwork(text: string): Network | undefined {
   if (version === 0 || rest.length > 0 || bits > max) return undefined;
   return { address, bits, family: version === 6 ? 'ipv6' : 'ipv4' };
 }
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** True for the addresses and names by which a machine reaches itself: `127.0.0.1`, `::1`, `localhost`. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const family = isIP(name);
+  if (family === 0) return name === 'localhost' || name.endsWith('.localhost');
+  return loopback.check(name, family === 4 ? 'ipv4' : 'ipv6');
+}

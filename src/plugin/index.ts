@@ -89,7 +89,7 @@ export type { TlsSettings } from './contract/slot/upstream.js';
 export { externalFetch } from './http/external-fetch.js';
 export { headerChoice } from './http/header-choice.js';
 export { answerHeaders, forwardedHeaders, longContextBeta } from './http/headers.js';
-export { isLoopback } from '../kit/loopback.js';
+export { isLoopback } from '../kit/networks.js';
 export { parseJson } from './http/parse-json.js';
 export { bodyAborted, bodyTooLarge, readBytes } from './http/read-bytes.js';
 export { sseBody } from './http/sse-body.js';

@@ -1,9 +1,8 @@
-import type { MessagesRequest } from '@gw2api/gateway/plugin';
+import type { MessagesRequest, OutputConfig } from '@gw2api/gateway/plugin';
 import type { CacheControl } from '@gw2api/gateway/plugin/format';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
 import { withUniqueCalls } from './tools/call-ids.js';
-import { outputFormat, type OutputParams } from './output-format.js';
 import { thinkingFields, type ThinkingParams } from './thinking.js';
 import { resolveTools, type ToolParams } from './tools/tool-choice.js';
 import type { Transcript } from './transcript.js';
@@ -74,4 +73,26 @@ function samplingFields({ temperature, top_p, top_k }: SamplingParams): Sampling
     top_p: top_p ?? undefined,
     top_k: top_k ?? undefined,
   });
+}
+
+/** The form that the caller wants the answer in; a schema is absent if any JSON object will do. */
+export interface OutputParams {
+  readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly strict?: boolean | null | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/** `output_config.format` with all that the caller said; each upstream fits the schema to its receiver. */
+function outputFormat({ schema, name, strict, description }: OutputParams): OutputConfig['format'] {
+  if (!schema) return { type: 'json_object' };
+  return {
+    type: 'json_schema',
+    schema,
+    ...present({
+      name: name ?? undefined,
+      strict: strict ?? undefined,
+      description: description ?? undefined,
+    }),
+  };
 }

@@ -33,9 +33,13 @@ import { reportTo } from '../shared/losses/dropped.js';
 import { messagesParts } from '../shared/messages/messages-refused.js';
 import { oneBatch } from '../shared/answer/one-batch.js';
 import { refusedIn, type FindPart } from '../shared/losses/refused-part.js';
-import { messagesRequest, type MessagesCall } from './messages-request.js';
+import {
+  messagesRequest,
+  messagesOptions,
+  type MessagesCall,
+  type MessagesOptions,
+} from './messages-request.js';
 import { listModels } from './model-list.js';
-import { messagesOptions, type MessagesOptions } from './options.js';
 import { eventsOf } from './whole-message.js';
 
 /** Upstreams that speak the Messages API over HTTP. */

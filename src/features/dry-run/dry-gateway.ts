@@ -10,11 +10,17 @@ import { outcomeOf, type Settled, type Surroundings } from './outcome-of.js';
 import { secretsOf } from './secret-texts.js';
 import type { SocketGuard } from './socket-guard.js';
 import type { DrySettings } from './settings.js';
-import { bindSessions, gatewayOptions, openWorld, withinMemory, type World } from './world.js';
+import {
+  bindSessions,
+  gatewayOptions,
+  openWorld,
+  withinMemory,
+  type World,
+  type WarningLog,
+} from './world.js';
 import type { Stillness } from './stillness.js';
 import type { DryUpstreams } from './upstreams.js';
 import type { ManualClock } from '../../kit/manual-clock.js';
-import type { WarningLog } from './warning-log.js';
 
 /** Max time that a request may wait on the dry clock. */
 const maxWaitMs = 24 * 3_600_000;

@@ -8,7 +8,7 @@ import { refuseUncountedBudget } from './limit-fields.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import type { Names } from '../../operator/names.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { teamReport, TeamReport, teamSettings } from './team-report.js';
+import { teamReport, teamSettings, type TeamReport } from './team-report.js';
 
 type Report = Static<typeof TeamReport>;
 

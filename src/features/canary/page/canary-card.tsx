@@ -5,10 +5,22 @@ import { Badge } from '../../../console/web/ui/badge.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Problem } from '../../../console/web/ui/problem.js';
 import type { PartialReload, PartialReloadProps } from '../../pipeline/page/reload-dialog.js';
-import { cancelCanary, commitCanary, fetchCanary, startCanary, type Canary, type CanarySide } from './api.js';
 import { Changes } from '../../../console/web/ui/config-changes.js';
 import { count, duration, share } from '../../../console/web/format/numbers.js';
+import type { Static } from 'typebox';
+import { call } from '../../../console/web/api/call.js';
+import type { CanaryStatus as CanaryStatusReport } from '../canary-report.js';
 import './canary.css';
+
+type CanaryStatus = Static<typeof CanaryStatusReport>;
+type Canary = NonNullable<CanaryStatus['canary']>;
+type CanarySide = Canary['candidate'];
+
+const fetchCanary = async (signal?: AbortSignal) =>
+  (await call<CanaryStatus>('GET', '/canary', { signal })).canary;
+const startCanary = (percent: number) => call<unknown>('POST', '/canary', { body: { percent } });
+const commitCanary = () => call<unknown>('POST', '/canary/commit');
+const cancelCanary = () => call<CanaryStatus>('POST', '/canary/cancel');
 
 interface RunningCanaryProps {
   readonly resource: Resource<Canary | null>;

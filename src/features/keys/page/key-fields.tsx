@@ -1,10 +1,10 @@
 import { tie, type Drafting } from '../../../console/web/state/use-draft.js';
 import { Input } from '../../../console/web/ui/input/field.js';
 import { Select } from '../../../console/web/ui/input/select.js';
-import type { KeyDraft } from './key-draft.js';
-import { LimitFields } from './limit-fields.js';
+import { LimitFields, limitDraftOf, limitsOf, type LimitDraft } from './limit-fields.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
-import { fetchTeams } from './api.js';
+import { fetchTeams, type Key, type KeySettings } from './api.js';
+import { fromInputTime, toInputTime } from '../../../console/web/format/times.js';
 
 export function KeyFields(props: Drafting<KeyDraft>) {
   const tied = tie(props);
@@ -74,4 +74,49 @@ export function unknownModelsNote(models: readonly string[]): string {
 /** All teams, by name. */
 export function useTeams() {
   return useResource('teams', fetchTeams, 15_000);
+}
+
+/** Texts of the key form as typed. */
+export interface KeyDraft extends LimitDraft {
+  readonly name: string;
+  readonly note: string;
+  readonly expires: string;
+  readonly models: string;
+  readonly slots: string;
+  /** Id; empty: none. */
+  readonly team: string;
+}
+
+export function draftOf(key: Key | null): KeyDraft {
+  return {
+    name: key?.name ?? '',
+    note: key?.note ?? '',
+    expires: toInputTime(key?.expires_at ?? null),
+    models: key?.models?.join(', ') ?? '',
+    slots: key?.slots?.join(', ') ?? '',
+    team: key?.team ?? '',
+    ...limitDraftOf(key),
+  };
+}
+
+/**
+ * All settings of the form; null for an empty field. The expiry is to the minute, as the form shows it: of two
+ * drafts only what differs is sent.
+ */
+export function settingsOf(draft: KeyDraft): KeySettings {
+  return {
+    name: draft.name.trim(),
+    note: draft.note.trim() || null,
+    expires_at: fromInputTime(draft.expires),
+    models: listOf(draft.models),
+    slots: listOf(draft.slots),
+    team: draft.team || null,
+    ...limitsOf(draft),
+  };
+}
+
+/** Words of a text; null if there are none. */
+function listOf(text: string): string[] | null {
+  const words = text.split(/[\s,]+/).filter(Boolean);
+  return words.length > 0 ? words : null;
 }

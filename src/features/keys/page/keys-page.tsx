@@ -1,16 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
-import { changeQuery, usePlace } from '../../../console/web/state/location.js';
+import { changeQuery, usePlace, navigate } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { fetchKeys, type Key } from './api.js';
-import { IssueDialog } from './key-dialogs.js';
-import { KeyForm } from './key-dialogs.js';
+import { IssueDialog, KeyForm, RotateDialog } from './key-dialogs.js';
 import { RevokeDialog } from './revoke-dialog.js';
-import { RotateDialog } from './key-dialogs.js';
 import { useTeams } from './key-fields.js';
 import { useKeyUsage } from './use-key-usage.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
@@ -20,6 +18,7 @@ import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { keyColumns, type KeyTableProps } from './key-columns.js';
 import './keys.css';
+import { action, type Command } from '../../../console/web/shell/palette/command.js';
 
 export const keysPage: ConsolePage = {
   path: '/keys',
@@ -119,4 +118,36 @@ function KeyLists({ keys, ...rest }: KeyTableProps) {
       )}
     </>
   );
+}
+
+/** Commands of the palette for keys: to issue one, to find one, and its requests. */
+export function useKeyCommands(): readonly Command[] {
+  const { data: keys = [] } = useResource('palette keys', fetchKeys);
+  return [issue, ...keys.map(keyCommand), ...keys.map(keyRequests)];
+}
+
+const issue = action('Issue a key', 'plus', () => navigate('/keys?issue=1'), 'new create');
+
+function keyCommand({ id, name, last4, note }: Key): Command {
+  return {
+    id: `key ${id}`,
+    group: 'Keys',
+    text: name,
+    icon: 'keys',
+    note: `…${last4}`,
+    words: `${last4} ${note ?? ''} ${id}`,
+    run: () => navigate(`/keys?q=${encodeURIComponent(name)}`),
+  };
+}
+
+function keyRequests({ id, name, last4 }: Key): Command {
+  return {
+    id: `requests of key ${id}`,
+    group: 'Requests',
+    text: `Requests of ${name}`,
+    icon: 'requests',
+    note: `…${last4}`,
+    words: `key ${last4}`,
+    run: () => navigate(`/requests?key=${encodeURIComponent(id)}`),
+  };
 }

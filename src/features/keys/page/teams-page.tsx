@@ -16,8 +16,7 @@ import { useAction } from '../../../console/web/state/use-action.js';
 import { tie, useDraft } from '../../../console/web/state/use-draft.js';
 import { Input } from '../../../console/web/ui/input/field.js';
 import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
-import { changesOf, givenOf, limitDraftOf, limitsOf, type LimitDraft } from './limit-draft.js';
-import { LimitFields } from './limit-fields.js';
+import { changesOf, givenOf, limitDraftOf, limitsOf, LimitFields, type LimitDraft } from './limit-fields.js';
 
 export const teamsPage: ConsolePage = {
   path: '/teams',

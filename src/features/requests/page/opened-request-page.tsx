@@ -19,7 +19,7 @@ import { Additions, StageTimes } from './stage-tables.js';
 import { Calls } from './calls.js';
 import { ErrorTextCard } from './error-text-card.js';
 import { LedgerTable } from './ledger-table.js';
-import { Outcome } from './outcome.js';
+import { Outcome } from './request-columns.js';
 import { readWritten } from './api.js';
 
 /** Page of one request: its times, its upstream calls and its tokens. */

@@ -6,7 +6,7 @@ import { shortFormatWords } from '../../../console/web/format/words.js';
 import { Link } from '../../../console/web/ui/link.js';
 import type { CellValue, Column } from '../../../console/web/ui/table/column.js';
 import { Time } from '../../../console/web/ui/time.js';
-import { Outcome } from './outcome.js';
+import { Badge, type BadgeProps } from '../../../console/web/ui/badge.js';
 
 /** Columns of the list of requests. */
 export const requestColumns: readonly Column<LedgerRequest>[] = [
@@ -124,4 +124,28 @@ function Attempts({ number }: { readonly number: number }) {
 
 function None() {
   return <span class="dim">–</span>;
+}
+
+/** Outcome of a request: its status with a shape, and its error code if it has one. */
+export function Outcome({ row }: { readonly row: Pick<LedgerRequest, 'status' | 'code' | 'failed'> }) {
+  const { status, code, failed } = row;
+  if (status >= 500 || (failed && status < 400))
+    return <Failure tone="bad" icon="stop" text={`${status} ${code ?? 'failed'}`} />;
+  if (status >= 400) {
+    const words = code ?? (status === 499 ? 'caller left' : 'refused');
+    return <Failure tone="warn" icon="warn" text={`${status} ${words}`} />;
+  }
+  return (
+    <Badge tone="ok" icon="check">
+      {status}
+    </Badge>
+  );
+}
+
+function Failure({ text, ...look }: Pick<BadgeProps, 'tone' | 'icon'> & { readonly text: string }) {
+  return (
+    <Badge {...look} title={text}>
+      {text}
+    </Badge>
+  );
 }

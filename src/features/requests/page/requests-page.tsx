@@ -15,11 +15,11 @@ import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { OpenedRequestPage } from './opened-request-page.js';
 import { RequestTable } from './request-table.js';
-import { TailControls } from './tail-controls.js';
 import { usePages } from '../../../console/web/state/use-pages.js';
-import { useTail } from './use-tail.js';
+import { useTail, type Tail } from './use-tail.js';
 import './requests.css';
 import './error-text.css';
+import { Badge, type Tone } from '../../../console/web/ui/badge.js';
 
 export const requestsPage: ConsolePage = {
   path: '/requests',
@@ -129,5 +129,35 @@ function NoRequests({ isNarrowed, range }: { readonly isNarrowed: boolean; reado
         </Empty>
       )}
     </div>
+  );
+}
+
+interface TailControlsProps {
+  readonly state: Tail['state'];
+  readonly isPaused: boolean;
+  readonly onPause: (isPaused: boolean) => void;
+}
+
+const looks: Readonly<Record<Tail['state'], { readonly tone: Tone; readonly text: string }>> = {
+  off: { tone: 'idle', text: 'Paused' },
+  connecting: { tone: 'info', text: 'Connecting' },
+  live: { tone: 'ok', text: 'Live' },
+  lost: { tone: 'warn', text: 'Connection lost, trying again' },
+};
+
+/** State of the live tail, and the button that pauses it. */
+function TailControls({ state, isPaused, onPause }: TailControlsProps) {
+  const { tone, text } = looks[state];
+  return (
+    <>
+      <span class="tail-state" role="status" aria-live="polite">
+        <Badge tone={tone} icon={state === 'live' ? 'pulse' : state === 'off' ? 'pause' : 'wait'}>
+          {text}
+        </Badge>
+      </span>
+      <Button icon={isPaused ? 'play' : 'pause'} onClick={() => onPause(!isPaused)}>
+        {isPaused ? 'Go on' : 'Pause'}
+      </Button>
+    </>
   );
 }

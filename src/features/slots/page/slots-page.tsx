@@ -1,6 +1,6 @@
 import { useState, useEffect, useRef } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
-import { changeQuery, usePlace } from '../../../console/web/state/location.js';
+import { changeQuery, usePlace, navigate } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { useSearch } from '../../../console/web/state/use-search.js';
 import { Button } from '../../../console/web/ui/button.js';
@@ -15,6 +15,7 @@ import { SlotForm } from './slot-form.js';
 import { SlotTable } from './slot-table.js';
 import { stateWords } from './slot-state.js';
 import './slots.css';
+import type { Command } from '../../../console/web/shell/palette/command.js';
 
 export const slotsPage: ConsolePage = {
   path: '/slots',
@@ -139,4 +140,31 @@ function StateChanges({ slots }: { readonly slots: readonly Slot[] }) {
       {text}
     </p>
   );
+}
+
+/** Commands of the palette for slots: to find one, and its requests. */
+export function useSlotCommands(): readonly Command[] {
+  const { data: slots = [] } = useResource('palette slots', fetchSlots);
+  return [...slots.map(slotCommand), ...slots.map(slotRequests)];
+}
+
+function slotCommand({ id }: Slot): Command {
+  return {
+    id: `slot ${id}`,
+    group: 'Slots',
+    text: id,
+    icon: 'slots',
+    run: () => navigate(`/slots?q=${encodeURIComponent(id)}`),
+  };
+}
+
+function slotRequests({ id }: Slot): Command {
+  return {
+    id: `requests of slot ${id}`,
+    group: 'Requests',
+    text: `Requests of ${id}`,
+    icon: 'requests',
+    words: 'slot',
+    run: () => navigate(`/requests?slot=${encodeURIComponent(id)}`),
+  };
 }
