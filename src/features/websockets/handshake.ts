@@ -40,7 +40,7 @@ export async function shakeHands(
     });
     const status = answer.statusCode ?? 500;
     if (status >= 400) {
-      const body = await bodyOf(answer);
+      const body = await bodyOf(answer).catch((cause: unknown) => Promise.reject(noAnswer(cause)));
       return { status, fields: { ...fieldsOf(answer), 'content-length': String(body.length) }, body };
     }
     if (route.connection.isAdmitted) return void answer.resume();
@@ -52,8 +52,10 @@ export async function shakeHands(
   }
 }
 
-function noAnswer(): GatewayError {
-  return new GatewayError('request_timeout', 'The key could not be checked in time; connect again.');
+function noAnswer(cause?: unknown): GatewayError {
+  return new GatewayError('request_timeout', 'The key could not be checked in time; connect again.', {
+    cause,
+  });
 }
 
 function pathOf(url: string): string {
@@ -84,12 +86,12 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
 export function lastingHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string | string[]>> {
   const lasting: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers))
-    if (value !== undefined && !passing.test(name)) lasting[name] = value;
+    if (value !== undefined && !ownHeaders.test(name)) lasting[name] = value;
   return lasting;
 }
 
-/** Headers of one connection or one body, and those that would turn the events of an answer into another form. */
-const passing =
+/** Headers of one connection or one body, and those that would give the events of an answer another form. */
+const ownHeaders =
   /^(?:connection|keep-alive|upgrade|http2-settings|te|trailer|transfer-encoding|expect|content-.*|accept-encoding|proxy-.*|sec-websocket-.*|x-request-id|x-gw-delivery)$/;
 
 interface OriginRules {

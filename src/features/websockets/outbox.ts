@@ -11,6 +11,7 @@ const maxPieceBytes = 64 * 1024;
 /** A message, or a fragment of a long one. */
 interface Frame {
   readonly data: string | Buffer;
+  readonly bytes: number;
   /** False: the next frame goes on with the message. */
   readonly fin: boolean;
 }
@@ -21,7 +22,7 @@ export class Outbox implements TurnSink {
   readonly #socket: Socket;
   /** Frames that wait until the socket has taken those before them. */
   #frames: Frame[] = [];
-  #framesLength = 0;
+  #framesBytes = 0;
   #isAwaitingDrain = false;
   #close: (() => void) | undefined;
 
@@ -32,7 +33,8 @@ export class Outbox implements TurnSink {
 
   send(messages: readonly string[]): boolean {
     for (const message of messages) {
-      if (message.length <= maxPieceBytes) this.#add({ data: message, fin: true });
+      const bytes = Buffer.byteLength(message);
+      if (bytes <= maxPieceBytes) this.#add({ data: message, bytes, fin: true });
       else for (const fragment of fragmentsOf(message)) this.#add(fragment);
     }
     this.#flush();
@@ -62,9 +64,9 @@ export class Outbox implements TurnSink {
     this.#socket.once('drain', () => (this.isFull ? this.onRoom(callback) : callback()));
   }
 
-  /** About the bytes that the socket has not taken: texts count by their length. */
+  /** Bytes that the socket has not taken. */
   get waitingBytes(): number {
-    return this.#framesLength + this.#socket.writableLength;
+    return this.#framesBytes + this.#socket.writableLength;
   }
 
   get takenBytes(): number {
@@ -79,7 +81,7 @@ export class Outbox implements TurnSink {
 
   #add(frame: Frame): void {
     this.#frames.push(frame);
-    this.#framesLength += frame.data.length;
+    this.#framesBytes += frame.bytes;
   }
 
   #flush(): void {
@@ -94,15 +96,15 @@ export class Outbox implements TurnSink {
     let count = 0;
     let length = 0;
     this.#socket.cork();
-    for (const { data, fin } of this.#frames) {
+    for (const { data, bytes, fin } of this.#frames) {
       this.#webSocket.send(data, { fin, binary: false }, ignore);
       count += 1;
-      length += data.length;
+      length += bytes;
       if (length >= maxPieceBytes) break;
     }
     this.#socket.uncork();
     this.#frames = this.#frames.slice(count);
-    this.#framesLength -= length;
+    this.#framesBytes -= length;
   }
 
   #awaitDrain(): void {
@@ -119,7 +121,7 @@ function fragmentsOf(message: string): readonly Frame[] {
   const frames: Frame[] = [];
   for (let at = 0, end = 0; at < bytes.length; at = end) {
     end = endOfText(bytes, at + maxPieceBytes);
-    frames.push({ data: bytes.subarray(at, end), fin: end === bytes.length });
+    frames.push({ data: bytes.subarray(at, end), bytes: end - at, fin: end === bytes.length });
   }
   return frames;
 }

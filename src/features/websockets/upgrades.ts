@@ -4,7 +4,7 @@ import type { WebSocketServer } from 'ws';
 import { GatewayError, toGatewayError, type Clock } from '../../plugin/index.js';
 import { CallerWatch, type CallerLimits } from '../../engine/http/watch/caller-watch.js';
 import { answerOn, protocolErrorOf, refuseOn } from '../../engine/http/connection/refusals.js';
-import { shakeHands } from './handshake.js';
+import { shakeHands, lastingHeaders, originError } from './handshake.js';
 import type { TrustedHops } from '../../engine/http/trusted-hops.js';
 import {
   asksForWebSocket,
@@ -12,9 +12,7 @@ import {
   type UpgradedConnections,
   type UpgradeParts,
 } from '../../engine/http/connection/upgrades.js';
-import { lastingHeaders } from './handshake.js';
 import { OpenSockets, SocketConnection } from './open-sockets.js';
-import { originError } from './handshake.js';
 import { Session, type SessionLimits } from './session.js';
 
 export interface WebSocketOptions extends SessionLimits, CallerLimits {

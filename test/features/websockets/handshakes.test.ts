@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { lastingHeaders } from '#src/features/websockets/handshake.js';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { isGatewayError } from '@gw2api/gateway/plugin';
+import { systemClock } from '#src/kit/clock.js';
 import { TrustedHops } from '#src/engine/http/trusted-hops.js';
-import { originError } from '#src/features/websockets/handshake.js';
+import { lastingHeaders, originError, shakeHands } from '#src/features/websockets/handshake.js';
+import { OpenSockets, SocketConnection } from '#src/features/websockets/open-sockets.js';
 
 describe('the headers of a handshake', () => {
   it('go with each message, but for those of one connection or one body', () => {
@@ -23,6 +27,25 @@ describe('the headers of a handshake', () => {
       'x-gw-delivery': 'verified',
     };
     expect(lastingHeaders({ ...lasting, ...passing })).to.deep.equal(lasting);
+  });
+});
+
+describe('a handshake', () => {
+  it('is refused by a GatewayError where the answer that refuses it is cut off', async () => {
+    const route = {
+      accept: (socket: Duplex) =>
+        void socket.once('data', () => {
+          socket.write('HTTP/1.1 401 Unauthorized\r\ncontent-length: 100\r\n\r\npart');
+          setImmediate(() => socket.destroy());
+        }),
+      peer: new Socket(),
+      connection: new SocketConnection(new OpenSockets(1)),
+    };
+    const failure: unknown = await shakeHands({ path: '/v1/responses', headers: {} }, route, {
+      clock: systemClock,
+      handshakeTimeoutMs: 10_000,
+    }).catch((error: unknown) => error);
+    expect(isGatewayError(failure) && failure.code).to.equal('request_timeout');
   });
 });
 

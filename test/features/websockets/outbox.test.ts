@@ -58,4 +58,12 @@ describe('the outbox of a WebSocket', () => {
     await eventually(() => received.length === 1 && rooms === 1);
     expect(received[0]).to.have.length(length);
   });
+
+  it('counts what waits in bytes', async () => {
+    client.pause();
+    outbox.send(['x'.repeat(24 * 1024 * 1024)]);
+    const before = outbox.waitingBytes;
+    outbox.send(['€'.repeat(10_000), '€'.repeat(60_000)]);
+    expect(outbox.waitingBytes - before).to.equal(210_000);
+  });
 });
