@@ -17,16 +17,15 @@ export interface InstalledPlugin {
  * its `node_modules` and of the folders above it, the nearest of each name.
  */
 export async function installedPlugins(from: string): Promise<readonly InstalledPlugin[]> {
-  const found = new Map<string, InstalledPlugin>();
+  const found = new Map<string, InstalledPlugin | undefined>();
   for (let folder = path.resolve(from); ; folder = path.dirname(folder)) {
     const names = await packageNames(path.join(folder, 'node_modules'));
-    for (const name of names) {
-      const plugin = found.has(name) ? undefined : pluginIn(name, path.join(folder, 'node_modules', name));
-      if (plugin) found.set(name, plugin);
-    }
+    for (const name of names)
+      if (!found.has(name)) found.set(name, pluginIn(name, path.join(folder, 'node_modules', name)));
     if (folder === path.dirname(folder)) break;
   }
-  return [...found.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+  const plugins = [...found.values()].filter((plugin) => plugin !== undefined);
+  return plugins.toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
 async function packageNames(folder: string): Promise<readonly string[]> {
