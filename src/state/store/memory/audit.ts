@@ -41,7 +41,7 @@ export class MemoryAuditLog implements AuditLog {
 
   async prune(beforeMs: number, limit: number): Promise<number> {
     const old = [...this.#entries.values()].filter(({ atMs }) => atMs < beforeMs);
-    const oldest = old.toSorted(newestFirst).slice(-limit);
+    const oldest = old.toSorted(newestFirst).slice(Math.max(0, old.length - limit));
     for (const { id } of oldest) this.#entries.delete(id);
     return oldest.length;
   }
