@@ -1,4 +1,5 @@
 import { between, type Random } from '../random.js';
+import { targetOf } from '../rules/schema-rules.js';
 import { isObject } from '../rules/shape.js';
 import { stringFor } from './string-instance.js';
 
@@ -42,18 +43,10 @@ function resolve(schema: Schema, context: InstanceContext): Schema {
   let resolved = schema;
   for (let hops = 0; hops < 20 && ('$ref' in resolved || 'allOf' in resolved); hops += 1) {
     const { $ref, allOf, ...own } = resolved;
-    const parts = [...listOf(allOf), ...(typeof $ref === 'string' ? [atPointer(context.root, $ref)] : [])];
+    const parts = [...listOf(allOf), ...(typeof $ref === 'string' ? [targetOf($ref, context.root)] : [])];
     resolved = parts.reduce<Schema>((sum, part) => merge(sum, part), own);
   }
   return resolved;
-}
-
-function atPointer(root: unknown, ref: string): unknown {
-  const keys = ref.replace(/^#\/?/, '').split('/').filter(Boolean);
-  return keys.reduce<unknown>((at, key) => {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-    return isObject(at) ? at[name] : undefined;
-  }, root);
 }
 
 function merge(a: Schema, given: unknown): Schema {

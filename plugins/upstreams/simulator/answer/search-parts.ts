@@ -24,7 +24,7 @@ export function pausedPlan(request: MessagesRequest, seed: string): Plan {
   };
 }
 
-/** Continuation of a paused answer sent back: first the open search's result (wire-notes, fact 10). */
+/** Continuation of a paused answer sent back: first the open search's result. */
 export function resumedPlan(request: MessagesRequest, seed: string, pauses: number): Plan | undefined {
   const { open, done } = searchesAtEnd(request);
   if (!open) return undefined;

@@ -99,11 +99,24 @@ function isRecursive(root: Schema): boolean {
 }
 
 function referred({ $ref: ref }: Schema, root: Schema): Schema | undefined {
-  if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
-  const keys = ref.split('/').slice(1);
-  const found = keys.reduce<unknown>((at, key) => {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-    return typeof at === 'object' && at !== null ? (at as Schema)[name] : undefined; // lists by index too
-  }, root);
+  const found = typeof ref === 'string' ? targetOf(ref, root) : undefined;
   return isObject(found) ? found : undefined;
+}
+
+/** Value within `root` that a reference names; undefined if there is none, and for another document. */
+export function targetOf(ref: string, root: unknown): unknown {
+  if (!ref.startsWith('#')) return undefined;
+  const keys = ref.split('/').slice(1).map(decoded);
+  return keys.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null ? (at as Schema)[key] : undefined), // lists by index too
+    root,
+  );
+}
+
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return key; // a literal percent sign
+  }
 }

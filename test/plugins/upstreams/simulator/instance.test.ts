@@ -73,4 +73,10 @@ describe('a made-up value', () => {
     expect(instanceOf(undefined, randomFrom(''))).to.deep.equal({});
     expect(instanceOf({ type: 'object', properties: {} }, randomFrom(''))).to.deep.equal({});
   });
+
+  it('takes a literal percent sign in a reference', () => {
+    const properties = { '%': { const: 7 } };
+    expect(instanceOf({ $ref: '#/properties/%', properties }, randomFrom('seed'))).to.equal(7);
+    expect(() => instanceOf({ $ref: '#/%' }, randomFrom('seed'))).not.to.throw();
+  });
 });
