@@ -71,7 +71,9 @@ describe('gw2api explain', () => {
     expect(stderr).to.match(
       /^--used takes LIMIT=AMOUNT, not "tokensPerday=1"; did you mean tokensPerDay\.$/m,
     );
-    expect((await run('--body', 'hi.json', '--key-limit', 'tokensPerDay=0')).stderr).to.include('limits are');
+    expect((await run('--body', 'hi.json', '--key-limit', 'tokensPerDay=0')).stderr).to.include(
+      'whole number above 0',
+    );
   });
 
   it('says what a caller without a key is told', async () => {

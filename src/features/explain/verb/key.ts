@@ -36,8 +36,8 @@ export function keysOf({
 }
 
 function termsOf(given: GivenKey, limitOption: 'key-limit' | 'team-limit', usedOption: 'used' | 'team-used') {
-  const own = amountsOf(`--${limitOption}`, given[limitOption] ?? [], (amount) => amount > 0);
-  const uses = amountsOf(`--${usedOption}`, given[usedOption] ?? [], () => true);
+  const own = amountsOf(`--${limitOption}`, given[limitOption] ?? [], 'above 0');
+  const uses = amountsOf(`--${usedOption}`, given[usedOption] ?? [], 'of at least 0');
   return {
     ...Object.fromEntries(own),
     used: Object.fromEntries(uses.map(([limit, amount]) => [limit, { used: amount }])),
@@ -47,16 +47,21 @@ function termsOf(given: GivenKey, limitOption: 'key-limit' | 'team-limit', usedO
 function amountsOf(
   option: string,
   given: readonly string[],
-  isEnough: (amount: number) => boolean,
+  range: 'above 0' | 'of at least 0',
 ): readonly (readonly [limit: WindowLimit, amount: number])[] {
   return given.map((each) => {
     const [, name = '', digits = ''] = /^(\w+)=(\d{1,15}(?:\.\d{1,9})?)$/.exec(each) ?? [];
     const limit = windowLimits.find((known) => known === name);
     const amount = Number(digits);
-    const isWhole = Number.isInteger(amount) || limit?.startsWith('usd');
-    if (limit && digits !== '' && isWhole && isEnough(amount)) return [limit, amount];
-    const meant = limit ? undefined : didYouMean(name, windowLimits);
-    const cure = meant === undefined ? `limits are ${windowLimits.join(', ')}` : `did you mean ${meant}`;
+    const isUsd = limit?.startsWith('usd') === true;
+    const isInRange = amount > 0 || range === 'of at least 0';
+    if (limit && digits !== '' && isInRange && (isUsd || Number.isInteger(amount))) return [limit, amount];
+    const cure = limit ? `its amount is a ${isUsd ? '' : 'whole '}number ${range}` : limitsInWords(name);
     throw new UsageError(`${option} takes LIMIT=AMOUNT, not ${JSON.stringify(each)}; ${cure}.`);
   });
+}
+
+function limitsInWords(misspelt: string): string {
+  const meant = didYouMean(misspelt, windowLimits);
+  return meant === undefined ? `limits are ${windowLimits.join(', ')}` : `did you mean ${meant}`;
 }
