@@ -19,7 +19,7 @@ const reasons = ['rate_limited', 'overloaded', 'unreachable', 'timeout', 'failed
 
 type Reason = (typeof reasons)[number];
 
-/** Asks another model where all slots have failed the one that was asked for (design §6). */
+/** Asks another model where all slots have failed the one that was asked for. */
 export default definePlugin({
   name: 'fallback',
   api: 1,

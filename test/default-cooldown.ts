@@ -1,6 +1,6 @@
 import type { CooldownPolicy } from '#src/config/config.js';
 
-/** Cooldowns of a slot whose config says nothing of them (design §6). */
+/** Cooldowns of a slot whose config sets none. */
 export const defaultCooldown: CooldownPolicy = {
   rateLimited: { firstMs: 30_000, maxMs: 600_000 },
   overloaded: { firstMs: 5000, maxMs: 120_000 },

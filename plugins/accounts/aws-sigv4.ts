@@ -15,8 +15,7 @@ import {
   loadAwsProvider,
   type LoadAwsProvider,
 } from './shared/aws-credentials.js';
-import { oneOfErrors } from './shared/option-errors.js';
-import { secretErrors } from './shared/option-errors.js';
+import { oneOfErrors, secretErrors } from './shared/option-errors.js';
 import { signed, timeOf } from './shared/sigv4.js';
 
 const Secret = Type.String({ minLength: 1, secret: true });

@@ -8,10 +8,9 @@ import {
   type TokenStore,
 } from '@gw2api/gateway/plugin/upstream';
 import { digestOf } from './shared/digest.js';
-import { secretErrors } from './shared/option-errors.js';
+import { secretErrors, urlErrors } from './shared/option-errors.js';
 import { TokenAccount } from './shared/token-account.js';
 import { requestToken } from './shared/token-endpoint.js';
-import { urlErrors } from './shared/option-errors.js';
 
 const Secret = Type.String({ minLength: 1, secret: true });
 

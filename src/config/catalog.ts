@@ -22,7 +22,7 @@ export interface Catalog {
 }
 
 /**
- * Reads the catalog that a config names (design §5). An unreadable file is a problem at the position of its
+ * Reads the catalog that a config names. An unreadable file is a problem at the position of its
  * name in the config.
  */
 export function readCatalog(

@@ -14,7 +14,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import { AliasBudget, aliasTargets, TooManyAliases } from './yaml-bounds.js';
+import { AliasBudget, aliasTargets, TooManyAliases, yamlExcess, type YamlExcess } from './yaml-bounds.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import type { ConfigProblem, Position } from './config.js';
 import {
@@ -25,7 +25,6 @@ import {
   type Fill,
   type Placeholders,
 } from './environment.js';
-import { yamlExcess, type YamlExcess } from './yaml-bounds.js';
 
 /** Keys and indices from the root of a file. */
 export type Path = readonly (string | number)[];

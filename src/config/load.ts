@@ -51,7 +51,7 @@ export interface ConfigReading {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Loads a checked config from YAML text (design §5). Throws a ConfigError with all problems at once. */
+/** Loads a checked config from YAML text. Throws a ConfigError with all problems at once. */
 export function loadConfig(input: ConfigInput): Config {
   const { config, problems } = readConfig(input);
   if (!config) throw new ConfigError(problems);

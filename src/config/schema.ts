@@ -9,7 +9,7 @@ const Text = Type.String({ minLength: 1 });
 
 const { listen, ...otherSections } = sectionSchemas;
 
-/** Schema of `gateway.yaml` (design §5); `ruleErrors` has the rules that a schema cannot express. */
+/** Schema of `gateway.yaml`; `ruleErrors` has the rules that a schema cannot express. */
 export const ConfigSchema = Closed({
   listen,
   pipeline: PipelineSchema,

@@ -1,4 +1,4 @@
-import { lazy } from '../kit/once.js';
+import { lazy, once } from '../kit/once.js';
 import type { Operators } from '../gateway/app.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { adminCaller, requireAdminScope, type AdminCaller } from './access/admin-caller.js';
@@ -14,7 +14,6 @@ import { StoreError } from '../state/store/store-error.js';
 import { isRead, requireRole } from './access/actor.js';
 import type { RouteContext } from '../engine/http/route-context.js';
 import type { Services } from '../gateway/services.js';
-import { once } from '../kit/once.js';
 import { answer } from './answer.js';
 
 interface OperatorApi extends Operators {

@@ -93,7 +93,7 @@ export function fakeModels(...models: readonly (Partial<CatalogModel> & { readon
   return new CatalogModels(models.map(catalogModel));
 }
 
-/** A model of the catalog with the defaults of design §5. */
+/** A model of the catalog, with defaults for what it leaves out. */
 export function catalogModel(model: Partial<CatalogModel> & { readonly id: string }): CatalogModel {
   return {
     displayName: model.id,

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import type { MessagesRequest, Plugin } from '@gw2api/gateway/plugin';
+import { withSystemBlock, type MessagesRequest, type Plugin } from '@gw2api/gateway/plugin';
 import { fakeHost, runStage } from '@gw2api/gateway/testing';
 import personaInject from '#plugins/persona-inject.js';
-import { withSystemBlock } from '@gw2api/gateway/plugin';
 
 describe('persona-inject', () => {
   const request: MessagesRequest = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
-import type { ContentBlock, MessagesRequest, MessagesStreamEvent, ModelCall } from '@gw2api/gateway/plugin';
-import { allExtras, foldMessage, withExtras } from '@gw2api/gateway/plugin';
+import {
+  allExtras,
+  foldMessage,
+  withExtras,
+  type ContentBlock,
+  type MessagesRequest,
+  type MessagesStreamEvent,
+  type ModelCall,
+} from '@gw2api/gateway/plugin';
 import { eventsOf, messageEvents, replyOf, runStage } from '@gw2api/gateway/testing';
 import type { Interceptor } from '#src/plugin/contract/state.js';
 import redact from '#plugins/redact.js';

@@ -5,8 +5,10 @@ import {
   isGatewayError,
   Type,
   type GatewayError,
+  type Intercept,
+  type ModelEvent,
+  type ModelReply,
 } from '@gw2api/gateway/plugin';
-import type { Intercept, ModelEvent, ModelReply } from '@gw2api/gateway/plugin';
 import type { Decoded, FormatContext } from '@gw2api/gateway/plugin/format';
 
 /** Options of the format. */

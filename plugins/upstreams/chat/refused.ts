@@ -11,8 +11,7 @@ import {
   userField,
 } from '../shared/openai/openai-refused.js';
 import { findLimit } from '../shared/max-tokens.js';
-import { addedPart, type FindPart } from '../shared/losses/refused-part.js';
-import { entryValue } from '../shared/losses/refused-part.js';
+import { addedPart, entryValue, type FindPart } from '../shared/losses/refused-part.js';
 import type { Capabilities } from './capabilities.js';
 
 /** Words of Chat servers about parts of a translated request; each part but the sampling is a capability. */

@@ -1,7 +1,6 @@
 import { namedLimit, withFields, type Loss, type MessagesRequest } from '@gw2api/gateway/plugin';
 import type { CallTerms } from './call-terms.js';
-import type { FindPart } from './losses/refused-part.js';
-import { entryValue } from './losses/refused-part.js';
+import { entryValue, type FindPart } from './losses/refused-part.js';
 
 /** Finds a `max_tokens` above the limit that a refusal names, the gateway's own or one that it has translated. */
 export const findLimit: FindPart = (_, { addedLimit, request }, error) => {

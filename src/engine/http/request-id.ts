@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Caller's `X-Request-ID` if it is printable ASCII of max 200 characters, else a new one (design §6). */
+/** Caller's `X-Request-ID` if it is printable ASCII of max 200 characters, else a new one. */
 export function requestIdOf(header: string | undefined): string {
   return header !== undefined && printable.test(header) ? header : newRequestId();
 }

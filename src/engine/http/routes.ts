@@ -174,7 +174,7 @@ function answerMetrics(serving: RouteContext): CoreMiddleware {
   };
 }
 
-/** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked (design §6). */
+/** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked. */
 function usageOf(slots: Slots, headers: IncomingHttpHeaders, { caller }: CoreState): object {
   const slot = slots.account(caller && stickyKey(caller.keyId, headers), caller);
   if (slot) return usageBody(slot.id, slot.windows);

@@ -1,6 +1,5 @@
 import type { SlotConfig } from '../../config/config.js';
-import { rememberingMask } from '../masking/exact-mask.js';
-import { exactMask, type ExactMask } from '../masking/exact-mask.js';
+import { rememberingMask, exactMask, type ExactMask } from '../masking/exact-mask.js';
 import { textMask, type TextMask } from '../masking/text-mask.js';
 import { markedTexts } from '../../kit/schema/redact.js';
 import type { Credential } from '../../plugin/upstream/index.js';

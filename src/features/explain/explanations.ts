@@ -5,8 +5,7 @@ import type { Explanation } from './explanation.js';
 import type { ThreadTask } from './thread-task.js';
 import { GatewayError, keyLimits, type ProtocolKey } from '../../plugin/index.js';
 import { usedLimits } from '../../gateway/used-limits.js';
-import { ExplainThread } from './explain-thread.js';
-import { IdleThread } from './explain-thread.js';
+import { ExplainThread, IdleThread } from './explain-thread.js';
 import type { Runtime } from '../../gateway/runtime.js';
 import type { Services } from '../../gateway/services.js';
 

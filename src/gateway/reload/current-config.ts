@@ -3,8 +3,7 @@ import { countChanges, type ConfigDiff } from '../../config/diff/config-diff.js'
 import { diffConfigs } from '../../config/diff/diff-configs.js';
 import { needsRestart } from '../../config/diff/settings.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
-import { BuildTurns, leave } from './build-turns.js';
-import { Disposals } from './build-turns.js';
+import { BuildTurns, leave, Disposals } from './build-turns.js';
 import type { Taken } from '../options.js';
 import type { Candidate, CandidateEnd, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';

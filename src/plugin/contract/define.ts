@@ -2,8 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { defined, type DefinitionForm, type ApiLevel } from './definition.js';
 import type { Host } from './host.js';
 import { closeObjects } from '../../kit/schema/type.js';
-import type { Intercept, StageContext, StateKey } from './state.js';
-import type { Operation } from './state.js';
+import type { Intercept, StageContext, StateKey, Operation } from './state.js';
 
 /** An ordinary Koa middleware over a typed `ctx.state`. */
 export type StageMiddleware<

@@ -1,4 +1,4 @@
-/** The codes of design §6; an upstream's own code passes through as it is. */
+/** Codes of the gateway's own errors, each with its status and type; an upstream's own code passes through as it is. */
 export const errorCodes = {
   missing_api_key: { status: 401, type: 'authentication_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },

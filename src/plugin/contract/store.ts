@@ -1,6 +1,5 @@
 import type { LedgerSums } from './ledger.js';
-import type { KeyLimits } from './protocol-key.js';
-import type { ProtocolKey } from './protocol-key.js';
+import type { KeyLimits, ProtocolKey } from './protocol-key.js';
 
 /** Team of keys: its limits hold for all of them together, beside those of each. */
 export interface Team extends KeyLimits {

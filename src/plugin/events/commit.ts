@@ -27,7 +27,7 @@ export interface CommitOptions {
 }
 
 /**
- * Reads an upstream's events up to the commit point (design §4) and returns all of them, without the pings
+ * Reads an upstream's events up to the commit point and returns all of them, without the pings
  * before it. Throws failures before it, while another slot can still help: an error of the events, an `error`
  * event, an end without `message_stop`, a turn with nothing visible and no stop reason (contract §7), and too
  * much to keep; failures after it are thrown to the reader of the events, an `error` event being passed on

@@ -25,7 +25,7 @@ function isCounts(value: unknown): value is Usage {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The body of `GET /v1/usage`, and of a token count for an OAuth account (design §6). */
+/** The body of `GET /v1/usage`, and of a token count for an OAuth account. */
 export function usageBody(account: string, windows: Windows): object {
   return {
     object: 'usage',

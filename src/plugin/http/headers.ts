@@ -5,7 +5,7 @@ export const defaultAnthropicVersion = '2023-06-01';
 
 /**
  * Headers of a caller for a Messages upstream: `anthropic-*` unchanged, `anthropic-version` added if missing,
- * and nothing else: no key, cookie, address or client name (design §6 "headers to a Messages upstream").
+ * and nothing else: no key, cookie, address or client name.
  */
 export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, string> {
   const forwarded: Record<string, string> = { 'anthropic-version': defaultAnthropicVersion };
@@ -21,8 +21,8 @@ export function forwardedHeaders(caller: IncomingHttpHeaders): Record<string, st
 export const longContextBeta = 'context-1m-2025-08-07';
 
 /**
- * Headers of an upstream for the caller: request id, retry hints and rate limits (design §6 "answer
- * headers"). Names are lower case on both sides.
+ * Headers of an upstream for the caller: request id, retry hints and rate limits. Names are lower case on both
+ * sides.
  */
 export function answerHeaders(upstream: Readonly<Record<string, string>>): Record<string, string> {
   const answer: Record<string, string> = {};

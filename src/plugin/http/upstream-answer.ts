@@ -29,7 +29,7 @@ export function foreign(slot: string, what: string, { kind, cause }: ForeignOpti
 
 /**
  * Error of a refused call, from the upstream's own status, `error.type`, message, `details` and retry
- * headers; the code is the upstream's own, else the type (design §6), else that of the status. Accepts bodies of
+ * headers; the code is the upstream's own, else the type, else that of the status. Accepts bodies of
  * other shapes, too (`errorFields`), and that are not JSON. A wait that the body names becomes `retry-after`.
  */
 export function refusal(answer: Answer, body: string, nowMs = Date.now()): GatewayError {

@@ -1,6 +1,5 @@
-import { fromBinaryString, type BinaryString } from './binary-string.js';
+import { fromBinaryString, type BinaryString, type RawLines } from './binary-string.js';
 import type { ContentBlockDeltaEvent } from '../contract/messages.js';
-import type { RawLines } from './binary-string.js';
 
 /** Text delta, cut out of its JSON. */
 export interface PlainDelta {

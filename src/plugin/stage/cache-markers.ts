@@ -36,7 +36,7 @@ export function mapCacheMarkers(request: MessagesRequest, change: Change): Messa
 }
 
 /**
- * Replaces the markers within a part. Bodies of callers are not validated (wire-notes §1), so any field may
+ * Replaces the markers within a part. Bodies of callers are not validated, so any field may
  * hold anything.
  */
 function mapMarkers<Part>(part: Part, change: Change): Part {

@@ -128,7 +128,7 @@ function callerTeam(team: Team): NonNullable<KnownKey['team']> {
   return { id, name, ...(limits && { limits }) };
 }
 
-/** Contract §2.4. */
+/** Start of every protocol key (contract §2.4). */
 const protocolKeyPrefix = 'sk-gw-';
 
 /** True for a key or token that is neither revoked nor expired. */

@@ -23,7 +23,7 @@ export class Workshop {
     this.builtins = path.join(dir, 'builtins');
   }
 
-  /** Its built-ins are those of design §4, without what they do. */
+  /** Its built-ins have the names and keys of the gateway's own, and do nothing. */
   static async open(): Promise<Workshop> {
     const workshop = new Workshop(await mkdtemp(path.join(os.tmpdir(), 'gw2api-')));
     await workshop.write('builtins/package.json', '{"type":"module"}');
@@ -88,7 +88,7 @@ const keyed = ['generate', 'count-tokens', 'models', 'usage', 'route'];
 const counted = ['generate', 'count-tokens'];
 const replacesRequest = { requires: ['request'], provides: ['request'] };
 
-/** The table of design §4. */
+/** Keys and operations of the built-in stages. */
 const builtinKeys: Readonly<Record<string, Keys>> = {
   auth: { provides: ['caller'], operations: keyed },
   'body-limit': { provides: ['body'], operations: counted },

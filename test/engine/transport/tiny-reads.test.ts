@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { ReceivedAnswer } from '#src/engine/transport/answer.js';
+import { ReceivedAnswer, TextBody } from '#src/engine/transport/answer.js';
 import { ByteQueue } from '#src/engine/transport/byte-queue.js';
-import { TextBody } from '#src/engine/transport/answer.js';
 import { WholeEvents } from '#src/engine/transport/whole-events.js';
 import { FrameDecoder, encodeFrame } from '#plugins/upstreams/bedrock/frames.js';
 import type { Backpressure, BodySink } from '#src/engine/transport/body.js';

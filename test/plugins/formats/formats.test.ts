@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { formats } from '../../support/formats.js';
+import { formats, type FormatName } from '../../support/formats.js';
 import { EventStream, toGatewayError, type ModelEvent } from '@gw2api/gateway/plugin';
 import { foldChat, wholeChat } from './grammar/chat.js';
 import { foldCompletions } from './grammar/completions.js';
@@ -9,7 +9,6 @@ import { checkBroken } from './grammar/broken.js';
 import { checkResponses } from './grammar/responses.js';
 import { answers, sizes } from './generated.js';
 import { broken, codeOf, fixture, fixtureNames, replyOf, streamed, whole } from './streams.js';
-import type { FormatName } from '../../support/formats.js';
 
 const bodies: Readonly<Record<FormatName, object>> = {
   messages: { model: 'asked' },

@@ -4,13 +4,12 @@ import { expect } from 'chai';
 import { narrowedForMessages } from '#src/plugin/upstream/index.js';
 import type { CacheControl } from '#src/plugin/format/index.js';
 import type { ContentBlock, MessagesRequest, TextBlock } from '#src/plugin/index.js';
-import { formats } from '../../support/formats.js';
+import { formats, type FormatName } from '../../support/formats.js';
 import { contextWith, recordedRequests } from '../../plugins/formats/contexts.js';
 import { folder as streams } from '../../plugins/formats/streams.js';
 import { dialects, formatNames } from './dialects.js';
 import { slotAt, stages, startGateway, startPair, type GatewayUnderTest } from '../harness.js';
 import { json, startReplay, type Replay } from './replay.js';
-import type { FormatName } from '../../support/formats.js';
 import { withFittedSchemas } from '#plugins/upstreams/shared/messages/anthropic-schemas.js';
 
 type Fields = Readonly<Record<string, unknown>>;

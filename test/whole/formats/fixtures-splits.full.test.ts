@@ -5,14 +5,13 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { ModelEventBatch, ModelEvents } from '@gw2api/gateway/plugin';
-import { formats } from '../../support/formats.js';
+import { formats, type FormatName } from '../../support/formats.js';
 import { broken, contextOf, fixtureNames, folder, replyOf, streamed } from '../../plugins/formats/streams.js';
 import { aCall, eventStream, Kit } from '../../engine/transport/upstream-kit.js';
 import { dialects, formatNames, timeless } from './dialects.js';
 import { each } from './each.js';
 import { slotAt, stages, startGateway, type GatewayUnderTest } from '../harness.js';
 import { promptOf, startReplay, type Answer, type Replay } from './replay.js';
-import type { FormatName } from '../../support/formats.js';
 
 const recordings = fixtureNames().length === 0 ? [] : [...fixtureNames(), ...broken];
 

@@ -1,6 +1,5 @@
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { ask, masterKey, slotAt, startPair, type Pair } from '../harness.js';
 import { callsTo, errorIn, raw, requestLines } from '../kit.js';

@@ -15,7 +15,7 @@ import {
 import { callsTo, inFlight, requestLines } from '../kit.js';
 import { livedMs } from '../../lived-ms.js';
 
-/** The longest that an upstream call may outlive its caller (design §6). */
+/** The longest that an upstream call may outlive its caller. */
 const maxMs = 250;
 
 describe('a caller who leaves', () => {

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { rename } from 'node:fs/promises';
+import { rename, readFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import path from 'node:path';
-import { readFile } from 'node:fs/promises';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
 import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';

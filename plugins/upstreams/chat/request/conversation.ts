@@ -1,10 +1,8 @@
 import type { BlockOf, ContentBlock, Message, MessagesRequest } from '@gw2api/gateway/plugin';
-import { answersInOrder } from '../../shared/answers-in-order.js';
-import { asError } from '../../shared/answers-in-order.js';
+import { answersInOrder, asError } from '../../shared/answers-in-order.js';
 import { leftOutText } from '../../shared/losses/left-out.js';
 import { placedBlocks } from '../../shared/losses/placed-blocks.js';
-import { assistantMessages } from './assistant.js';
-import { callId } from './assistant.js';
+import { assistantMessages, callId } from './assistant.js';
 import type { ChatMessage, ChatPart, TextPart, ToolMessage } from './chat-body.js';
 import { contentOf, partOf, partsOf, type Conversion, partsIn } from './content.js';
 import { joined } from './joined.js';

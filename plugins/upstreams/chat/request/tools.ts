@@ -1,9 +1,7 @@
 import type { MessagesRequest, Tool, ToolChoice } from '@gw2api/gateway/plugin';
 import { allowedTools, offeredTools } from '@gw2api/gateway/plugin/upstream';
-import { reportLostTool } from '../../shared/losses/sent-choice.js';
+import { reportLostTool, sentChoice, reportUnreadTool } from '../../shared/losses/sent-choice.js';
 import { sentParameters } from '../../shared/openai/openai-schemas.js';
-import { sentChoice } from '../../shared/losses/sent-choice.js';
-import { reportUnreadTool } from '../../shared/losses/sent-choice.js';
 import type { ChatTool } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { withMarker } from './markers.js';

@@ -1,8 +1,7 @@
 import { GatewayError, type StopReason } from '@gw2api/gateway/plugin';
 import { finishKind } from '../../shared/answer/finish-words.js';
 import type { Fields } from '../../shared/fields.js';
-import { malformed } from '../../shared/openai/openai-stream-error.js';
-import { streamError } from '../../shared/openai/openai-stream-error.js';
+import { malformed, streamError } from '../../shared/openai/openai-stream-error.js';
 
 /** Tool calls of an answer that ends. */
 export interface EndedCalls {

@@ -1,7 +1,6 @@
 import type { BlockOf, ContentBlock, Message } from '@gw2api/gateway/plugin';
 import { inputJson } from '@gw2api/gateway/plugin/upstream';
-import { answersInOrder, type CallReader } from '../../shared/answers-in-order.js';
-import { asError, saysError } from '../../shared/answers-in-order.js';
+import { answersInOrder, asError, saysError, type CallReader } from '../../shared/answers-in-order.js';
 import { asUserTurn } from '../../shared/late-system.js';
 import { leftOutText } from '../../shared/losses/left-out.js';
 import { placedBlocks } from '../../shared/losses/placed-blocks.js';

@@ -11,9 +11,8 @@ import { Blocks } from '../../shared/answer/blocks.js';
 import { estimate } from '../../shared/answer/counts.js';
 import { fieldsOf, listOf, textOf, type Fields } from '../../shared/fields.js';
 import { finishKind } from '../../shared/answer/finish-words.js';
-import { malformed } from '../../shared/openai/openai-stream-error.js';
+import { malformed, streamError } from '../../shared/openai/openai-stream-error.js';
 import { nativeEnd, nativeStart } from '../../shared/answer/native-answer.js';
-import { streamError } from '../../shared/openai/openai-stream-error.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
 import { usageOf } from './usage.js';
 

@@ -11,11 +11,10 @@ import {
   tooComplex,
 } from '../openai/openai-refused.js';
 import { hasOwnMarker } from './own-markers.js';
-import { addedPart, type FindPart } from '../losses/refused-part.js';
+import { addedPart, entryValue, type FindPart } from '../losses/refused-part.js';
 import type { SchemaOptions } from './schema-options.js';
 import { addedTool } from './server-tools.js';
 import { findSystem, hasOwnSystem } from '../system-in-user.js';
-import { entryValue } from '../losses/refused-part.js';
 
 /** Words of services of the Messages API about what stages have added to a request. */
 const addedParts: readonly FindPart[] = [

@@ -1,8 +1,7 @@
 import type { MessagesRequest, SlotCall } from '@gw2api/gateway/plugin';
 import { allowedTools, type RefusedPart } from '@gw2api/gateway/plugin/upstream';
 import { knownEfforts, thinkingWish } from '../effort.js';
-import type { FindPart } from '../losses/refused-part.js';
-import { entryValue } from '../losses/refused-part.js';
+import { entryValue, type FindPart } from '../losses/refused-part.js';
 
 /** Field of a vendor's request that is translated from a Messages request, or added to it. */
 export interface RefusableField {

@@ -4,8 +4,7 @@ import { changeQuery } from '../state/location.js';
 import { Button } from '../ui/button.js';
 import { Select, type Option } from '../ui/input/select.js';
 import { DelayedInput } from './delayed-input.js';
-import { KeyField } from './key-field.js';
-import { ChoiceField } from './key-field.js';
+import { KeyField, ChoiceField } from './key-field.js';
 import {
   causeOptions,
   filterWords,

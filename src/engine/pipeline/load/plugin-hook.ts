@@ -1,5 +1,4 @@
-import { ownSpecifier } from './plugin-urls.js';
-import { PluginUrls } from './plugin-urls.js';
+import { ownSpecifier, PluginUrls } from './plugin-urls.js';
 
 /** Module resolution hooks (node:module), loaded into their own thread or, where Node can, called in ours. */
 

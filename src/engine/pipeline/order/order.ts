@@ -15,7 +15,7 @@ import {
 } from './order-stage.js';
 import * as errors from './order-errors.js';
 
-/** State keys that the core requires after the last stage (design §4). */
+/** State keys that the core requires after the last stage. */
 const wanted: Readonly<Record<Operation, readonly StateKey[]>> = {
   generate: ['response'],
   'count-tokens': ['response'],
@@ -25,7 +25,7 @@ const wanted: Readonly<Record<Operation, readonly StateKey[]>> = {
   other: [],
 };
 
-/** Problems of the stage order, each reported once for all operations that it concerns (design §4). */
+/** Problems of the stage order, each reported once for all operations that it concerns. */
 export function checkOrder(order: Order): readonly ConfigProblem[] {
   const found = operations.flatMap((operation) => walk(order, operation));
   return errors.toProblems([...findIdle(order), ...found], order);

@@ -24,8 +24,8 @@ export interface Effect {
 }
 
 /**
- * Failure policy: the transitions of design §6. With `x-should-retry: false` from the upstream, and after a
- * timeout, there is no retry in its slot.
+ * Effect of a failure on its slot, and on the retry of its request. With `x-should-retry: false` from the upstream,
+ * and after a timeout, there is no retry in its slot.
  */
 export function effectOf(failure: CallFailure, nowMs: number): Effect {
   if (failure.kind === 'timeout') return failure.waitedFor === 'headers' ? silent : elsewhereOnly;

@@ -2,7 +2,7 @@ import type { Window, Windows } from '../../../plugin/core.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Usage windows of one account, as last reported by its replies (design §6 `/v1/usage`). */
+/** Usage windows of one account, as last reported by its replies; `GET /v1/usage` shows them. */
 export class WindowGauge {
   readonly #onChange: (windows: Windows) => void;
   #windows: Windows = { '5h': null, '7d': null };

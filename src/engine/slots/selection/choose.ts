@@ -52,8 +52,8 @@ export type Choice =
 
 /**
  * Chooses the next slot: the bound one, else an untried one, else a retry in the first one tried, if that
- * makes sense. Cooling slots come after all others (design §6 "no other slot serves the model"), slots with
- * an exhausted window never.
+ * makes sense. Cooling slots come after all others, for a model that no other slot serves; slots with an exhausted
+ * window never.
  */
 export function choose(wanted: Wanted, entries: readonly SlotEntry[], nowMs: number): Choice {
   const { model, tried } = wanted;

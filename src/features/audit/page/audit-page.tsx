@@ -8,13 +8,12 @@ import { Icon } from '../../../console/web/ui/icon.js';
 import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
-import type { AuditEntry } from './api.js';
+import { fetchAudit, type AuditEntry } from './api.js';
 import { auditColumns } from './audit-columns.js';
 import { EntryDialog } from './entry-dialog.js';
 import { FilterBar } from './filter-bar.js';
 import { filtersOf, type Filters } from './filters.js';
 import { usePages } from '../../../console/web/state/use-pages.js';
-import { fetchAudit } from './api.js';
 import './audit.css';
 
 export const auditPage: ConsolePage = {

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
 import { call, type List } from '../../../console/web/api/call.js';
-import type { StageReport } from '../panel.js';
-import type { PreviewReport } from '../panel.js';
+import type { StageReport, PreviewReport } from '../panel.js';
 
 export type Stage = Static<typeof StageReport>;
 export interface Pipeline extends List<Stage> {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { CacheStats } from '../../../plugin/core.js';
 
 /** Last write of one key; an undefined value is a delete. */
-interface Late<Value> {
+interface PendingWrite<Value> {
   readonly value: Value | undefined;
 }
 
@@ -15,7 +15,7 @@ interface PendingWritesBounds<Value> {
 
 /** Buffer of the last write of each key while the store is down; drops the oldest if full. */
 export class PendingWrites<Value> {
-  readonly #kept: LRUCache<string, Late<Value>>;
+  readonly #kept: LRUCache<string, PendingWrite<Value>>;
   readonly #write: (key: string, value: Value | undefined) => Promise<unknown>;
   #draining: Promise<void> | undefined;
 
@@ -39,7 +39,7 @@ export class PendingWrites<Value> {
     this.#kept.set(key, { value });
   }
 
-  get(key: string): Late<Value> | undefined {
+  get(key: string): PendingWrite<Value> | undefined {
     return this.#kept.get(key);
   }
 
@@ -53,9 +53,9 @@ export class PendingWrites<Value> {
 
   async #drain(): Promise<void> {
     for (let [key] = this.#kept.rkeys(); key !== undefined; [key] = this.#kept.rkeys()) {
-      const late = this.#kept.peek(key);
-      await this.#write(key, late?.value);
-      if (this.#kept.peek(key) === late) this.#kept.delete(key);
+      const kept = this.#kept.peek(key);
+      await this.#write(key, kept?.value);
+      if (this.#kept.peek(key) === kept) this.#kept.delete(key);
     }
   }
 }

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { problemsOf } from '#src/config/config.js';
+import { problemsOf, formatProblem } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { loadFormats, type LoadedFormats } from '#src/engine/pipeline/load/load-formats.js';
-import { formatProblem } from '#src/config/config.js';
 import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
 import { Workshop } from '../workshop.js';
 

@@ -7,7 +7,7 @@ describe('the order check', () => {
   after(() => workshop.close());
 
   const rules: readonly { rule: string; text: string; says: readonly string[] }[] = [
-    { rule: 'lets the order of design §5 through', text: list(...whole), says: [] },
+    { rule: 'lets the order of the reference config through', text: list(...whole), says: [] },
     {
       rule: 'says below which line a stage belongs',
       text: list(

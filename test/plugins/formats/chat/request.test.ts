@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { SlotCall } from '@gw2api/gateway/plugin';
+import { allExtras, extrasOf, type SlotCall, type CatalogModel } from '@gw2api/gateway/plugin';
 import { narrowedForMessages } from '@gw2api/gateway/plugin/upstream';
-import { allExtras, extrasOf, type CatalogModel } from '@gw2api/gateway/plugin';
 import { decodeChat } from '#plugins/formats/chat/request.js';
 import { toolNames } from '#plugins/formats/chat/tools.js';
 import { contextWith, frozen } from '../contexts.js';

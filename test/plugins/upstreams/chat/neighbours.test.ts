@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Capabilities } from '#plugins/upstreams/chat/capabilities.js';
-import { capabilitiesOf } from '#plugins/upstreams/chat/capabilities.js';
+import { capabilitiesOf, type Capabilities } from '#plugins/upstreams/chat/capabilities.js';
 import type { ChatMessage, ChatPart } from '#plugins/upstreams/chat/request/chat-body.js';
 import { joined } from '#plugins/upstreams/chat/request/joined.js';
 import { withoutSystem } from '#plugins/upstreams/chat/request/conversation.js';

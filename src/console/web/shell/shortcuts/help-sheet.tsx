@@ -2,8 +2,7 @@ import { useStore } from '../../state/store.js';
 import { Dialog } from '../../ui/dialog/dialog.js';
 import type { Destination } from '../console-page.js';
 import { closeOverlay } from '../overlay.js';
-import { singleKeys, switchSingleKeys } from './use-shortcuts.js';
-import { isMac } from './use-shortcuts.js';
+import { singleKeys, switchSingleKeys, isMac } from './use-shortcuts.js';
 
 /** Keys of a shortcut, pressed one after another. */
 type Keys = readonly string[];
