@@ -71,7 +71,7 @@ export class Recordings {
     this.#pruneLater();
   }
 
-  /** Ends once all that was added is written. */
+  /** Resolves once all that was added is written. */
   async close(): Promise<void> {
     this.#cancelTimer?.();
     await Promise.all(this.#pending);
@@ -123,7 +123,7 @@ export class Recordings {
     if (this.#unpruned >= maxBytes / reserve) await this.prune();
   }
 
-  /** Deletes what is too old, and the oldest of what is too much; several instances may share the folder. */
+  /** Deletes expired recordings, and the oldest above the max size; several instances may share the folder. */
   prune(): Promise<void> {
     this.#unpruned = 0;
     this.#pruning = this.#pruning.catch(() => undefined).then(() => this.#prune());

@@ -74,7 +74,7 @@ async function findingsOf(
 
 type Look = () => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
 
-/** Findings of a look within its time; an error of it is a problem. */
+/** Findings of a check within its time limit; its error is a problem. */
 async function look(name: string, run: Look, ms = lookMs): Promise<readonly Finding[]> {
   try {
     return [await within(Promise.resolve().then(run), ms, `no answer within ${ms / 1000} s`)].flat();

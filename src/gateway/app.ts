@@ -22,7 +22,7 @@ import { name, version } from '../kit/version.js';
 export interface Operators extends Pick<RouteContext, 'asOperator' | 'authorizeMetrics'> {
   /** Behind the routes of requests, each for its own paths. */
   readonly middleware: readonly CoreMiddleware[];
-  /** Find their routes at the paths whose unknown methods they leave to the app. */
+  /** Route tables of the operators, which leave unknown methods of their paths to the app. */
   readonly tables: readonly RouteLookup[];
 }
 

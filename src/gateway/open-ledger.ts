@@ -24,7 +24,7 @@ interface OpenedLedger {
   readonly refusedRows: Pick<RefusedRows, 'count'>;
   /** Flushes the ledgers of the other instances, as far as they answer. */
   readonly flushOthers: () => Promise<void>;
-  /** Store whose sums have the rows that wait here. */
+  /** Store whose sums include the rows that wait here. */
   readonly store: WholeStore;
   /** Brings rows of processes that have ended to the store, before requests are served. */
   recover(): Promise<void>;

@@ -30,7 +30,7 @@ export interface Call<Query, Body> {
   readonly actor: Actor;
   /** Undefined for the master key and admin tokens. */
   readonly session: ConsoleSession | undefined;
-  /** Entry of the audit log that this call will be, where its route declares one. */
+  /** Entry of the audit log for this call, if its route declares one. */
   readonly audit: AuditedAction;
   readonly ctx: OperatorContext;
 }

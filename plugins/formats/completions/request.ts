@@ -71,7 +71,7 @@ export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly
   });
 }
 
-/** More than this many calls at once for one request is a mistake, or an attack. */
+/** Max concurrent calls for one request; more are a mistake, or an attack. */
 export const maxChoices = 128;
 
 /**

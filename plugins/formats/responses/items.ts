@@ -126,7 +126,7 @@ const readers: Readonly<Record<string, ItemReader>> = {
     else if (sealed || summary?.length) dropped.add(path, 'mend'); // only its vendor can read it
   },
   compaction: addSummary,
-  /** Earlier name of the same. */
+  /** Former name of the same item. */
   compaction_summary: addSummary,
   /** Searches are repeated by the upstream, not replayed. */
   web_search_call: (_, path, { dropped }) => dropped.add(path, 'mend'),

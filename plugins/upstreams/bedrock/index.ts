@@ -154,7 +154,7 @@ class BedrockUpstream implements Upstream {
     return { ...fitted, losses: [...betas.dropped, ...fitted.losses] };
   }
 
-  /** The query of a caller has no meaning here. */
+  /** Sends a call; the caller's query is not passed on. */
   #post(path: string, call: UpstreamCall, body: Buffer): Promise<HttpAnswer> {
     const headers = invokeHeaders(call.headers);
     return this.#http.send({ path: `${this.#http.basePath}${path}`, headers, body }, call);

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, MessagesRequest, SlotCall, TextBlock } from '@gw2api/gateway/plugin';
 import { addedPart, type FindPart } from './losses/refused-part.js';
 
-/** Finds system text, which a server does not take, or not as such. */
+/** Finds system text that a server does not accept, or not in that role. */
 export const findSystem: FindPart = (said, { request }) =>
   hasSystem(request) && aboutSystem.test(said) ? addedPart('system') : undefined;
 

@@ -123,7 +123,7 @@ class VertexUpstream implements Upstream {
     return diagnoseByProbe({ http: this.#http, now: this.#now }, query, (asked) => this.probe(asked));
   }
 
-  /** The query of a caller has no meaning here. */
+  /** Sends a call; the caller's query is not passed on. */
   #post(path: string, call: UpstreamCall, request: object): Promise<HttpAnswer> {
     const body = requestBytes(request);
     const headers = predictHeaders(call.headers);

@@ -70,7 +70,7 @@ function fromEnvironment({ env: names = [] }: Blank, env: Environment): string |
   return names.map((name) => env[name]).find((value) => value !== undefined && isValue(value));
 }
 
-/** Asks for a blank; undefined: later. */
+/** Asks for the value of a blank; undefined if it is to be filled in later. */
 async function asked(
   { question, text, isOptional }: Blank,
   questions: Questions | undefined,

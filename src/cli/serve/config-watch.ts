@@ -48,7 +48,7 @@ export class ConfigWatch {
     signal.addEventListener('abort', every(clock, intervalMs, look));
   }
 
-  /** Resolves when no look is under way, nor a reload that it has led to. */
+  /** Resolves when no check and no reload by one is under way. */
   async settled(): Promise<void> {
     await this.#look;
   }

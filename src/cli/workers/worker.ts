@@ -196,7 +196,7 @@ class Worker {
   }
 }
 
-/** Interval of the signs that the loop gives the primary. */
+/** Interval of the heartbeats to the primary. */
 const signMs = 500;
 
 /** Interval of the totals that a worker sends. */

@@ -31,7 +31,7 @@ export interface SlotPlugins {
 }
 
 export interface UpstreamParts {
-  /** Loads another kind of upstream. Throws an Error for the author of the one that opens it. */
+  /** Loads another kind of upstream. Throws an Error for the author of the plugin that opens it. */
   readonly load: (use: string, options: Chosen<UpstreamKind>['options']) => Promise<Chosen<UpstreamKind>>;
   readonly log: Logger;
   readonly clock: Clock;

@@ -175,7 +175,7 @@ export class UpstreamSlot implements Slot {
     this.#log.info({ slot: this.id, count: list.length, models }, 'Listed the models of a slot.');
   }
 
-  /** True if the upstream accepts the account; undefined if it cannot be asked for nothing. */
+  /** True if the upstream accepts the account; undefined if it cannot be probed free of charge. */
   async isAccepted(call: SlotCall & { readonly signal: AbortSignal }): Promise<boolean | undefined> {
     const { probe } = this.#upstream;
     if (probe) return probe(this.#query(call.signal)).then(() => true);

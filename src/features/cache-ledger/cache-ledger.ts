@@ -136,5 +136,5 @@ const maxTurns = 12;
 const maxSessionBytes = 2_000_000;
 const minSessionBytes = 2000;
 
-/** Time after which no provider has anything left: the longest lifetime, and a margin. */
+/** Time after which no provider has a cache left: the longest lifetime, and a margin. */
 const keptMs = 70 * 60_000;

@@ -41,7 +41,7 @@ export function isTokenCount(path: string): boolean {
 
 /** Everything that a request has shown: what its caller got, what went upstream, and what is kept of it. Plain JSON. */
 export interface DryOutcome {
-  /** HTTP status; 499 where the caller left before there was one. */
+  /** HTTP status; 499 if the caller left before it was known. */
   readonly status: number;
   /** Answer headers, lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { Gzip } from 'node:zlib';
 
-/** Turns of the event loop in which nothing may begin. */
+/** Turns of the event loop without new work, after which it counts as idle. */
 const stillTurns = 2;
 
 /** Real time for work that other threads do unseen (hashes), in ms. */

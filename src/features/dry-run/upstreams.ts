@@ -73,7 +73,7 @@ export class DryUpstreams {
     this.#of(slot).scenarios.splice(0, Infinity, ...scenarios);
   }
 
-  /** Ends what goes on, such as an answer whose last pause the clock has not come to. */
+  /** Ends open calls, such as an answer whose last pause has not elapsed. */
   close(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }

@@ -86,7 +86,7 @@ function outage(message: string, reason: string): Refusal {
   return { status: 502, message, reason, isOutage: true };
 }
 
-/** An error code of OAuth; anything else may come from anyone. */
+/** The error code if it has the form of OAuth's; other texts are not shown. */
 function shortCode(value: unknown): string {
   return typeof value === 'string' && /^[a-z_]{1,60}$/.test(value) ? value : 'an unknown error';
 }

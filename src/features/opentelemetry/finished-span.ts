@@ -18,7 +18,7 @@ interface SpanOrigin {
   readonly offsetMs: number;
 }
 
-/** Span as the packages of OpenTelemetry take it; literals with the same fields would be dearer to make. */
+/** Span as the packages of OpenTelemetry take it; literals with the same fields cost more to create. */
 export class FinishedSpan implements ReadableSpan {
   readonly name: string;
   readonly kind: SpanKind;

@@ -173,7 +173,7 @@ function tooMany(): GatewayError {
   return new GatewayError('rate_limited', message);
 }
 
-/** In the vendor's words, which clients look for. */
+/** Message in the vendor's words, which clients match. */
 function connectionLimit(): GatewayError {
   const message = 'The connection has reached its max age. Create a new websocket connection to continue.';
   return new GatewayError('websocket_connection_limit_reached', message, {

@@ -11,7 +11,7 @@ export interface KnownSecrets {
   readonly ofStages: () => readonly string[];
 }
 
-/** Secrets as they are at each use: reloads change them. */
+/** Current secrets, read at each use: reloads change them. */
 export function knownSecrets(
   slots: Services['slots'],
   runtime: () => Pick<Runtime, 'pipeline'>,

@@ -6,7 +6,7 @@ export function sseEvent(type: string, data: string): string {
   return `event: ${type}\n${sseData(data)}`;
 }
 
-/** One server-sent event without a name; data of several lines stays of several lines. */
+/** One server-sent event without a name; line breaks of its data are kept. */
 export function sseData(data: string): string {
   return data.includes('\n') ? `data: ${data.replaceAll('\n', '\ndata: ')}\n\n` : `data: ${data}\n\n`;
 }

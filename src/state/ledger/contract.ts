@@ -71,7 +71,7 @@ export interface Ledger extends LedgerSums {
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 
-/** Error of rows of which the content of at least one is refused, whenever they are appended. */
+/** Error of a batch with a row that the store refuses for its content at every attempt. */
 export class RefusedRowsError extends Error {
   override readonly name = 'RefusedRowsError';
   /** Code of the database, or name of the error. */

@@ -158,7 +158,7 @@ function figure<Column extends string>(
   };
 }
 
-/** Tokens of one side. */
+/** Field of the billed or the shown tokens. */
 function tokenSum<Side extends TokenSide>(name: 'billed' | 'shown', side: Side) {
   const columns = tokenColumns(side);
   return {

@@ -57,7 +57,7 @@ export function tagGroups({ tags = {} }: LedgerRow, tag: string | undefined): re
   return Object.hasOwn(tags, tag) ? [tags[tag] ?? ''] : [];
 }
 
-/** Sums without those of some of their requests. */
+/** Sums less those of some of their requests. */
 export function subtractSums(all: readonly UsageSum[], some: readonly UsageSum[]): readonly UsageSum[] {
   const taken = new Map(some.map((sum) => [`${sum.atMs} ${sum.group}`, sum]));
   const left = all.map((sum) => {

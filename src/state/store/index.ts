@@ -14,7 +14,7 @@ interface StoreOptions {
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** Max time, in ms, that a PostgreSQL that is not there yet is waited for; default two minutes. */
+  /** Max time, in ms, to wait for a PostgreSQL that is not up yet; default two minutes. */
   readonly waitMs?: number;
 }
 

@@ -86,7 +86,7 @@ export class Toolbox {
     });
   }
 
-  /** A server tool. Where the client has one of that name, the client's counts and this one is reported. */
+  /** A server tool. A tool of the client with the same name takes precedence, and this one is reported. */
   addServer(tool: Tool, path: string): void {
     if (this.#names.has(tool.name)) this.#dropped.add(path);
     else {

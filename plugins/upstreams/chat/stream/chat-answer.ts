@@ -133,7 +133,7 @@ export class ChatAnswer implements SseTranslator {
     if (!choice && this.#ending.hasReason && isLast) this.#complete();
   }
 
-  /** An error after the finish reason changes nothing: the answer is whole. */
+  /** Ignores an error after the finish reason: the answer is complete. */
   #fail(error: unknown): void {
     if (!this.#ending.hasReason || this.#ending.isReasonRepeated) throw streamError(error);
   }

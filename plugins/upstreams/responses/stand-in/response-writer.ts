@@ -85,7 +85,7 @@ export class ResponseWriter {
   }
 }
 
-/** Output item that goes on. */
+/** Output item that is still open. */
 interface OutputItem {
   readonly index: unknown;
   readonly item: Fields;

@@ -8,7 +8,7 @@ export interface FaultTarget {
   sleep(ms: number): Promise<void>;
   /** Destroys the socket. */
   destroy(): void;
-  /** Answers with something that is not of this protocol. */
+  /** Answers with bytes of another protocol. */
   answerWith(status: number, contentType: string, body: string): void;
 }
 

@@ -24,7 +24,7 @@ export interface ReceivedEvent {
 
 /** Answer as a caller has received it. */
 export interface Received {
-  /** 499 where the caller left before there was one. */
+  /** 499 if the caller left before it was known. */
   readonly status: number;
   /** Lower case; several of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { Connection } from '../../../plugin/core.js';
 import type { Drain } from './drain.js';
 import { protocolErrorOf, refuseOn } from './refusals.js';
 
-/** Parts of a server for who takes its upgrades. */
+/** Parts of a server for the handler of its upgrades. */
 export interface UpgradeParts {
   readonly server: Server;
   readonly drain: Drain;

@@ -24,7 +24,7 @@ function placeOf(error: unknown, folder: string): StackPlace | undefined {
   return stackPlaces(stack).find(({ file }) => isWithin(file, folder));
 }
 
-/** Position of a syntax error in the files of a plugin: Node tells it only of an error that nobody catches. */
+/** Position of a syntax error in the files of a plugin: Node reports it only for an uncaught error. */
 async function syntaxPlace(fault: unknown, file: string): Promise<StackPlace | undefined> {
   if (!(fault instanceof SyntaxError)) return undefined;
   const files = new PluginFiles()

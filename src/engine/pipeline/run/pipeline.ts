@@ -38,7 +38,7 @@ export interface Probe {
   /** `pipeline[3]`. */
   readonly path: string;
   readonly run: () => void | Promise<void>;
-  /** Texts that no message may have. */
+  /** Secrets that no message may contain. */
   readonly secrets: readonly string[];
 }
 

@@ -187,7 +187,7 @@ export class PermitQueue {
     return this.#lines.get(ticket.waiter.caller)?.tickets.has(ticket) ?? false;
   }
 
-  /** Moves a caller that got a permit to the end of the turns. */
+  /** Moves a caller that got a permit to the end of the line. */
   #note({ waiter: { caller } }: Ticket, acquired: Acquired | undefined): void {
     const line = this.#lines.get(caller);
     if (!line || !acquired || !('release' in acquired)) return;

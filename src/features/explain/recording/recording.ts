@@ -96,7 +96,7 @@ export function eventsOf(pairs: readonly TallyPair[]): { readonly events?: Event
   return events ? { events } : {};
 }
 
-/** Differences between two places of an answer's way; undefined: none. */
+/** Differences of an answer between two places of the pipeline; undefined: none. */
 function eventChanges(before: EventSum, after: EventSum): EventChanges | undefined {
   const types = pairs(before.types, after.types, 0);
   const usage = pairs(numbersOf(before.usage), numbersOf(after.usage), null);

@@ -34,7 +34,7 @@ function inputOf(text: string): object {
   }
 }
 
-/** Start of a message after a search of the content that it has already. */
+/** Start of a message whose first content has been searched. */
 export interface SearchedStart {
   readonly event: EventOf<'message_start'>;
   /** Length of the text that is left. */

@@ -47,7 +47,7 @@ export function tokenReader<Side extends TokenSide>(side: Side): (stored: TokenR
 const Count = Type.Integer({ minimum: 0 });
 const counts = { input: Count, cacheRead: Count, cacheWrite5m: Count, cacheWrite1h: Count, output: Count };
 
-/** Tokens of one side. */
+/** Field of the billed or the shown tokens. */
 export function tokens<Side extends TokenSide>(side: Side, description: string) {
   const schema = Type.Object(counts, { description });
   const field: Field<LedgerTokens, TokenRecord<Side>, typeof schema> = {

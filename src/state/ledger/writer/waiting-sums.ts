@@ -67,7 +67,7 @@ export class WaitingSums {
     }
   }
 
-  /** Takes away rows that the store has taken. */
+  /** Removes rows that the store has accepted. */
   remove(rows: readonly LedgerRow[], version: number): void {
     for (const row of rows) {
       this.#unconfirmed.delete(row.id);

@@ -151,7 +151,7 @@ export class RedisSharedMap implements SharedMap {
     else this.#replica.forget(own.key);
   }
 
-  /** Gives writes a version of today that were made while the clock of this machine was wrong. */
+  /** Restamps writes that were made while the clock of this machine was wrong. */
   #correctFarAhead(): void {
     for (const own of this.#replica.current()) {
       if (!this.#clock.isFarAhead(own.at)) continue;

@@ -110,7 +110,7 @@ function readSession(record: SessionRecord): ConsoleSession {
   };
 }
 
-/** Without an actor it is a login with the password, which was all that there was. */
+/** Absent: a login with the password, from before there were other kinds. */
 function actorOf({ actor_kind: kind, actor_name: name, role }: SessionRecord): Actor {
   if (kind === null) return { kind: 'password', name: 'password', role: 'admin' };
   return {

@@ -17,7 +17,7 @@ export interface InsertPart {
   readonly parameters: readonly unknown[];
 }
 
-/** Few sizes, so that each has its one text. */
+/** Numbers of rows of a statement: few, as each has its own prepared text. */
 const partSizes = [100, 10, 1] as const;
 
 /** Inserts any number of items, in parts. Caches the SQL of each size, as it is slow to build. */

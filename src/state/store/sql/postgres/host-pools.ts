@@ -142,7 +142,7 @@ export class HostPools {
   }
 }
 
-/** A connection in use, which is closed at its release where an error has shown that it is of no use. */
+/** A connection in use, which is closed at its release after an error that broke it. */
 export class HeldClient {
   readonly #client: PoolClient;
   readonly #onFault: (error: unknown) => void;
