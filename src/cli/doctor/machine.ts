@@ -3,6 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config/config.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
+import { dayMs } from '../../kit/clock.js';
 
 /** Lowest version of Node, as `engines` of package.json has it. */
 const oldestNode = [20, 19] as const;
@@ -61,5 +62,4 @@ export async function clock(others: ReadonlyMap<string, number>, nowMs = Date.no
   return finding('clock', text, { warning });
 }
 
-const dayMs = 86_400_000;
 const maxDifferenceMs = 60_000;

@@ -2,6 +2,7 @@ import { addressProblem } from '../addresses.js';
 import { TlsFiles, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import { setting, type Raw, type Settled } from './section.js';
+import { hourMs } from '../../kit/clock.js';
 
 const Text = Type.String({ minLength: 1 });
 
@@ -77,8 +78,6 @@ export const oidc = {
     },
   ),
 };
-
-const hourMs = 3_600_000;
 
 /** The provider with its label; `enabled` has been looked at. */
 export function withLabel({ enabled: _, label, ...provider }: Settled<typeof oidc>) {

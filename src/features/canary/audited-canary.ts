@@ -1,5 +1,6 @@
 import type { CanaryReport } from './canary-report.js';
 import type { Services } from '../../gateway/services.js';
+import { dayMs } from '../../kit/clock.js';
 
 /** Records a canary that was rolled back: one entry of the audit log, however many processes have run it. */
 export async function recordGivenUp(
@@ -23,5 +24,3 @@ export async function recordGivenUp(
     }
   }
 }
-
-const dayMs = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { LRUCache } from 'lru-cache';
 import { defaultStickyFrom, sessionName, type Live, sentKey } from '../../plugin/core.js';
 import type { Clock, Logger } from '../../plugin/index.js';
-import { every } from '../../kit/clock.js';
+import { dayMs, every } from '../../kit/clock.js';
 import { growingCache } from '../../kit/growing-cache.js';
 import { isClearlyWorse } from './evidence.js';
 import {
@@ -111,7 +111,7 @@ export class Canary {
     const { side, unit } = place;
     try {
       const own = (await isUnderWay(headers)) ? 'none' : side;
-      const decided = await live.claims.take(`canary/${id}/session/${unit}`, own, { ttlMs: dayMs });
+      const decided = await live.claims.take(`canary/${id}/session/${unit}`, own, { ttlMs: lifetimeMs });
       this.#decided.set(unit, decided === 'none' ? 'none' : side);
       return decided === 'none' ? undefined : place;
     } catch (error) {
@@ -124,20 +124,21 @@ export class Canary {
   async #countFailure(side: CanarySide, unit: string): Promise<void> {
     const { live, id } = this.#options;
     const own = `${live.instance}/${this.#failures++}`;
-    const first = await live.claims.take(`canary/${id}/failed/${unit}`, own, { ttlMs: dayMs });
+    const first = await live.claims.take(`canary/${id}/failed/${unit}`, own, { ttlMs: lifetimeMs });
     if (first === own) this.#own.addFailedSession(side);
     this.#judge();
   }
 
   #publish(): void {
-    if (this.#hasChanged) this.#options.live.shared.set(this.#ownKey, writeFigures(this.#own.figures), dayMs);
+    if (this.#hasChanged)
+      this.#options.live.shared.set(this.#ownKey, writeFigures(this.#own.figures), lifetimeMs);
     this.#hasChanged = false;
     this.#judge();
   }
 
   #judge(): void {
     if (!isClearlyWorse(failedSessions(this.figures()))) return;
-    this.#options.live.shared.set(this.#verdictKey, true, dayMs);
+    this.#options.live.shared.set(this.#verdictKey, true, lifetimeMs);
     this.#giveUp();
   }
 
@@ -161,7 +162,7 @@ export class Canary {
 }
 
 /** Lifetime of what instances share about a canary, from its last change. */
-const dayMs = 24 * 3_600_000;
+const lifetimeMs = dayMs;
 
 /** Interval at which an instance publishes its figures and looks at all. */
 const publishEveryMs = 1000;

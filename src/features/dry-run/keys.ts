@@ -5,6 +5,7 @@ import type { Store } from '../../state/store/contract/store.js';
 import type { DryRequest } from './outcome.js';
 import type { DrySettings, UsedLimits } from './settings.js';
 import { masterKey } from './world.js';
+import { minuteMs } from '../../kit/clock.js';
 
 /** Name of the key that may use `/admin` and the console's API. */
 export const masterName = 'master';
@@ -98,6 +99,3 @@ export class DryKeys {
     }
   }
 }
-
-/** Window of limits without a calendar period. */
-const minuteMs = 60_000;

@@ -12,6 +12,7 @@ import { keyReport, type IssuedKey, type KeyReport } from './key-report.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { teamIdOf } from '../../operator/team-id.js';
 import { maxFormerSecrets } from '../../state/store/key-rules.js';
+import { dayMs } from '../../kit/clock.js';
 
 /** A new secret of a key, and how long the one before is accepted. */
 interface NewSecret extends ReturnType<typeof makeKeySecret> {
@@ -166,7 +167,6 @@ function refuseRotation(key: ProtocolKey, graceMs: number, nowMs: number): void 
     );
 }
 
-const dayMs = 86_400_000;
 const maxGraceMs = 365 * dayMs;
 
 /**

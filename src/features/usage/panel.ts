@@ -17,6 +17,7 @@ import { cacheHitRatio, costReport, nanoUsd, tokensReport } from '../../operator
 import { route, type OperatorContext, type Route } from '../../operator/route.js';
 import { UsageBucket, UsageGroup, UsageReport } from '../../operator/schemas.js';
 import { withTeamId } from '../../operator/team-id.js';
+import { dayMs, hourMs } from '../../kit/clock.js';
 
 /** Route `GET /api/panel/usage`. */
 export const panelRoutes: RoutesOf = (gateway, { names }) => [usageRoute(gateway, names)];
@@ -97,8 +98,6 @@ function usageCsv(ctx: OperatorContext, reports: readonly object[]): Readable {
   return csvAnswer(ctx, 'usage', columnsOf(UsageBucket), batches);
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const maxStepMs = 366 * dayMs;
 const maxBuckets = 2000;
 

@@ -5,6 +5,7 @@ import { totalTokens } from '../events/ledger-tokens.js';
 import { growingCache } from '../../kit/growing-cache.js';
 import { fromMeter, toMeter, type LimitHolder, type LimitUnit, type LimitWindow } from './limit-window.js';
 import { within } from '../../kit/within.js';
+import { hourMs, minuteMs } from '../../kit/clock.js';
 
 /**
  * Use of the limits of keys and teams by window, over all instances. Days and months outlast the shared live
@@ -156,9 +157,6 @@ const maxRaised = 20_000;
 
 /** Interval of the looks into the ledger while the other instances cannot be reached. */
 const raiseEveryMs = 250;
-
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
 
 /** Max openings of a meter that is lost again and again. */
 const maxTries = 3;

@@ -1,4 +1,5 @@
 import type { WindowLimit } from '../contract/protocol-key.js';
+import { dayMs } from '../../kit/clock.js';
 
 /** Key or team whose limit it is. */
 export interface LimitHolder {
@@ -45,7 +46,6 @@ export function fromMeter(limit: WindowLimit, metered: number): number {
 }
 
 const nanoPerUsd = 1e9;
-const dayMs = 24 * 3_600_000;
 
 function dayAt(nowMs: number): Period {
   const fromMs = Math.floor(nowMs / dayMs) * dayMs;

@@ -2,6 +2,7 @@ import type { LedgerFilter, UsageGroup, UsageQuery, UsageSum } from '../../plugi
 import type { LedgerRow, LedgerRowKey } from './contract.js';
 import { groupOfField } from './groups.js';
 import { addSums } from './sums.js';
+import { hourMs } from '../../kit/clock.js';
 
 /** Cursor of a ledger page: the place of its last row. */
 export function writeCursor({ atMs, id }: LedgerRowKey): string {
@@ -15,8 +16,6 @@ export function readCursor(cursor: string): LedgerRowKey {
     throw new TypeError('The cursor does not come from a previous page.');
   return { atMs: Number(at), id };
 }
-
-export const hourMs = 3_600_000;
 
 /** Unix milliseconds, cut down to the whole hour. */
 export function hourOf(ms: number): number {

@@ -1,6 +1,6 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { errorTextDays } from '../ledger/error-texts.js';
-import { every } from '../../kit/clock.js';
+import { every, dayMs } from '../../kit/clock.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';
 import type { WholeStore } from './contract/store.js';
@@ -128,7 +128,6 @@ export class Housekeeper {
 /** Key that is set while the last round, of any instance, is recent. */
 const roundKey = 'housekeeper:round';
 
-const dayMs = 86_400_000;
 /** Days that the history of slots is kept. */
 const historyDays = 30;
 const roundMs = 60_000;

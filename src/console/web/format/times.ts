@@ -74,3 +74,6 @@ export function toInputTime(iso: string | null): string {
 export function fromInputTime(local: string): string | null {
   return local ? new Date(local).toISOString() : null;
 }
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;

@@ -1,4 +1,4 @@
-import { rangeTime } from '../format/times.js';
+import { rangeTime, dayMs, hourMs } from '../format/times.js';
 import type { Option } from '../ui/input/select.js';
 
 export type PresetName = '1h' | '24h' | '7d' | '30d';
@@ -85,9 +85,6 @@ export function spanOf(range: Range, nowMs: number): Span {
   const toMs = Math.floor((nowMs - offsetMs) / stepMs + 1) * stepMs + offsetMs;
   return { fromMs: toMs - stepMs * buckets, toMs, stepSeconds, buckets };
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Steps of a custom range: for up to a day of minutes, beyond it of whole hours, which the ledger sums. */
 const minuteSteps = [60, 120, 300, 600, 1200, 1800];

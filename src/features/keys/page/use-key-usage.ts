@@ -1,6 +1,7 @@
 import { fetchUsage, type UsageBucket } from '../../../console/web/api/ledger.js';
 import { allTokens } from '../../../console/web/format/numbers.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
+import { dayMs } from '../../../console/web/format/times.js';
 
 export interface KeyUsage {
   readonly requests: number;
@@ -9,7 +10,6 @@ export interface KeyUsage {
   readonly days: readonly number[];
 }
 
-const dayMs = 86_400_000;
 const days = 30;
 
 /** Usage of each key in the last 30 days, by id; undefined until it is loaded. */

@@ -1,3 +1,5 @@
+import { hourMs } from '../../../kit/clock.js';
+
 /** Used part of a window at a time. */
 export interface UsePoint {
   readonly atMs: number;
@@ -52,7 +54,6 @@ export function forecast(points: readonly UsePoint[], lengthMs: number): Forecas
 }
 
 const unknown: Forecast = { verdict: 'unknown' };
-const hourMs = 3_600_000;
 const minPoints = 5;
 /** Part of the window's length that must be known. */
 const minSpan = 1 / 30;

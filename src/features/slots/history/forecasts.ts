@@ -1,8 +1,7 @@
 import type { SlotHistory, WindowSample } from '../../../state/store/contract/slot-history.js';
 import type { SlotStatus } from '../../../plugin/core.js';
 import { forecast, type Forecast } from './forecast.js';
-
-const hourMs = 3_600_000;
+import { hourMs } from '../../../kit/clock.js';
 
 /** Usage windows: their lengths, and the steps in which they are sampled. */
 export const windows = {

@@ -1,6 +1,6 @@
 import { causeText } from '../../../engine/slots/words.js';
 import { span, share } from '../../../console/web/format/numbers.js';
-import { longTime, shortTime } from '../../../console/web/format/times.js';
+import { longTime, shortTime, dayMs } from '../../../console/web/format/times.js';
 import { useNow } from '../../../console/web/state/visible.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
@@ -80,8 +80,6 @@ function Change({ change, ms, isLast }: ChangeProps) {
     </li>
   );
 }
-
-const dayMs = 86_400_000;
 
 /** States of the last 24 hours side by side; the time before the first known change is empty. */
 function StateStrip({ changes }: { readonly changes: readonly SlotChange[] }) {

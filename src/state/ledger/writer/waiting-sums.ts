@@ -1,6 +1,7 @@
 import type { LedgerRow, LedgerRowKey } from '../contract.js';
 import type { LimitHolder, UsageSum } from '../../../plugin/core.js';
 import { addSums, sumOf } from '../sums.js';
+import { dayMs } from '../../../kit/clock.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */
 export interface WaitingQuery {
@@ -165,8 +166,6 @@ function idOf({ kind, id }: LimitHolder): Pick<WaitingQuery, 'keyId' | 'team'> {
 function nameOf({ keyId, team }: Pick<WaitingQuery, 'keyId' | 'team'>): string {
   return team === undefined ? `key ${keyId}` : `team ${team}`;
 }
-
-export const dayMs = 86_400_000;
 
 function dayOf(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;

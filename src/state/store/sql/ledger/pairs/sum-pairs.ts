@@ -1,7 +1,8 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import { groupPairs, pairColumnOf, type GroupPair } from '../../../../ledger/hourly-pair.js';
 import { sumColumns } from '../../../../ledger/sums.js';
-import { hourMs, hourOf } from '../../../../ledger/usage.js';
+import { hourOf } from '../../../../ledger/usage.js';
+import { hourMs } from '../../../../../kit/clock.js';
 import { unsummedHours, type CountedHour } from './pair-hours.js';
 import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from '../parts.js';
