@@ -1,5 +1,4 @@
-import { RateLimitError } from '@anthropic-ai/sdk';
-import type Anthropic from '@anthropic-ai/sdk';
+import { RateLimitError, type default as Anthropic } from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import type OpenAI from 'openai';
 import { startChatPair, type ChatPair } from './chat-slot.js';

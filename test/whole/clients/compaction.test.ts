@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { BadRequestError } from 'openai';
-import type OpenAI from 'openai';
+import { BadRequestError, type default as OpenAI } from 'openai';
 import { startPair, type Pair } from '../harness.js';
 import { failureOf, lastRequest, modelCalls, openaiAt } from './sdk-clients.js';
 

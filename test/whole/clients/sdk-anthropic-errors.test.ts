@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type Anthropic from '@anthropic-ai/sdk';
 import {
   APIConnectionError,
   APIConnectionTimeoutError,
@@ -13,6 +12,7 @@ import {
   PermissionDeniedError,
   RateLimitError,
   type ClientOptions,
+  type default as Anthropic,
 } from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import { slotAt, startGateway, startPair, type GatewayUnderTest, type Pair } from '../harness.js';

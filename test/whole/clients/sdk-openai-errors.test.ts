@@ -9,8 +9,8 @@ import {
   NotFoundError,
   PermissionDeniedError,
   RateLimitError,
+  type default as OpenAI,
 } from 'openai';
-import type OpenAI from 'openai';
 import { slotAt, startGateway, startPair, type Pair } from '../harness.js';
 import { failureOf, modelCalls, nextModelCall, openaiAt, timeToAbort } from './sdk-clients.js';
 

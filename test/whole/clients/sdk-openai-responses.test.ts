@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { NotFoundError } from 'openai';
-import type OpenAI from 'openai';
+import { NotFoundError, type default as OpenAI } from 'openai';
 import { standardTextFormat } from 'openai/helpers/standard-schema';
 import { startPair, type Pair } from '../harness.js';
 import { failureOf, lastRequest, openaiAt, pdf, pixel, standardSchema } from './sdk-clients.js';

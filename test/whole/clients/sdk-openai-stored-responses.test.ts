@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { BadRequestError, NotFoundError } from 'openai';
-import type OpenAI from 'openai';
+import { BadRequestError, NotFoundError, type default as OpenAI } from 'openai';
 import { checkResponses } from '../../plugins/formats/grammar/responses.js';
 import { modelCalls, failureOf, openaiAt } from './sdk-clients.js';
 import { startPair, type Pair } from '../harness.js';
