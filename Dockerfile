@@ -8,7 +8,7 @@ COPY plugins plugins
 COPY config config
 # The commit that the version carries: docker build --build-arg GW_COMMIT=$(git rev-parse HEAD) …
 ARG GW_COMMIT=
-RUN npx tsc -b src src/console/web plugins && node dist/build/commit.js && node dist/console/build-page.js && npm run --silent build:schema && npm prune --omit=dev --omit=optional
+RUN npx tsc -b src src/console/web plugins && node build/build/all.js && npm run --silent build:schema && npm prune --omit=dev --omit=optional
 
 FROM node:24-slim
 ENV NODE_ENV=production

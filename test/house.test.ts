@@ -9,7 +9,7 @@ const rooms: Readonly<Record<string, string>> = {
   build: '',
   cli: 'features gateway engine config state plugin kit',
   features: 'console operator gateway engine config state plugin kit',
-  console: 'operator config plugin',
+  console: 'operator config plugin kit',
   operator: 'gateway engine config state plugin kit',
   testing: 'engine state plugin kit',
   gateway: 'engine config state plugin kit',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../kit/package-files.js';
 import { loadDotEnv } from '../config/environment.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { trimSecrets } from './sent-secrets.js';
@@ -21,5 +21,5 @@ export async function readDotEnv(): Promise<void> {
 /** Default config file: `config/gateway.yaml` of the working directory, else that of this package. */
 function defaultConfigFile(): string {
   const local = 'config/gateway.yaml';
-  return existsSync(local) ? local : fileURLToPath(new URL(`../../${local}`, import.meta.url));
+  return existsSync(local) ? local : packageFile(local);
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../engine/pipeline/load/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../engine/pipeline/load/resolve.js';
+import { packageFile } from '../kit/package-files.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { makeFolder } from '../plugin/index.js';
 import { packageName, release } from '../kit/version.js';
@@ -108,7 +108,7 @@ function packageOf(name: string, folder: string, isTypeScript: boolean): object 
 }
 
 /** Folder of this package: installed, or a checkout. */
-const ownFolder = fileURLToPath(new URL('../..', import.meta.url));
+const ownFolder = packageFile('');
 
 function slashed(file: string): string {
   return file.replaceAll(path.sep, '/').replace(/\/$/, '');

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../kit/package-files.js';
 import type { CatalogModel } from '../plugin/index.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import { checkSource } from './checked.js';
@@ -12,7 +12,7 @@ import type { Environment, Placeholders } from './environment.js';
 import type { Price } from '../plugin/core.js';
 
 /** The catalog that is shipped with the package, for a config that names none. */
-const defaultCatalog = fileURLToPath(new URL('../../config/models.yaml', import.meta.url));
+const defaultCatalog = packageFile('config/models.yaml');
 
 export interface Catalog {
   readonly models: readonly CatalogModel[];

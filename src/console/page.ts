@@ -1,8 +1,10 @@
 import type { ParameterizedContext } from 'koa';
+import { packageFile } from '../kit/package-files.js';
 import { GatewayError } from '../plugin/index.js';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 
@@ -12,7 +14,7 @@ type PageContext = ParameterizedContext<object, object>;
  * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does
  * its own routing. `basePath` is the path that the gateway is below now: `/llm`.
  */
-export function createPage(folder = new URL('./web/', import.meta.url), basePath = () => '') {
+export function createPage(folder = pathToFileURL(packageFile('dist/console/web/')), basePath = () => '') {
   let files: PageFiles | undefined;
   const pageBelow = pagesBelow();
   return async function page(ctx: PageContext, next: () => Promise<void>): Promise<void> {

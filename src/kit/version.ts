@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { packageFile } from './package-files.js';
 
 /** Fields of our package.json, which always has both. */
 interface Manifest {
@@ -6,10 +7,10 @@ interface Manifest {
   readonly version: string;
 }
 
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
+const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as Manifest;
 
 /** Commit of the build; undefined if it was built without GW_COMMIT (`build/commit.ts`). */
-const commitFile = new URL('../commit', import.meta.url);
+const commitFile = packageFile('dist/commit');
 const commit = existsSync(commitFile) ? readFileSync(commitFile, 'utf8').slice(0, 12) : undefined;
 
 /** Name of the program. */

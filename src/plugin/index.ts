@@ -103,7 +103,7 @@ export { namedLimit } from './caller/named-limit.js';
 export { withFields } from './raw/with-fields.js';
 export { excessOf, hasMoreValues } from '../kit/schema/json-values.js';
 export type { JsonBounds } from '../kit/schema/json-values.js';
-export { Type } from '../kit/schema/type.js';
+export { Type } from 'typebox';
 export { Duration, Size, durationMs, sizeBytes } from '../kit/schema/units.js';
 export { stickyKey } from './caller/sticky.js';
 export { toolLoop } from './stage/tool-loop.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { built } from './measure/lab.js';
+import { shipped } from './measure/lab.js';
 import { namedAlone, oldNames, targetNames, type TargetName } from './targets/target.js';
 
 export interface Options {
@@ -116,7 +116,7 @@ function usualIn(
 }
 
 function checkoutAt(folder: string): string {
-  if (existsSync(built('server.js', folder))) return resolve(folder);
+  if (existsSync(shipped('dist/server.js', folder))) return resolve(folder);
   throw new OptionError(`--against: there is no dist/server.js in "${folder}"; build that checkout first.`);
 }
 

@@ -13,24 +13,26 @@ describe('the build', () => {
     const kept = {
       'src/server.ts': '',
       'src/build/prune.ts': '',
+      'src/build/outputs.ts': '',
       'plugins/auth.ts': '',
       'test/auth.test.ts': '',
-      'dist/server.js': '',
-      'dist/server.d.ts': '',
-      'dist/plugins/auth.js.map': '',
-      'dist/test/auth.test.js': '',
-      'dist/test.tsbuildinfo': '',
+      'build/server.js': '',
+      'build/server.d.ts': '',
+      'build/plugins/auth.js.map': '',
+      'build/test/auth.test.js': '',
+      'build/test.tsbuildinfo': '',
       'dist/commit': '',
-      'dist/console/web/assets/page.js': '',
+      'dist/gone.js': '',
       'package.json': '{"type":"module"}',
     };
-    const stale = { 'dist/auth.js': '', 'dist/plugins/moved.d.ts': '', 'dist/test/old/auth.test.js': '' };
-    const folder = await folders.make({ ...kept, ...stale, 'dist/build/prune.js': '' });
-    await copyFile('dist/build/prune.js', path.join(folder, 'dist/build/prune.js'));
-    await promisify(execFile)(process.execPath, ['dist/build/prune.js'], { cwd: folder });
+    const stale = { 'build/auth.js': '', 'build/plugins/moved.d.ts': '', 'build/test/old/auth.test.js': '' };
+    const steps = ['build/build/prune.js', 'build/build/outputs.js'];
+    const folder = await folders.make({ ...kept, ...stale, 'build/build/prune.js': '' });
+    for (const step of steps) await copyFile(step, path.join(folder, step));
+    await promisify(execFile)(process.execPath, ['build/build/prune.js'], { cwd: folder });
     const left = (await readdir(folder, { recursive: true })).filter((name) =>
       /\.|commit/.test(path.basename(name)),
     );
-    expect(left).to.have.members([...Object.keys(kept), 'dist/build/prune.js']);
+    expect(left).to.have.members([...Object.keys(kept), ...steps]);
   });
 });

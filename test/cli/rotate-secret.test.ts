@@ -6,7 +6,7 @@ import { createCipher, keyIdOf } from '#src/state/store/credential-cipher.js';
 import { openForMaintenance } from '#src/state/store/maintenance.js';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import { sql } from '#src/state/store/sql/kysely.js';
+import { sql } from 'kysely';
 import { openSqliteReader } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
 import { eventually } from '../eventually.js';

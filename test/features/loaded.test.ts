@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
@@ -9,38 +11,47 @@ import { ask, configOf, masterKey, slotAt } from '../whole/harness.js';
 /** Modules of features that the config below leaves off, and of those that no request has asked for. */
 const off = [
   'cache-ledger/',
-  'canary/canary.js',
-  'canary/local-canary.js',
+  'canary/canary.ts',
+  'canary/local-canary.ts',
   'dry-run/',
-  'explain/explain-thread.js',
-  'explain/explanations.js',
+  'explain/explain-thread.ts',
+  'explain/explanations.ts',
   'opentelemetry/',
   'playground/',
   'replay/',
-  'requests/kept-error-texts.js',
+  'requests/kept-error-texts.ts',
   'websockets/',
 ];
 
 interface Loaded {
-  /** Modules of `dist`. */
+  /** Modules of `src` and `plugins`. */
   readonly own: readonly string[];
   readonly packages: readonly string[];
 }
 
-/** Modules that a process has loaded, by the coverage that V8 has written at its end. */
+/** Modules in the parts of the bundle that a process has loaded, by the coverage that V8 has written at its end. */
 async function loadedIn(folder: string): Promise<Loaded> {
-  const modules = new Set<string>();
+  const files = new Set<string>();
   for (const file of await readdir(folder)) {
     const { result } = JSON.parse(await readFile(path.join(folder, file), 'utf8')) as {
       readonly result: readonly { readonly url: string }[];
     };
-    for (const { url } of result) modules.add(url);
+    for (const { url } of result) if (url.startsWith('file:')) files.add(fileURLToPath(url));
   }
-  const dist = new URL('../..', import.meta.url).href;
+  const modules = [...files].flatMap(modulesIn).map((module) => path.relative('.', module));
   return {
-    own: [...modules].filter((url) => url.startsWith(dist)).map((url) => url.slice(dist.length)),
-    packages: [...modules].filter((url) => url.includes('/node_modules/')),
+    own: modules.filter((module) => /^(?:src|plugins)\//.test(module)),
+    packages: modules.filter((module) => module.startsWith('node_modules/')),
   };
+}
+
+/** Sources within a file of the bundle. */
+function modulesIn(file: string): readonly string[] {
+  if (!existsSync(`${file}.map`)) return [file];
+  const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as {
+    readonly sources: readonly string[];
+  };
+  return sources.map((source) => path.resolve(path.dirname(file), source));
 }
 
 describe('a feature that is off', () => {
@@ -68,13 +79,13 @@ describe('a feature that is off', () => {
     expect((await server.ended).code).to.equal(0);
     await simulator.close();
     const { own: loaded, packages } = await loadedIn(coverage);
-    expect(packages.filter((url) => url.includes('/undici/'))).not.to.deep.equal([]);
+    expect(packages.filter((module) => module.includes('/undici/'))).not.to.deep.equal([]);
     // prom-client imports the API.
-    expect(packages.filter((url) => /@opentelemetry\/(?!api\/)/.test(url))).to.deep.equal([]);
-    expect(loaded).to.include.members(['server.js', 'features/metrics/request-metrics.js']);
+    expect(packages.filter((module) => /@opentelemetry\/(?!api\/)/.test(module))).to.deep.equal([]);
+    expect(loaded).to.include.members(['src/server.ts', 'src/features/metrics/request-metrics.ts']);
     const ofFeatures = loaded
-      .filter((module) => module.startsWith('features/') && !/\/(?:index|extension)\.js$/.test(module))
-      .map((module) => module.slice('features/'.length));
+      .filter((module) => module.startsWith('src/features/') && !/\/(?:index|extension)\.ts$/.test(module))
+      .map((module) => module.slice('src/features/'.length));
     expect(ofFeatures.filter((module) => off.some((part) => module.startsWith(part)))).to.deep.equal([]);
   });
 
@@ -84,9 +95,9 @@ describe('a feature that is off', () => {
     const { code } = await workshop.spawn({ args: ['replay'], cwd, env: { NODE_V8_COVERAGE: coverage } });
     expect(code).to.equal(2);
     const { own } = await loadedIn(coverage);
-    const ofFeatures = own.filter((module) => module.startsWith('features/'));
-    expect(ofFeatures).to.include('features/replay/verb/command.js');
-    const others = /^features\/(?!replay\/|dry-run\/)(?!.*\/(?:index|extension)\.js$).*\//;
+    const ofFeatures = own.filter((module) => module.startsWith('src/features/'));
+    expect(ofFeatures).to.include('src/features/replay/verb/command.ts');
+    const others = /^src\/features\/(?!replay\/|dry-run\/)(?!.*\/(?:index|extension)\.ts$).*\//;
     expect(ofFeatures.filter((module) => others.test(module))).to.deep.equal([]);
   });
 });

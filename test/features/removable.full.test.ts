@@ -49,7 +49,7 @@ describe('the features that can be left out', function () {
   it('are a folder and their lines in the lists of features and pages: types are clean without them', () =>
     run(copy, ['node_modules/typescript/bin/tsc', '-b']));
 
-  it('are missed by no page that stays', () => run(copy, ['dist/console/build-page.js']));
+  it('are missed by no module of the bundle and no page that stays', () => run(copy, ['build/build/all.js']));
 
   it('are missed by no server: it starts, and a stream passes', async () => {
     const slots = [{ id: 'a', upstream: 'simulator', models: ['sonnet-5'] }];
@@ -73,14 +73,14 @@ describe('the features that can be left out', function () {
   it('are missed by no test of engine, state and config', async () => {
     const schema = await run(copy, ['dist/server.js', 'docs', '--schema', '--config', 'config/gateway.yaml']);
     await writeFile(path.join(copy, 'config/gateway.schema.json'), schema);
-    const files = `dist/test/{${tested.join(',')}}/**/*.test.js`;
+    const files = `build/test/{${tested.join(',')}}/**/*.test.js`;
     await run(copy, ['node_modules/mocha/bin/mocha.js', ...quickly, files]);
   });
 });
 
 /** Options of mocha for the quick tests of these files alone. */
 const quickly =
-  '--no-config --parallel --jobs 2 --timeout 60000 --reporter dot --ignore dist/test/**/*.full.test.js'.split(
+  '--no-config --parallel --jobs 2 --timeout 60000 --reporter dot --ignore build/test/**/*.full.test.js'.split(
     ' ',
   );
 

@@ -14,11 +14,11 @@ describe('the version', () => {
   /** What a build with this environment makes of it. */
   async function built(...builds: readonly Readonly<Record<string, string>>[]): Promise<unknown> {
     const folder = await folders.make({ 'package.json': '{ "type": "module", "version": "1.2.3" }' });
-    for (const file of ['kit/version.js', 'build/commit.js'])
-      await cp(path.resolve('dist', file), path.join(folder, 'dist', file));
+    for (const file of ['kit/version.js', 'kit/package-files.js', 'build/commit.js', 'build/outputs.js'])
+      await cp(path.resolve('build', file), path.join(folder, 'build', file));
     for (const env of builds)
-      await run(process.execPath, ['dist/build/commit.js'], { cwd: folder, env: { ...env } });
-    const print = "console.log(JSON.stringify(await import('./dist/kit/version.js')))";
+      await run(process.execPath, ['build/build/commit.js'], { cwd: folder, env: { ...env } });
+    const print = "console.log(JSON.stringify(await import('./build/kit/version.js')))";
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', print], { cwd: folder });
     return JSON.parse(stdout);
   }

@@ -10,7 +10,7 @@ import type { Plugin } from '#src/plugin/index.js';
 
 const run = promisify(execFile);
 /** Within the package, so that its own name resolves, and where nothing is published from. */
-const folder = join('dist', 'test', 'readme');
+const folder = join('build', 'test', 'readme');
 
 describe('plugins/README.md', () => {
   let readme = '';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { fastFiles } from './fast-files.js';
 
 describe('the fast tests', () => {
-  const folder = path.resolve('dist/test');
+  const folder = path.resolve('build/test');
   const files = fastFiles(folder).map((file) => path.relative(folder, file));
 
   it('are a good part of all', () => {

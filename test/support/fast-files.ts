@@ -17,8 +17,24 @@ const imported = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.js)['"]/g;
  * names a way to. Read anew at each run; `fast-guard.ts` refuses what this takes in by mistake.
  */
 export function fastFiles(folder: string): readonly string[] {
+  const opens = finder(opening, folder);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const tests = files.filter((name) => name.endsWith('.test.js') && !name.endsWith('.full.test.js'));
+  return tests.map((name) => path.join(folder, name)).filter((file) => !opens(file));
+}
+
+/** What starts the bundle, in a module of the tests. */
+const starting = /\bdist\b|gateway-process\.js|measure\/lab\.js/;
+
+/** True if any of these built tests may start the program in a process of its own. */
+export function mayStart(files: readonly string[], folder: string): boolean {
+  return files.some(finder(starting, folder));
+}
+
+/** Finds what a module of the tests has in its text, or in that of any module of the tests that it imports. */
+function finder(wanted: RegExp, folder: string): (file: string) => boolean {
   const known = new Map<string, boolean>();
-  const opens = (file: string): boolean => {
+  const finds = (file: string): boolean => {
     const before = known.get(file);
     if (before !== undefined) return before;
     known.set(file, false); // while those that it imports are read, which may be in a circle
@@ -26,11 +42,9 @@ export function fastFiles(folder: string): readonly string[] {
     const imports = Array.from(text.matchAll(imported), ([, name = '']) =>
       path.join(path.dirname(file), name),
     );
-    const found = opening.test(text) || imports.some((name) => name.startsWith(folder) && opens(name));
+    const found = wanted.test(text) || imports.some((name) => name.startsWith(folder) && finds(name));
     known.set(file, found);
     return found;
   };
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const tests = files.filter((name) => name.endsWith('.test.js') && !name.endsWith('.full.test.js'));
-  return tests.map((name) => path.join(folder, name)).filter((file) => !opens(file));
+  return finds;
 }

@@ -8,7 +8,7 @@ type Moves = ReadonlyMap<string, string>;
 /** Moves source files by a JSON file of `{ old: new }`, and rewrites whatever names them: `move-files.js FILE`. */
 function main(): void {
   const [file] = process.argv.slice(2);
-  if (file === undefined) throw new Error('Usage: node dist/test/support/move-files.js MOVES.json');
+  if (file === undefined) throw new Error('Usage: node build/test/support/move-files.js MOVES.json');
   const moves: Moves = new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as object));
   const sources = git('ls-files', 'src', 'plugins', 'test').filter((name) => /\.(?:tsx?|css)$/.test(name));
   for (const source of sources) rewrite(source, moves);

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { mayStart } from './fast-files.js';
 import { mochaCommand, runMocha } from './run-mocha.js';
 
 /**
@@ -11,12 +13,13 @@ import { mochaCommand, runMocha } from './run-mocha.js';
  */
 const given = process.argv.slice(2).filter((word) => word !== '--watch');
 const args = given.map((word) => builtOf(word) ?? word);
-if (!args.some((word) => word.startsWith('dist/'))) {
+if (!args.some((word) => word.startsWith('build/'))) {
   process.stderr.write('Write a file or a folder of test/: npm run test:file -- test/http/routes.test.ts\n');
   process.exitCode = 2;
 } else if (process.argv.includes('--watch')) await watch();
 else {
   await buildMeasurements();
+  await bundleIfStarted();
   await runMocha(args);
 }
 
@@ -24,19 +27,27 @@ else {
 function builtOf(word: string): string | undefined {
   const source = path.relative('.', word);
   if (!existsSync(source)) return undefined;
-  if (source.startsWith('dist/')) return source;
-  const built = path.join('dist', source);
+  if (source.startsWith('build/')) return source;
+  const built = path.join('build', source);
   return source.endsWith('.ts') ? built.replace(/\.ts$/, '.js') : `${built}/**/*.test.js`;
 }
 
 /** Builds the measurements that a path is in, which the build of the tests leaves out. */
 async function buildMeasurements(): Promise<void> {
   const named = ['bench', 'failover'].filter((name) =>
-    args.some((word) => word.startsWith(`dist/test/${name}`)),
+    args.some((word) => word.startsWith(`build/test/${name}`)),
   );
   if (named.length === 0) return;
   const code = await ended(compiler(named.map((name) => `test/${name}`)));
   if (code !== 0) process.exit(code);
+}
+
+/** Bundles the program, which takes seconds, only for tests that may start it. */
+async function bundleIfStarted(): Promise<void> {
+  const tests = args.filter((word) => word.startsWith('build/')).map((word) => path.resolve(word));
+  const hasFolder = tests.some((file) => !file.endsWith('.test.js') || file.includes('*'));
+  if (hasFolder || mayStart(tests, path.resolve('build/test')))
+    await import(pathToFileURL(path.resolve('build/build/bundle.js')).href);
 }
 
 function compiler(options: readonly string[], stdout: 'inherit' | 'pipe' = 'inherit'): ChildProcess {

@@ -5,7 +5,7 @@ const program = path.resolve('node_modules/mocha/bin/mocha.js');
 
 /** Arguments of a program that runs mocha without the config of `npm test`. */
 export function mochaCommand(args: readonly string[]): readonly string[] {
-  const stacks = path.resolve('dist/test/support/source-stacks.js');
+  const stacks = path.resolve('build/test/support/source-stacks.js');
   return [program, '--no-config', '--timeout', '60000', '--require', stacks, '--exit', ...args];
 }
 

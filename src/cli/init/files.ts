@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { packageFile } from '../../kit/package-files.js';
 import type { FilledSlot } from './filled-slot.js';
 import type { Provider } from './providers.js';
 
@@ -21,7 +22,7 @@ const slotsComment =
   '# One upstream account per slot. Several slots share the load and replace each other on failure.';
 
 function shipped(name: string): Promise<string> {
-  return readFile(new URL(`../../../config/${name}`, import.meta.url), 'utf8');
+  return readFile(packageFile(`config/${name}`), 'utf8');
 }
 
 /** A catalog of the models that a slot is known to have; those of a provider's list need no entry. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../../kit/package-files.js';
 import type { FirstCall } from '../first-call.js';
 import { configFile } from './add.js';
 import type { Choice } from './choice.js';
@@ -84,7 +84,7 @@ function firstRequest(port: number, model: string): string {
 
 /** The command as it is called here: by its name where the package is installed. */
 function commandName(): string {
-  const server = fileURLToPath(new URL('../../server.js', import.meta.url));
+  const server = programFile('server.js');
   return server.includes(`${path.sep}node_modules${path.sep}`)
     ? `npx ${packageName}`
     : `node ${path.relative(process.cwd(), server)}`;

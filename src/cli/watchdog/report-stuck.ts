@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { writeSync } from 'node:fs';
 import { Session, type Debugger } from 'node:inspector';
 import { pluginPlace } from '../../engine/trace/plugin-place.js';
+import { sourceStack } from '../../kit/source-stack.js';
 import { raiseMs, type WatchOptions, type StuckLog } from './watchdog.js';
 
 /** Logs where the loop is stuck, and kills the process unless the loop goes on in time. */
 export async function reportStuck(options: WatchOptions, isStuck: () => boolean): Promise<void> {
   const { stuckTimeoutMs, killMs, log } = options;
   const main = openMainThread();
-  const stack = await main.stack(stackTimeoutMs);
+  const stack = await main.stack(stackTimeoutMs).then((found) => found && sourceStack(found));
   const restMs = killMs - stuckTimeoutMs;
   const fields = { stuckMs: stuckTimeoutMs, plugin: pluginPlace({ stack }), stack: stack?.split('\n') };
   await writeStuckLine(log, fields, stack === undefined ? withoutStack : withStack);

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { programUrl } from '../../kit/package-files.js';
 import type { LogFormat } from '../../gateway/telemetry/logs.js';
 
 /** Start options of the watchdog, as its thread gets them. */
@@ -56,7 +57,7 @@ async function raise(counter: Int32Array): Promise<void> {
 }
 
 function runInThread(url: string, data: unknown): void {
-  const worker = new Worker(new URL('./watch-thread.js', import.meta.url), {
+  const worker = new Worker(programUrl('cli/watchdog/watch-thread.js'), {
     name: 'watchdog',
     execArgv: [], // without this process's own options, such as --input-type
     workerData: { url, data },
@@ -66,7 +67,7 @@ function runInThread(url: string, data: unknown): void {
   worker.unref();
 }
 
-const watchModule = new URL('./watch.js', import.meta.url).href;
+const watchModule = programUrl('cli/watchdog/watch.js').href;
 
 /** Interval at which the loop raises its counter, and at which the thread looks at it. */
 export const raiseMs = 250;

@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { packageFile, programFile } from '../../kit/package-files.js';
+import { sourceStack } from '../../kit/source-stack.js';
 
-/** Folder of the gateway's own modules. */
-const ours = fileURLToPath(new URL('../../', import.meta.url));
+/** Folders of the gateway's own modules, as sources and as they run. */
+const ours = [packageFile('src/'), programFile('')];
 
 /**
  * Position in a plugin that an error comes from, `/srv/my-plugins/redact.js:12:5`: the first stack frame that
@@ -11,7 +13,7 @@ const ours = fileURLToPath(new URL('../../', import.meta.url));
 export function pluginPlace(error: unknown): string | undefined {
   const stack = typeof error === 'object' && error !== null ? readProperty(error, 'stack') : undefined;
   if (typeof stack !== 'string') return undefined;
-  const places = stackPlaces(stack)
+  const places = stackPlaces(sourceStack(stack))
     .map(({ file, position }) => `${file}:${position}`)
     .filter(isForeign);
   return places.find((place) => !place.includes('/node_modules/')) ?? places[0];
@@ -28,7 +30,7 @@ export function readProperty(object: object, key: string): unknown {
 
 /** True for a frame outside the gateway; its built-in plugins count as outside. */
 function isForeign(place: string): boolean {
-  return !place.startsWith(ours) || place.startsWith(`${ours}plugins/`);
+  return !ours.some((folder) => place.startsWith(folder)) || place.startsWith(programFile('plugins/'));
 }
 
 /** Position in a file, as a stack names it. */

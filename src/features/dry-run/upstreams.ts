@@ -1,9 +1,7 @@
 import { lazy } from '../../kit/once.js';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../plugin/index.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { programUrl } from '../../kit/package-files.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../../engine/transport/http-client.js';
 import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
@@ -41,8 +39,8 @@ export class DryUpstreams {
   }
 
   static async load(clock: Clock): Promise<DryUpstreams> {
-    const file = path.join(builtinFolder, 'upstreams/simulator/simulator.js');
-    const module = (await import(pathToFileURL(file).href)) as SimulatorModule; // a built-in
+    const url = programUrl('plugins/upstreams/simulator/simulator.js');
+    const module = (await import(url.href)) as SimulatorModule; // a built-in
     return new DryUpstreams(module, clock);
   }
 

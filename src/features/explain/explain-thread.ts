@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { programUrl } from '../../kit/package-files.js';
 import type { ThreadAnswer, ThreadTask } from './thread-task.js';
 import type { Clock } from '../../plugin/index.js';
 
@@ -10,8 +11,8 @@ const maxTasks = 100;
 
 /** Thread that explains requests, one after another. It does not keep the process alive while it is idle. */
 export class ExplainThread {
-  readonly #worker = new Worker(new URL('../thread.js', import.meta.url), {
-    workerData: { module: new URL('./thread.js', import.meta.url).href },
+  readonly #worker = new Worker(programUrl('features/thread.js'), {
+    workerData: { module: programUrl('features/explain/thread.js').href },
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
   #tasks = 0;

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../../kit/package-files.js';
 import type { Config, StageConfig } from '../../config/config.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -29,7 +29,7 @@ export function withEntry(config: Config, place: number): Config {
   const above = config.pipeline[place - 1];
   if (!above) throw new RangeError(`place ${place} is outside a pipeline of ${config.pipeline.length}`);
   const entry: StageConfig = {
-    use: fileURLToPath(new URL('stage/replay-entry.js', import.meta.url)),
+    use: programFile('features/replay/stage/replay-entry.js'),
     enabled: true,
     with: {},
     written: {},

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
 import path from 'node:path';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { programUrl } from '../../kit/package-files.js';
 import type { Host, MessagesRequest, PlacedExtras } from '../../plugin/index.js';
 
 /** Exports that this room uses of the built-in stage `record`, which no room may import. */
@@ -37,8 +36,8 @@ export class RecordedFiles {
   }
 
   static async open(folder: string): Promise<RecordedFiles> {
-    const file = path.join(builtinFolder, 'shared/recordings.js');
-    return new RecordedFiles(folder, (await import(pathToFileURL(file).href)) as RecordingsModule); // a built-in
+    const url = programUrl('plugins/shared/recordings.js');
+    return new RecordedFiles(folder, (await import(url.href)) as RecordingsModule); // a built-in
   }
 
   /** The newest `limit` files since a time, the oldest first. Throws if the folder cannot be read. */

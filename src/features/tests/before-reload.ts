@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../../kit/package-files.js';
 import type { Environment } from '../../config/environment.js';
 import type { TestVerdict } from '../../gateway/options.js';
 
@@ -60,7 +60,7 @@ function run(
   args: readonly string[],
   { env, signal, timeoutMs }: Run,
 ): Promise<{ readonly output: string; readonly end?: 'late' | 'too long' }> {
-  const script = fileURLToPath(new URL('../../server.js', import.meta.url));
+  const script = programFile('server.js');
   const options = {
     env,
     timeout: timeoutMs,

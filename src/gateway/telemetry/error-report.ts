@@ -1,4 +1,5 @@
 import { readProperty } from '../../engine/trace/plugin-place.js';
+import { sourceStack } from '../../kit/source-stack.js';
 
 /**
  * Error as it is logged: type, message, stack, causes and simple fields; any other value stays as it is.
@@ -17,7 +18,7 @@ function report(error: unknown, depth: number): unknown {
     ...simpleFields(error),
     type: typeof name === 'string' ? bounded(name) : 'object',
     message: text(readProperty(error, 'message')),
-    stack: text(readProperty(error, 'stack')),
+    stack: stackOf(error),
   };
   if (depth >= deepestCause) return fields;
   const cause = readProperty(error, 'cause');
@@ -30,6 +31,11 @@ function report(error: unknown, depth: number): unknown {
 const deepestCause = 5;
 const maxFields = 20;
 const maxTextLength = 20_000;
+
+function stackOf(error: object): string | undefined {
+  const stack = text(readProperty(error, 'stack'));
+  return stack === undefined ? undefined : sourceStack(stack);
+}
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? bounded(value) : undefined;

@@ -1,12 +1,4 @@
-import type { TSchema } from 'typebox';
-import { createRequire } from 'node:module';
-import type * as Whole from 'typebox';
-
-/**
- * TypeBox's builder of schemas. It is required, since an import would load its hundreds of modules one
- * promise at a time.
- */
-export const { Type } = createRequire(import.meta.url)('typebox') as typeof Whole; // the same module, loaded as CommonJS
+import { Type, type TSchema } from 'typebox';
 
 /** Copy of a schema with these words, of one line, and with the marks of TypeBox, which are not enumerable. */
 export function Described<Schema extends TSchema>(schema: Schema, words: string): Schema {

@@ -1,4 +1,4 @@
-import { Type } from './type.js';
+import { Type } from 'typebox';
 
 /** Unit of a config value: its name in messages, and its parser. */
 interface Unit {

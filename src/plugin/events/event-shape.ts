@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox';
-import { Type } from '../../kit/schema/type.js';
+import { Type, type TSchema } from 'typebox';
 import { compileCheck } from '../../kit/schema/check.js';
 import { isRecord } from '../../kit/schema/record.js';
 

@@ -21,7 +21,7 @@ export interface DecodedPaths {
 }
 
 /** Losses of one request, from its decoder, its stages and its last call, as `x-gw-dropped` names them. */
-export class LossReport {
+class LossReport {
   readonly #answer: Answer;
   #own: readonly Loss[] = none;
   #ofStages: readonly Loss[] = none;

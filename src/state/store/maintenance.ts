@@ -51,11 +51,10 @@ export async function openForMaintenance(
     throw new StoreError('The config has `store: memory`, which keeps nothing after the gateway ends.');
   const { kind } = settings;
   const db = await (kind === 'sqlite' ? sqlite(settings.file, options) : postgres(settings.url, options));
-  const [{ schemaOf }, reseal, { sqlAuditLog }, { sql }] = await Promise.all([
+  const [{ schemaOf }, reseal, { sqlAuditLog }] = await Promise.all([
     import('./sql/tables/migrate.js'),
     import('./sql/reseal.js'),
     import('./sql/audit.js'),
-    import('./sql/kysely.js'),
   ]);
   return {
     schema: () => schemaOf(db, kind),
@@ -69,8 +68,7 @@ export async function openForMaintenance(
     },
     async clockMs() {
       if (kind === 'sqlite') return undefined;
-      const now = sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`;
-      return Number((await now.execute(db)).rows[0]?.ms);
+      return (await import('./sql/postgres/postgres-server.js')).serverClockMs(db);
     },
     close: () => db.destroy(),
   };

@@ -16,10 +16,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** A path in `dist`, as `server.js`, of this checkout or of another. */
-export function built(path: string, checkout?: string): string {
-  if (checkout !== undefined) return join(checkout, 'dist', path);
+/** A path in `build`, as `test/bench/bench.js`. */
+export function built(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+}
+
+/** A path of the package, as `dist/server.js`, in this checkout or in another. */
+export function shipped(path: string, checkout = built('..')): string {
+  return join(checkout, path);
 }
 
 /** The processes and the scratch folder of a measurement; `end` ends and removes them. */
@@ -51,7 +55,7 @@ export class Lab {
     process.once('exit', this.#abandon);
   }
 
-  /** A module of `dist` in a process of its own, once it runs; what it says is the first message. */
+  /** A module of `build` in a process of its own, once it runs; what it says is the first message. */
   async fork(
     module: string,
     env: Readonly<Record<string, string>> = {},

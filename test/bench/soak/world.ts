@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { built, freePort, type Lab } from '../measure/lab.js';
+import { freePort, shipped, type Lab } from '../measure/lab.js';
 import { serve, shippedConfig, writeConfig } from '../targets/gateway.js';
 
 /** The gateway under soak, and what it has said. */
@@ -46,7 +46,7 @@ export async function startWorld(lab: Lab): Promise<World> {
 async function startSimulator(lab: Lab): Promise<string> {
   const port = await freePort();
   const { origin } = await lab.spawnServer(port, lab.node, [
-    built('plugins/upstreams/simulator/main.js'),
+    shipped('dist/plugins/upstreams/simulator/main.js'),
     '--port',
     String(port),
   ]);
@@ -62,7 +62,7 @@ async function writeSoakConfig(folder: string, upstreams: readonly string[], slo
       baseUrl: upstreams[at % upstreams.length],
       account: { kind: 'api-key', key: `upstream-key-${at}` },
     })),
-    models: built('../config/models.yaml'),
+    models: shipped('config/models.yaml'),
     store: `sqlite:${join(folder, 'data', 'gateway.db')}`,
   });
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { Agent } from 'undici';
-import { built, exitOnSignals, freePort, Lab } from '../measure/lab.js';
+import { exitOnSignals, freePort, Lab, shipped } from '../measure/lab.js';
 import { table } from '../report/table.js';
 import { serve, writeConfig } from '../targets/gateway.js';
 import { ask, CrashLoad, type Seen } from './crash-load.js';
@@ -80,7 +80,7 @@ async function lives(lab: Lab, place: Place, kind: Kind): Promise<readonly strin
 async function prepare(lab: Lab, place: Place): Promise<string> {
   const port = String(await freePort());
   const { origin } = await lab.spawnServer(Number(port), lab.node, [
-    built('plugins/upstreams/simulator/main.js'),
+    shipped('dist/plugins/upstreams/simulator/main.js'),
     '--port',
     port,
   ]);
@@ -89,7 +89,7 @@ async function prepare(lab: Lab, place: Place): Promise<string> {
   const slot = { upstream: 'messages', baseUrl: origin, account: { kind: 'api-key', key: 'upstream-key' } };
   await writeConfig(folder, {
     slots: ['a', 'b'].map((id) => ({ id, ...slot })),
-    models: built('../config/models.yaml'),
+    models: shipped('config/models.yaml'),
     store: place.text,
   });
   return folder;

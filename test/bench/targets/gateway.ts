@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parseDocument, type Document } from 'yaml';
 import { paths } from '../load/bodies.js';
 import { probeFlags } from '../measure/ask-probe.js';
-import { built, freePort, type Lab, type Server } from '../measure/lab.js';
+import { freePort, shipped, type Lab, type Server } from '../measure/lab.js';
 import { scripts, type Script } from '../upstream/scripts.js';
 import { issueKeys, masterKey, masterKeys } from './issued-keys.js';
 import { json, targetAt, type Target } from './target.js';
@@ -105,7 +105,7 @@ export async function writeConfig(
 
 /** The default config as a document: what is written back of it keeps its quotes and their absence. */
 export async function shippedConfig(checkout?: string): Promise<Document> {
-  return parseDocument(await readFile(built('../config/gateway.yaml', checkout), 'utf8'));
+  return parseDocument(await readFile(shipped('config/gateway.yaml', checkout), 'utf8'));
 }
 
 /** Starts the gateway of a folder that `writeConfig` has filled. */
@@ -118,7 +118,7 @@ export async function serve(
   const port = await freePort();
   const own = { GW2API_API_KEY: masterKey, HOST: '127.0.0.1', PORT: String(port) };
   const env = { ...process.env, ...own, ...added };
-  const server = [built('server.js', checkout), '--config', join(folder, 'gateway.yaml')];
+  const server = [shipped('dist/server.js', checkout), '--config', join(folder, 'gateway.yaml')];
   const command = [...lab.gatewayFlags, ...flags, ...server];
   return lab.spawnServer(port, lab.node, command, { cwd: folder, env, ...options });
 }

@@ -9,7 +9,7 @@ import { serviceAccountKey } from '../../engine/slots/service-account.js';
 import { TokenEndpoint } from '../../engine/slots/token-endpoint.js';
 
 const sdks = process.env['GW_TEST_SDKS'];
-const library = path.resolve('dist/node_modules/google-auth-library');
+const library = path.resolve('build/node_modules/google-auth-library');
 
 const opened = async (options: object, host = accountHost()) =>
   google.open(filledOptions(google, options), host);

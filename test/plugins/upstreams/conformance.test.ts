@@ -72,7 +72,7 @@ describe('an upstream of newline-delimited JSON, from a folder of its own', () =
   let kind: UpstreamKind;
   before(async () => {
     // Within the repository, where Node itself finds the package; a gateway finds it from anywhere.
-    folder = await mkdtemp(path.join('dist', 'test', 'upstream-'));
+    folder = await mkdtemp(path.join('build', 'test', 'upstream-'));
     await writeFile(path.join(folder, 'lines.mjs'), ndjsonUpstream);
     const module = (await import(pathToFileURL(path.resolve(folder, 'lines.mjs')).href)) as {
       default: UpstreamKind;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
+import { sql, type Kysely } from 'kysely';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';

@@ -7,7 +7,7 @@ import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import { sql } from '#src/state/store/sql/kysely.js';
+import { sql } from 'kysely';
 import { clockAt } from '../../clock-at.js';
 import { seeded } from '../../support/seeded.js';
 import { row } from './ledger-conformance.js';

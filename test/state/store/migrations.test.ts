@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
+import { sql, type Kysely } from 'kysely';
 import type { UsageGroup } from '#src/plugin/contract/ledger.js';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';

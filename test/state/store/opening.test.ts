@@ -5,7 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { fakeHost } from '@gw2api/gateway/testing';
-import { sql } from '#src/state/store/sql/kysely.js';
+import { sql } from 'kysely';
 import { openDatabase } from '#src/state/store/sql/sqlite/driver.js';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';

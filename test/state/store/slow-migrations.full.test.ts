@@ -2,7 +2,7 @@ import { once, EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { openStore } from '#src/state/store/index.js';
-import { sql } from '#src/state/store/sql/kysely.js';
+import { sql } from 'kysely';
 import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migratePostgres } from '#src/state/store/sql/postgres/migrate-postgres.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';

@@ -5,7 +5,7 @@ import type { Store } from '#src/state/store/contract/store.js';
 import { MemoryHub } from '@gw2api/gateway/testing';
 import { Housekeeper } from '#src/state/store/housekeeper.js';
 import { openStore } from '#src/state/store/index.js';
-import { CompiledQuery, sql, type Kysely } from '#src/state/store/sql/kysely.js';
+import { CompiledQuery, sql, type Kysely } from 'kysely';
 import { openSqliteStore } from '#src/state/store/sql/sql-store.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { SqliteThread, startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';

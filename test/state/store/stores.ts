@@ -8,7 +8,7 @@ import { fakeHost } from '@gw2api/gateway/testing';
 import { openStore } from '#src/state/store/index.js';
 import type { WholeStore } from '#src/state/store/contract/store.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
+import { sql, type Kysely } from 'kysely';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';

@@ -5,7 +5,7 @@ import type { WholeStore } from '#src/state/store/contract/store.js';
 import { createCipher } from '#src/state/store/credential-cipher.js';
 import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
-import { sql, type Kysely } from '#src/state/store/sql/kysely.js';
+import { sql, type Kysely } from 'kysely';
 import { migrate } from '#src/state/store/sql/tables/migrate.js';
 import { migrations } from '#src/state/store/sql/tables/migrations.js';
 import { openPostgres } from '#src/state/store/sql/postgres/postgres.js';

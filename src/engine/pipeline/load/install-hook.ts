@@ -1,5 +1,6 @@
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { programUrl } from '../../../kit/package-files.js';
 import { ownSpecifier } from './plugin-urls.js';
 import { resolveSync } from './plugin-hook.js';
 
@@ -14,7 +15,7 @@ interface Resolution {
 
 const resolution = module as typeof module & Resolution;
 if (resolution.registerHooks) resolution.registerHooks({ resolve: resolveSync });
-else module.register('./plugin-hook.js', import.meta.url);
+else module.register(programUrl('engine/pipeline/load/plugin-hook.js'));
 
 // No hook changes where `require` starts to look, so that it would find only what is installed beside the plugin.
 const resolveFilename = resolution._resolveFilename.bind(module);

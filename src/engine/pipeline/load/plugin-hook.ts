@@ -65,7 +65,7 @@ function routes(specifier: string, context: Context): readonly [Route, Route?] {
   if (/^typebox(\/|$)/.test(specifier))
     return [
       [specifier, context],
-      [specifier, fromHere],
+      [`#${specifier}`, fromHere],
     ];
   if (!specifier.startsWith(packageScheme)) return [[specifier, context]];
   const url = new URL(specifier.slice(packageScheme.length));

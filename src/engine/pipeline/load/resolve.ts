@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { programFile } from '../../../kit/package-files.js';
 import { didYouMean } from '../../../kit/schema/did-you-mean.js';
 import { importFault } from './import-fault.js';
 import { importFile } from './import-file.js';
 import { packageScheme } from './plugin-hook.js';
 
 /** Folder of the built-in plugins, compiled. */
-export const builtinFolder = fileURLToPath(new URL('../../../plugins/', import.meta.url));
+export const builtinFolder = programFile('plugins/');
 
 /** Search locations of modules. */
 export interface ResolveOptions {

@@ -1,10 +1,9 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { AuditActor, AuditEntry, AuditFilter, AuditLog } from '../contract/audit.js';
 import type { Json } from '../../../plugin/index.js';
 import { readCursor, writeCursor } from '../../ledger/usage.js';
 import type { AuditRecord } from './audit-records.js';
 import type { Tables } from './tables/tables.js';
-import { sql } from './kysely.js';
 
 /** The audit log in a table, whose trigger refuses changes of rows. */
 export function sqlAuditLog(db: Kysely<Tables>): AuditLog {

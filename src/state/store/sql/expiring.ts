@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
-import { sql } from './kysely.js';
 
 /** Sticky bindings. */
 export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindings'] {

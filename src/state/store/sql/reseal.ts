@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { keyIdOf, type CredentialCipher } from '../credential-cipher.js';
 import { StoreError } from '../store-error.js';
-import { sql } from './kysely.js';
 import { sealedColumns, type SealedColumn } from './secrets.js';
 import type { Tables } from './tables/tables.js';
 

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { ResponseQuota } from '../../../plugin/index.js';
 import type { StoredResponse } from '../../../plugin/format/index.js';
 import type { Store } from '../contract/store.js';
 import { deleteExpired } from './expiring.js';
-import { sql } from './kysely.js';
 import type { Tables } from './tables/tables.js';
 
 /** Stored Responses. Triggers keep the totals of each owner, so that every kind of deletion updates them. */

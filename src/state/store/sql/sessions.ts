@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Actor } from '../contract/actor.js';
 import type { ConsoleSession, Store, Subject } from '../contract/store.js';
 import { deleteExpired } from './expiring.js';
-import { sql } from './kysely.js';
 import type { SessionRecord, Tables } from './tables/tables.js';
 
 /** Console logins. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import {
   maxSlotChanges,
   type SlotChange,
@@ -6,7 +6,6 @@ import {
   type WindowSample,
 } from '../contract/slot-history.js';
 import { isNewChange } from '../slot-changes.js';
-import { sql } from './kysely.js';
 import type { SlotChangeRecord, WindowSampleRecord } from './slot-history-records.js';
 import type { Tables } from './tables/tables.js';
 

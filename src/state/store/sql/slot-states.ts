@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Json } from '../../../plugin/index.js';
 import type { StateChange, Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
-import { sql } from './kysely.js';
 
 /** The state of slots. Lifetimes go by one clock for all instances: on PostgreSQL by that of the server. */
 export function sqlSlotStates(

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { SpaceEntry, Spaces } from '../contract/store.js';
 import { deleteExpired } from './expiring.js';
 import type { Tables } from './tables/tables.js';
-import { sql } from './kysely.js';
 
 /** Key-value spaces of plugins. */
 export function sqlSpaces(db: Kysely<Tables>, now: () => number): Spaces {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { CompiledQuery, sql, type Kysely } from 'kysely';
 import type { Combination } from '../../../ledger/combination.js';
 import type { AppendedRow, LedgerRow } from '../../../ledger/contract.js';
 import type { Logger } from '../../../../plugin/index.js';
@@ -9,7 +9,6 @@ import { PreparedInsert, type InsertPart } from './insert-rows.js';
 import { writeRow, writtenColumns } from '../../../ledger/columns.js';
 import type { Tables } from '../tables/tables.js';
 import type { ThreadConnection } from '../sqlite/thread-dialect.js';
-import { CompiledQuery, sql } from '../kysely.js';
 
 type Append = (rows: readonly AppendedRow[]) => Promise<void>;
 

@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely';
-import { sql } from '../kysely.js';
+import { sql, type Kysely } from 'kysely';
 import { sumsWithMoney } from './ledger-money.js';
 import type { Tables } from '../tables/tables.js';
 

@@ -1,7 +1,6 @@
-import type { RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { LedgerFilter } from '../../../../plugin/core.js';
 import { filterColumns } from '../../../ledger/filters.js';
-import { sql } from '../kysely.js';
 
 /** Condition on the rows of the ledger. */
 export type Condition = RawBuilder<boolean>;

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { AppendedRow, LedgerRowKey } from '../../../ledger/contract.js';
 import type { ErrorTexts, ErrorTextStore } from '../../../ledger/error-texts.js';
 import { PreparedInsert } from './insert-rows.js';
-import { sql } from '../kysely.js';
 import { deleteRows } from './pruning.js';
 import type { Tables } from '../tables/tables.js';
 

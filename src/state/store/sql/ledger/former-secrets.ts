@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { ProtocolKey } from '../../../../plugin/index.js';
 import { index } from '../tables/first-tables.js';
-import { sql } from '../kysely.js';
 import type { Tables } from '../tables/tables.js';
 
 /** Column with the former secrets of a key, and an index of them by hash, which JSON has not. */

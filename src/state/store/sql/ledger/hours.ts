@@ -11,7 +11,7 @@ import { addSums, sumColumns, writeSum } from '../../../ledger/sums.js';
 import { hourOf } from '../../../ledger/usage.js';
 import { PreparedInsert } from './insert-rows.js';
 import type { SumKind } from '../tables/tables.js';
-import { sql } from '../kysely.js';
+import { sql } from 'kysely';
 
 /** The sum of one hour and one group. */
 interface GroupSum {

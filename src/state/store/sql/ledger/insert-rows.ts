@@ -1,6 +1,5 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 interface InsertParts<Item> {
   readonly table: keyof Tables;

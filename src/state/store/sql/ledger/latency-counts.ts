@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Combination } from '../../../ledger/combination.js';
 import { addCount, type LatencyCount, type LatencyCounts } from '../../../ledger/latency/latency.js';
 import { latencyKinds, type LatencyKind } from '../../../ledger/latency/latency-reading.js';
 import { PreparedInsert } from './insert-rows.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /** Increment of one hour, group, measure and bucket. */
 interface GroupCount extends LatencyCount {

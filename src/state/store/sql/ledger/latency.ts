@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { LatencySum } from '../../../ledger/contract.js';
 import type { UsageQuery } from '../../../../plugin/core.js';
 import {
@@ -26,7 +26,6 @@ import {
   type PlaceRecord,
 } from './parts.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /** Percentiles by bucket of time and group, from the hourly counts or from the rows. */
 export async function sqlLatency(

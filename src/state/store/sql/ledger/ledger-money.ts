@@ -1,6 +1,5 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /** Columns of teams, sessions, times, costs and cache losses; old rows have no cost and count as unpriced. */
 export async function ledgerMoney(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { LedgerFilter } from '../../../../plugin/core.js';
 import {
   allOf,
@@ -8,7 +8,6 @@ import {
   type IndexedCondition,
 } from './conditions.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /** Rows of a filter: one condition is looked up in its index, the others filter the rows found. */
 export interface LedgerSearch {

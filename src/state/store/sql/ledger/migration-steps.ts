@@ -1,9 +1,8 @@
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { version } from '../../../../kit/version.js';
 import { StoreError } from '../../store-error.js';
 import type { Migration } from '../tables/migrations.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /** Migrations that the tables lack. Throws a StoreError for tables of a newer version. */
 export async function missingIn(

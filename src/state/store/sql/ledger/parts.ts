@@ -1,10 +1,9 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Kysely, RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../../../plugin/core.js';
 import { allOf, type Condition, type IndexedCondition } from './conditions.js';
 import type { LedgerSearch } from './ledger-search.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from '../kysely.js';
+import { sql, type Kysely } from 'kysely';
 import { hourOf } from '../../../ledger/usage.js';
 import { latencyMeasures } from '../../../ledger/contract.js';
 import { latencyKinds, type LatencyKind } from '../../../ledger/latency/latency-reading.js';

@@ -1,5 +1,5 @@
 import { setImmediate as breath } from 'node:timers/promises';
-import type { Kysely, RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { LedgerPage, LedgerRow, LedgerRowKey } from '../../../ledger/contract.js';
 import type { LedgerFilter } from '../../../../plugin/core.js';
 import { readCursor, writeCursor } from '../../../ledger/usage.js';
@@ -7,7 +7,6 @@ import { listedColumns, readRow, type ListedRecord } from '../../../ledger/colum
 import { allOf } from './conditions.js';
 import { searchFor, type LedgerSearch } from './ledger-search.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /**
  * A page of rows, newest first. Looks up the rarest condition in its index and filters by the others,

@@ -1,4 +1,4 @@
-import type { RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../../../plugin/core.js';
 import { groupColumnOf } from '../../../ledger/groups.js';
 import { additionSql, sumColumns, sumSql } from '../../../ledger/sums.js';
@@ -9,7 +9,6 @@ import { pairKind } from './pairs/pair-tables.js';
 import type { LedgerSearch } from './ledger-search.js';
 import { plainSource, searchedSource, type Dialect, type PartSource } from './parts.js';
 import type { SumKind } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /** Rows to sum, with their group; null: one for all. */
 export interface UsageSource extends PartSource {

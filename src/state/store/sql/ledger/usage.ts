@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { UsageQuery, UsageSum } from '../../../../plugin/core.js';
 import { answeredOf } from '../../../ledger/latency/latency-reading.js';
 import { hourlyPair } from '../../../ledger/hourly-pair.js';
@@ -18,7 +18,6 @@ import {
 import { stretchesOf } from './pairs/pair-hours.js';
 import type { Tables } from '../tables/tables.js';
 import { hourSource, pairSource, rowSource, type UsageSource } from './usage-source.js';
-import { sql } from '../kysely.js';
 
 /**
  * Sums by bucket and group, from the hourly tables if they fit the buckets, else from the rows. About

@@ -1,10 +1,9 @@
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../../plugin/index.js';
 import { apply, missingIn } from '../ledger/migration-steps.js';
 import type { Migration } from '../tables/migrations.js';
 import type { Tables } from '../tables/tables.js';
-import { sql } from '../kysely.js';
 
 /**
  * Migrates the tables of PostgreSQL, each step in a transaction of its own, and waits for as long as other

@@ -1,5 +1,5 @@
 import { StoreError } from '../../store-error.js';
-import { sql, type Kysely } from '../kysely.js';
+import { sql, type Kysely } from 'kysely';
 import type { Schema } from '../tables/migrate.js';
 import type { Tables } from '../tables/tables.js';
 
@@ -142,3 +142,9 @@ const freeConnections = sql`(
     nullif(d.datconnlimit, -1) - count(*) filter (where a.datid = d.oid),
     nullif(r.rolconnlimit, -1) - count(*) filter (where a.usesysid = r.oid))
   from pg_stat_activity a where a.datid is not null and a.pid <> pg_backend_pid())`;
+
+/** Time of the server's clock in unix milliseconds. */
+export async function serverClockMs(db: Kysely<Tables>): Promise<number> {
+  const now = sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`;
+  return Number((await now.execute(db)).rows[0]?.ms);
+}

@@ -1,4 +1,4 @@
-import type { PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, sql, type PostgresPool } from 'kysely';
 import { DatabaseError } from 'pg';
 import type { Logger } from '../../../../plugin/index.js';
 import { labelOf, toPostgresAddress, type PostgresAddress } from './address.js';
@@ -8,7 +8,6 @@ import { defaultConnections, Places, type Asker, type Leave } from './places.js'
 import { StoreBusyError, StoreError } from '../../store-error.js';
 import { cannotUse } from './postgres-faults.js';
 import type { Tables } from '../tables/tables.js';
-import { Kysely, PostgresDialect, sql } from '../kysely.js';
 
 interface Postgres {
   readonly db: Kysely<Tables>;

@@ -4,7 +4,7 @@ import { StoreError } from '../../store-error.js';
 import { openDatabase } from './driver.js';
 import { schemaOf, type Schema } from '../tables/migrate.js';
 import { readOnlySqlite } from './sqlite.js';
-import { sql } from '../kysely.js';
+import { sql } from 'kysely';
 
 /** Contents of a SQLite file, for the operator. */
 export interface Contents {

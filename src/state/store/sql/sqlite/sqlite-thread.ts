@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { programUrl } from '../../../../kit/package-files.js';
 import { within } from '../../../../kit/within.js';
 import type { CacheStats } from '../../../../plugin/core.js';
 import type { Logger } from '../../../../plugin/index.js';
@@ -111,7 +112,7 @@ export class SqliteThread {
   #start(): Worker {
     const { file, onLost } = this.#options;
     const workerData: ThreadOptions = { file, lockTimeoutMs };
-    const worker = new Worker(new URL('./sqlite-worker.js', import.meta.url), {
+    const worker = new Worker(programUrl('state/store/sql/sqlite/sqlite-worker.js'), {
       name: 'sqlite',
       execArgv: [], // without this process's own options, such as --input-type
       workerData,

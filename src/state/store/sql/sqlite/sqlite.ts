@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeFolder, type Logger } from '../../../../plugin/index.js';
-import { Kysely, sql } from '../kysely.js';
+import { Kysely, sql } from 'kysely';
 import { isOutdated, migrate } from '../tables/migrate.js';
 import { SqliteReaderDialect } from './reader-dialect.js';
 import { cannotOpen, codeOf, isLocked, NoFileError } from './sqlite-errors.js';

@@ -1,17 +1,19 @@
 import type { Worker } from 'node:worker_threads';
-import type {
-  CompiledQuery,
-  DatabaseConnection,
-  Driver,
-  QueryResult,
-  Dialect,
-  Kysely,
-  QueryCompiler,
+import {
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type Dialect,
+  type Kysely,
+  type QueryCompiler,
 } from 'kysely';
 import type { Result } from './connection.js';
 import type { ThreadWork, WriteBatch } from './sqlite-messages.js';
 import type { SqliteThread } from './sqlite-thread.js';
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from '../kysely.js';
 
 /** SQLite's dialect but for the driver. */
 export abstract class SqliteDialect implements Dialect {

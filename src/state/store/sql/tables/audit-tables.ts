@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Tables } from './tables.js';
-import { sql } from '../kysely.js';
 
 /** Makes the table of the audit log. Its texts are compared byte by byte; a trigger refuses updates. */
 export async function auditTable(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {

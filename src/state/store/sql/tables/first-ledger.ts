@@ -1,6 +1,5 @@
-import type { CreateTableBuilder, Kysely } from 'kysely';
+import { sql, type CreateTableBuilder, type Kysely } from 'kysely';
 import { index } from './first-tables.js';
-import { sql } from '../kysely.js';
 import type { Tables } from './tables.js';
 
 /** Indexes for each selective filter, all ending in the order of pages. */

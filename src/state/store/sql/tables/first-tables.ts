@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely';
-import { sql } from '../kysely.js';
+import { sql, type Kysely } from 'kysely';
 import type { Tables } from './tables.js';
 
 export async function keys(db: Kysely<Tables>): Promise<void> {

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { migratePostgres } from '../postgres/migrate-postgres.js';
 import { appliedTo, apply, foreignIn, missingIn, versionOf } from '../ledger/migration-steps.js';
 import { migrations, type Migration } from './migrations.js';
 import type { Tables } from './tables.js';
-import { sql } from '../kysely.js';
 
 /**
  * Migrates the tables to this version. Instances that start together take turns: by the file lock on SQLite,

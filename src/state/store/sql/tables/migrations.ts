@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { askedModels } from '../ledger/asked-models.js';
 import { adminTokensTable, auditTable } from './audit-tables.js';
 import { ledgerErrorsTable } from '../ledger/error-texts.js';
@@ -20,7 +20,6 @@ import { responseTotals } from './response-totals.js';
 import { ledgerMoney } from '../ledger/ledger-money.js';
 import { ledgerPairs } from '../ledger/pairs/pair-tables.js';
 import { slotHistoryTables, teamsAndBudgets } from './later-tables.js';
-import { sql } from '../kysely.js';
 import type { Tables } from './tables.js';
 
 /** Migration: one step of the schema. A released one is never edited; a change is a new migration. */

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from '../kysely.js';
+import { sql, type Kysely } from 'kysely';
 import type { Tables } from './tables.js';
 
 /** Adds columns for the size, time and input of stored responses, and a row of totals for each owner. */

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Tables } from '../../tables/tables.js';
-import { sql } from '../../kysely.js';
 
 interface Span {
   readonly fromMs: number;

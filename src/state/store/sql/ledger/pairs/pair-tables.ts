@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { GroupPair } from '../../../../ledger/hourly-pair.js';
 import { sumsWithMoney } from '../ledger-money.js';
 import type { Tables } from '../../tables/tables.js';
-import { sql } from '../../kysely.js';
 
 /** Name of a pair in the column `kind`. */
 export function pairKind(pair: GroupPair): string {

@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { groupPairs, pairColumnOf, type GroupPair } from '../../../../ledger/hourly-pair.js';
 import { sumColumns } from '../../../../ledger/sums.js';
 import { hourOf } from '../../../../ledger/usage.js';
@@ -8,7 +8,6 @@ import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from '../parts.js';
 import type { Tables } from '../../tables/tables.js';
 import { sumsOfRows } from '../usage-source.js';
-import { sql } from '../../kysely.js';
 
 /** Hours from before `beforeMs`, at most `limit`. */
 interface PairHours {

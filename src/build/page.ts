@@ -1,14 +1,14 @@
 /**
- * Builds the page at `/panel` from `web/` and the pages of the features into `dist/console/web` if its sources are
- * newer than the last build. Run by `npm run build`; not part of the package.
+ * Step of a build: builds the page at `/panel` from `src/console/web` and the pages of the features into
+ * `dist/console/web` if its sources are newer than the last build.
  */
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
+import { isUpToDate, repository, treeOf } from './outputs.js';
 
-const repository = fileURLToPath(new URL('../../', import.meta.url));
 const sources = join(repository, 'src/console/web');
 const features = join(repository, 'src/features');
 const built = join(repository, 'dist/console/web');
@@ -23,26 +23,21 @@ const compressible = new Set(['.html', '.css', '.js', '.svg']);
 
 if (!(await isBuilt())) await buildPage();
 
-/**
- * True if the built page is newer than its sources. Folders are compared too, because removing a file changes
- * its folder's time.
- */
 async function isBuilt(): Promise<boolean> {
-  const madeMs = await timeOf(join(built, 'index.html.br')); // the last file that a build writes
+  const ours = [words, 'package-lock.json'].map((path) => join(repository, path));
   const inputs = [
-    sources,
-    ...(await filesIn(sources)),
+    fileURLToPath(import.meta.url),
+    ...(await treeOf(sources)),
     ...(await pageFiles()),
-    ...[words, 'package-lock.json'].map((path) => join(repository, path)),
+    ...ours,
   ];
-  const changedMs = await Promise.all([fileURLToPath(import.meta.url), ...inputs].map(timeOf));
-  return Math.max(...changedMs) < madeMs;
+  return isUpToDate(join(built, 'index.html.br'), inputs); // the last file that a build writes
 }
 
 async function buildPage(): Promise<void> {
   const { build } = await import('vite');
   await build({ root: sources, logLevel: 'warn' });
-  const files = (await filesIn(built)).filter((file) => compressible.has(extname(file)));
+  const files = (await treeOf(built)).filter((file) => compressible.has(extname(file)));
   const gzipped = await Promise.all(files.map((file) => compress(file)));
   const scripts = gzipped.filter((_, index) => files[index]?.endsWith('.js'));
   const scriptBytes = scripts.reduce((total, bytes) => total + bytes, 0);
@@ -67,19 +62,9 @@ async function brotli(file: string): Promise<void> {
 
 /** Files and folders of the features' pages, the words that these share with their feature, and the list of pages. */
 async function pageFiles(): Promise<readonly string[]> {
-  const files = await filesIn(features);
+  const files = await treeOf(features);
   return files.filter((file) => {
     const [first, second] = relative(features, file).split(sep);
     return first === 'pages.tsx' || second === 'page' || second === 'words.ts';
   });
-}
-
-async function filesIn(folder: string): Promise<readonly string[]> {
-  return (await readdir(folder, { recursive: true })).map((path) => join(folder, path));
-}
-
-/** Time of the last write to a file in unix milliseconds; 0 if there is none. */
-async function timeOf(file: string): Promise<number> {
-  const info = await stat(file).catch(() => undefined);
-  return info?.mtimeMs ?? 0;
 }
