@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import {
   definePlugin,
   Duration,
@@ -12,7 +11,6 @@ import {
   reportDropped,
   Size,
   sizeBytes,
-  sseBody,
   toGatewayError,
   usageBody,
   Type,
@@ -24,7 +22,7 @@ import {
   type ResponseQuota,
   type StageContext,
 } from '@gw2api/gateway/plugin';
-import { bodyWithInputs } from '@gw2api/gateway/plugin/raw';
+import { bodyWithInputs, SseBody } from '@gw2api/gateway/plugin/raw';
 import { EarlyReplies } from './shared/early-replies.js';
 
 /** Answers in the caller's dialect (contract §2.2). */
@@ -157,15 +155,17 @@ interface StreamOptions extends Pick<Host, 'clock'> {
  */
 function streamBody(
   encoder: ReplyEncoder,
-  { reply, trace }: Pick<GatewayState, 'reply' | 'trace'>,
+  { reply, trace, onSettled }: Pick<GatewayState, 'reply' | 'trace' | 'onSettled'>,
   { keepAliveMs, clock, early, cutsOnFailure }: StreamOptions,
-): Readable {
+): SseBody {
   const onFailure = (error: unknown) => trace.fail(forOperator(toGatewayError(error)));
   const { keepAlive, longSilence } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
   const told = forStream(reply);
   const text = early?.text(encoder, { reply: told, trace }) ?? encoder.stream(told);
-  return sseBody(text, { onFailure, clock, cutsOnFailure, longSilence, ...heartbeat });
+  const body = new SseBody(text, { onFailure, clock, cutsOnFailure, longSilence, ...heartbeat });
+  onSettled(() => body.cancel());
+  return body;
 }
 
 /** The reply as it fails for its caller. */

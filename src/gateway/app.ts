@@ -7,6 +7,7 @@ import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
 import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
+import { keepLazyBodies } from '../engine/http/lazy-bodies.js';
 import type { RouteLookup } from '../engine/http/route-table.js';
 import type { Handle } from '../engine/http/connection/listener.js';
 import type { RouteContext } from '../engine/http/route-context.js';
@@ -34,6 +35,7 @@ function createApp(
 ): Koa<CoreState, object> {
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: hops !== undefined });
+  keepLazyBodies(app);
   if (hops) believe(hops, app);
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, operators);

@@ -13,6 +13,7 @@ import {
   type Plugin,
 } from '../plugin/index.js';
 import { joining } from '../plugin/core.js';
+import { keepLazyBodies } from '../engine/http/lazy-bodies.js';
 import { stageParts } from '../engine/pipeline/stage/stage-parts.js';
 import { strictParts } from '../engine/pipeline/stage/strict-stage.js';
 import { toStage, type StageLike } from './definitions.js';
@@ -96,6 +97,7 @@ export async function serveStage(given: StageLike, options: StageOptions = {}): 
     });
   await start?.();
   const app = new Koa();
+  keepLazyBodies(app);
   app.silent = true; // connection errors show in the outcome
   const served = new Promise<ServedStage>((resolve) => {
     let nextCalled = false;

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendTo, type DirectBody } from '../../plugin/raw/index.js';
+import { sendTo } from '../../kit/direct-body.js';
 import type { Clock, GatewayError, Logger, Outcome } from '../../plugin/index.js';
 import type { TraceCost } from '../../plugin/core.js';
 import { BodyWatch } from './watch/body-watch.js';
 import { CallerWatch, type CallerLimits } from './watch/caller-watch.js';
 import { Exchange, type CoreContext, type CostState } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './connection/lingering-close.js';
+import { directBodyOf } from './lazy-bodies.js';
 import { requestIdOf } from './request-id.js';
 import { StageWatch } from './watch/stage-watch.js';
 import { sendWhole } from './connection/whole-answer.js';
@@ -137,8 +138,8 @@ function mayHaveMore({ complete, headers, socket }: IncomingMessage): boolean {
 /** Sends what need not go through Koa: a body that writes itself, unless a stage has wrapped it, and whole answers. */
 function send(ctx: CoreContext): void {
   if (ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false) return;
-  const body = ctx.body as Partial<DirectBody> | null | undefined; // may have any type
-  if (!body?.[sendTo]) return sendWhole(ctx);
+  const body = directBodyOf(ctx.response);
+  if (!body) return sendWhole(ctx);
   ctx.respond = false;
   body[sendTo](ctx.res);
 }

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Clock } from '../../kit/clock.js';
 import { EventStream } from '../events/stream/event-stream.js';
 import type { Flow } from '../events/stream/stream-controller.js';
 import { Deadline } from '../../kit/deadline.js';
+import { asStream, sendTo, type LazyBody } from '../../kit/direct-body.js';
+import { SseStream } from './sse-stream.js';
 import type { SsePiece } from './sse-text.js';
 
 export interface SseBodyOptions {
@@ -27,16 +29,7 @@ export interface SseBodyOptions {
  * Destroying it, as Koa does when the client disconnects, ends the text.
  */
 export function sseBody(text: AsyncIterable<SsePiece>, options: SseBodyOptions): Readable {
-  return new SseBody(EventStream.from(text), options);
-}
-
-/**
- * Name of the method by which a body writes itself to the response, if it is still the body after all stages.
- */
-export const sendTo = Symbol.for('gw2api.sendTo');
-
-export interface DirectBody {
-  [sendTo](response: ServerResponse): void;
+  return new SseBody(text, options)[asStream]();
 }
 
 /** Less than half of the 300 s after which clients give a stream up. */
@@ -46,14 +39,15 @@ const longSilenceMs = 120_000;
 const maxPendingLength = 64 * 1024;
 
 /**
- * Readable stream for stages that read or wrap it. If none does, `sendTo` bypasses the slower stream
- * machinery and writes to the response: all pieces of a tick in one write, the end of the answer with them.
+ * Response body of `sseBody` that costs no stream unless a stage reads it. `sendTo` writes to the response: all pieces of
+ * a tick in one write, the end of the answer with them.
  */
-class SseBody extends Readable implements DirectBody {
+export class SseBody implements LazyBody {
   readonly #text: Flow;
   readonly #options: SseBodyOptions;
   /** Heartbeat timer; runs only while text is awaited and the client has room. */
   readonly #silence: Deadline;
+  #stream: SseStream | undefined;
   #response: ServerResponse | undefined;
   /** True while the text waits for room at the client. */
   #isPaused = true;
@@ -61,44 +55,52 @@ class SseBody extends Readable implements DirectBody {
   #isFlushing = false;
   #hasEnded = false;
   #isCut = false;
+  #isCancelled = false;
   /** Time since the last piece that was not a heartbeat. */
   #silentMs = 0;
   #pending: SsePiece[] = [];
   #pendingLength = 0;
 
-  constructor(text: EventStream<SsePiece>, options: SseBodyOptions) {
-    // Object mode, so that each piece of text reaches the socket as one write.
-    super({ objectMode: true, highWaterMark: 1 });
+  constructor(text: AsyncIterable<SsePiece>, options: SseBodyOptions) {
     this.#options = options;
     this.#silence = new Deadline(
       () => this.#fillSilence(),
       () => this.#isPaused || this.#isFull,
       options.clock,
     );
-    // Not a sink itself: with a method `write` Node would take it for a duplex stream.
-    this.#text = text.pipe({ write: (piece) => this.#write(piece), end: (error) => this.#end(error) });
+    const sink = {
+      write: (piece: SsePiece) => this.#write(piece),
+      end: (error: unknown) => this.#end(error),
+    };
+    this.#text = EventStream.from(text).pipe(sink);
   }
 
   [sendTo](response: ServerResponse): void {
     this.#response = response;
-    response.once('close', () => this.destroy());
     this.#flushSoon();
     this.#resume();
   }
 
-  override _read(): void {
+  [asStream](): SseStream {
+    this.#stream ??= new SseStream(this);
+    return this.#stream;
+  }
+
+  /** Takes the next piece for the stream. */
+  read(): void {
     this.#listen();
     this.#resume();
   }
 
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+  /** Ends the text of a client that has left; does nothing after its end. */
+  cancel(reason?: unknown): void {
+    this.#isCancelled = true;
     this.#silence.stop();
-    if (!this.#hasEnded) this.#text.cancel(error);
-    done(error);
+    if (!this.#hasEnded) this.#text.cancel(reason);
   }
 
   #write(piece: SsePiece): boolean {
-    if (this.destroyed) return false;
+    if (this.#isCancelled) return false;
     if (piece.length === 0) return true;
     this.#silentMs = 0;
     this.#isPaused = !(this.#response ? this.#gather(piece) : this.#give(piece));
@@ -115,11 +117,11 @@ class SseBody extends Readable implements DirectBody {
 
   /** Reports a failure before the response can close; none if the client has left, which is what ended the text. */
   #finish(error: unknown): void {
-    const hasLeft = this.destroyed || this.#response?.destroyed;
+    const hasLeft = this.#isCancelled || this.#response?.destroyed;
     if (error !== undefined && !hasLeft) this.#options.onFailure(error);
     this.#isCut = error !== undefined && this.#options.cutsOnFailure === true;
     if (this.#response) this.#flushSoon();
-    else this.push(null);
+    else this.#stream?.push(null);
   }
 
   #resume(): void {
@@ -130,7 +132,7 @@ class SseBody extends Readable implements DirectBody {
 
   #give(piece: SsePiece): boolean {
     this.#listen();
-    this.push(piece);
+    this.#stream?.push(piece);
     return false;
   }
 
@@ -151,7 +153,7 @@ class SseBody extends Readable implements DirectBody {
   readonly #flush = (): void => {
     this.#isFlushing = false;
     const response = this.#response;
-    if (this.destroyed || !response || response.destroyed) return;
+    if (this.#isCancelled || !response || response.destroyed) return;
     const bytes = this.#nextPiece();
     if (this.#hasEnded && this.#pending.length === 0) {
       if (this.#isCut)
@@ -188,7 +190,7 @@ class SseBody extends Readable implements DirectBody {
 
   /** Restarts the heartbeat timer. */
   #listen(): void {
-    if (!this.#hasEnded && !this.destroyed) this.#silence.start(this.#intervalMs);
+    if (!this.#hasEnded && !this.#isCancelled) this.#silence.start(this.#intervalMs);
   }
 
   get #intervalMs(): number {
@@ -200,7 +202,7 @@ class SseBody extends Readable implements DirectBody {
     if (this.#response?.destroyed) return;
     const text = this.#heartbeat();
     if (this.#response) writeAtOnce(this.#response, text);
-    else this.push(text);
+    else this.#stream?.push(text);
     this.#listen();
   }
 

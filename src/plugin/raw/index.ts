@@ -1,8 +1,8 @@
 /** `@gw2api/gateway/plugin/raw`: byte tools. They may change in a minor version. */
 export { callSignal } from '../../kit/call-signal.js';
 export type { CallSignal } from '../../kit/call-signal.js';
-export { sendTo } from '../http/sse-body.js';
-export type { DirectBody } from '../http/sse-body.js';
+export { sendTo } from '../../kit/direct-body.js';
+export { SseBody } from '../http/sse-body.js';
 export { fromBinaryString, toBinaryString } from './binary-string.js';
 export type { BinaryString } from './binary-string.js';
 export { CollectedBytes, collectBytes } from '../http/collected-bytes.js';

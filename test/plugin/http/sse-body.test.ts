@@ -4,7 +4,8 @@ import { connect, type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { EventStream, sseBody } from '#src/plugin/index.js';
-import { sendTo, StreamController, type DirectBody } from '#src/plugin/raw/index.js';
+import type { DirectBody } from '#src/kit/direct-body.js';
+import { sendTo, StreamController } from '#src/plugin/raw/index.js';
 
 describe('a body of events that writes itself to a response', () => {
   const servers: { close(): void }[] = [];

@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream';
+import type Koa from 'koa';
+import { asStream, sendTo, type DirectBody, type LazyBody } from '../../kit/direct-body.js';
+
+/** Body of a response that no stage has read; the key is absent in all others. */
+const lazyBody = Symbol('lazy body');
+
+interface LazyResponse extends Koa.Response {
+  [lazyBody]?: LazyBody | undefined;
+  /** Koa's own: true once a status has been set. */
+  readonly _explicitStatus?: boolean;
+}
+
+/**
+ * Has an app keep a lazy body as it is until a stage reads, replaces or measures it: then Koa gets its stream, which
+ * takes a dozen calls to set up.
+ */
+export function keepLazyBodies({ response }: { readonly response: object }): void {
+  const koa = Object.getPrototypeOf(response) as object; // Koa's own, which a response inherits from
+  Object.defineProperty(response, 'body', {
+    get(this: LazyResponse): unknown {
+      if (this[lazyBody]) Reflect.set(koa, 'body', takeStream(this, this[lazyBody]), this);
+      return Reflect.get(koa, 'body', this);
+    },
+    set(this: LazyResponse, body: unknown) {
+      const before: unknown = this.body; // as a stream, which Koa destroys
+      if (!isLazy(body)) Reflect.set(koa, 'body', body, this);
+      else if (before !== undefined && before !== null) Reflect.set(koa, 'body', body[asStream](), this);
+      else keepLazy(this, body);
+    },
+  });
+}
+
+/** Body of a response that writes itself; undefined for all others. */
+export function directBodyOf(response: Koa.Response): DirectBody | undefined {
+  const { [lazyBody]: lazy } = response as LazyResponse;
+  if (lazy) return lazy;
+  const body = response.body as Partial<DirectBody> | null | undefined; // may have any type
+  return body?.[sendTo] ? (body as DirectBody) : undefined;
+}
+
+function keepLazy(response: LazyResponse, body: LazyBody): void {
+  if (!response._explicitStatus) response.status = 200; // as Koa does at each body
+  response[lazyBody] = body;
+}
+
+function takeStream(response: LazyResponse, body: LazyBody): Readable {
+  response[lazyBody] = undefined;
+  return body[asStream]();
+}
+
+function isLazy(body: unknown): body is LazyBody {
+  return typeof body === 'object' && body !== null && asStream in body;
+}
