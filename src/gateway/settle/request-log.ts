@@ -1,12 +1,12 @@
 import type { LedgerCost } from '../../state/ledger/contract.js';
 import type { Logger, Usage } from '../../plugin/index.js';
+import { logAccess } from '../telemetry/logs.js';
 import { tokensOf, type RequestRecord } from './request-record.js';
 
 /** Writes the line of a request, with the cost if it is known: info for what a caller asked for, debug for health and the like. */
 export function logRequest(log: Logger, record: RequestRecord, cost?: LedgerCost): void {
   const line = lineOf(record, cost);
-  if (record.operation === 'other' && record.status < 400) log.debug(line, 'request');
-  else log.info(line, 'request');
+  logAccess(log, record.operation === 'other' && record.status < 400 ? 'debug' : 'info', line);
 }
 
 /** Log line, built field by field: a rest pattern over the record would be the slowest part of the line. */

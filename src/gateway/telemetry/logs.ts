@@ -15,7 +15,32 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorReport },
   };
-  return pino(options, destination ?? new StandardOutput());
+  const output = destination ?? new StandardOutput();
+  const log = pino(options, output);
+  lineWriters.set(log, (at, fields) => {
+    if (log.isLevelEnabled(at)) output.write(accessLine(at, fields));
+  });
+  return log;
+}
+
+type WriteAccessLine = (level: 'debug' | 'info', fields: object) => void;
+
+/** By logger, without its children, whose lines have further fields. */
+const lineWriters = new WeakMap<Logger, WriteAccessLine>();
+
+/**
+ * Logs `request` with fields that are plain values: written as pino writes them, but in one piece, where the logger is
+ * one of `createLogger`.
+ */
+export function logAccess(log: Logger, level: 'debug' | 'info', fields: object): void {
+  const write = lineWriters.get(log);
+  if (write) write(level, fields);
+  else log[level](fields, 'request');
+}
+
+/** Line with at least one field. */
+function accessLine(level: string, fields: object): string {
+  return `{"level":"${level}"${isoTime()},${JSON.stringify(fields).slice(1, -1)},"msg":"request"}\n`;
 }
 
 /** Second of the last line, in ms since 1970, and its text. */
