@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import type { SecretKey } from '../../state/store/index.js';
 
 interface PseudonymKeys {
@@ -37,6 +37,7 @@ interface SessionKeys {
 export function createSessionNames({ secretKey, masterKey }: SessionKeys): (stickyKey: string) => string {
   const secret =
     (typeof secretKey === 'string' && secretKey) || masterKey || randomBytes(32).toString('base64');
-  const key = createHmac('sha256', secret).update('gw2api sessions').digest();
+  // A KeyObject: Node imports the bytes of any other key anew for each HMAC.
+  const key = createSecretKey(createHmac('sha256', secret).update('gw2api sessions').digest());
   return (stickyKey) => createHmac('sha256', key).update(stickyKey).digest('hex').slice(0, 16);
 }

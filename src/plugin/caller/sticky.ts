@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Session headers of contract §4.6; the first one sent wins. */
@@ -26,7 +26,7 @@ export function stickyKey(
   source?: StickySource,
 ): string | undefined {
   const session = sessionName(headers, source);
-  return session && `${keyId}:${createHash('sha256').update(session).digest('hex')}`;
+  return session && `${keyId}:${hash('sha256', session, 'hex')}`;
 }
 
 /** Name of a session as the caller wrote it; undefined if nothing names one. */
@@ -34,12 +34,26 @@ export function sessionName(headers: IncomingHttpHeaders, source?: StickySource)
   for (const name of stickyHeaders) if (isName(headers[name])) return headers[name];
   if (!source) return undefined;
   const { from, body, request } = source;
-  for (const place of from) {
-    const path = place.split('.');
-    const named = [lookUp(body, path), lookUp(request, path), headers[place.toLowerCase()]].find(isName);
-    if (named !== undefined) return named;
-  }
+  for (const { path, header } of placesOf(from))
+    for (const named of [lookUp(body, path), lookUp(request, path), headers[header]])
+      if (isName(named)) return named;
   return undefined;
+}
+
+interface Place {
+  readonly path: readonly string[];
+  readonly header: string;
+}
+
+/** Places of the lists in use, so that a name is not split for each request. */
+const knownPlaces = new WeakMap<readonly string[], readonly Place[]>();
+
+function placesOf(from: readonly string[]): readonly Place[] {
+  const known = knownPlaces.get(from);
+  if (known) return known;
+  const places = from.map((name) => ({ path: name.split('.'), header: name.toLowerCase() }));
+  knownPlaces.set(from, places);
+  return places;
 }
 
 function isName(value: unknown): value is string {
