@@ -2,6 +2,7 @@ import { Router, type RouterMiddleware } from '@koa/router';
 import { pathToRegexp } from 'path-to-regexp';
 import type { RoutePath } from '../../plugin/core.js';
 import type { CoreMiddleware } from './exchange.js';
+import { LiteralRoutes } from './literal-routes.js';
 
 /** Path of a route, with the methods that it takes. */
 export interface PathRoute {
@@ -19,11 +20,18 @@ export interface RouteLookup {
 export class RouteTable<State extends object> implements RouteLookup {
   readonly #router = new Router<State, object>();
   readonly #routes: (PathRoute & { readonly pattern: RegExp })[] = [];
+  readonly #literal = new LiteralRoutes(this.#router);
+  readonly #routed = this.#router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
+
   /** Answers a request that has a route, those that are added later included. */
-  readonly middleware = this.#router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
+  readonly middleware: CoreMiddleware = (ctx, next) => {
+    const answer = this.#literal.match(ctx) ?? this.#routed;
+    return answer(ctx, next);
+  };
 
   add(method: RoutePath['method'], path: string, middleware: RouterMiddleware<State, object>): void {
     this.#router[verbs[method]](path, middleware);
+    this.#literal.add(path);
     const methods = method === 'GET' ? ['HEAD', 'GET'] : [method];
     this.#routes.push({ path, methods, pattern: pathToRegexp(path).regexp });
   }
