@@ -1,5 +1,6 @@
 import { perOutputTokenMs } from '../../state/ledger/latency/latency.js';
-import type { Histogram } from '../../plugin/core.js';
+import type { CappedHistogram } from '../../gateway/telemetry/capped-metrics.js';
+import { lazy } from '../../kit/once.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 
@@ -16,12 +17,15 @@ const bounds = {
   request: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
 } as const;
 
+/** Labels of the times of a model call. */
+type TimedCall = Readonly<Record<'model' | 'slot' | 'format', string>>;
+
 /** Histograms of the times of model calls. */
 export class LatencyMetrics {
-  readonly #firstToken: Histogram;
-  readonly #perToken: Histogram;
-  readonly #queue: Histogram;
-  readonly #request: Histogram;
+  readonly #firstToken: CappedHistogram;
+  readonly #perToken: CappedHistogram;
+  readonly #queue: CappedHistogram;
+  readonly #request: CappedHistogram;
 
   constructor(metrics: PrometheusMetrics) {
     this.#firstToken = metrics.histogram(
@@ -54,15 +58,20 @@ export class LatencyMetrics {
     );
   }
 
-  /** Adds a request that has called a model, or has waited for a slot. */
-  add(record: RequestRecord, model: string): void {
-    const { operation, format, slot = '', ms, queueMs, firstTokenMs, calls } = record;
-    if (operation !== 'generate') return;
-    const values = { model, slot, format };
-    this.#queue.observe(values, queueMs / 1000);
-    if (calls.length > 0) this.#request.observe({ operation, model, slot, format }, ms / 1000);
-    if (firstTokenMs !== undefined) this.#firstToken.observe(values, firstTokenMs / 1000);
-    const perTokenMs = perOutputTokenMs(record, record.billed.output_tokens ?? 0);
-    if (perTokenMs !== undefined) this.#perToken.observe(values, perTokenMs / 1000);
+  /** Adder of requests with these labels, which have called a model or have waited for a slot. */
+  series(operation: string, call: TimedCall): (record: RequestRecord) => void {
+    if (operation !== 'generate') return () => undefined;
+    const queue = lazy(() => this.#queue.series(call));
+    const request = lazy(() => this.#request.series({ operation, ...call }));
+    const firstToken = lazy(() => this.#firstToken.series(call));
+    const perToken = lazy(() => this.#perToken.series(call));
+    return (record) => {
+      const { ms, queueMs, firstTokenMs, calls } = record;
+      queue().observe(queueMs / 1000);
+      if (calls.length > 0) request().observe(ms / 1000);
+      if (firstTokenMs !== undefined) firstToken().observe(firstTokenMs / 1000);
+      const perTokenMs = perOutputTokenMs(record, record.billed.output_tokens ?? 0);
+      if (perTokenMs !== undefined) perToken().observe(perTokenMs / 1000);
+    };
   }
 }

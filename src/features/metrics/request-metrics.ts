@@ -1,4 +1,6 @@
-import type { Counter } from '../../plugin/core.js';
+import type { CappedCounter } from '../../gateway/telemetry/capped-metrics.js';
+import { growingCache } from '../../kit/growing-cache.js';
+import { lazy } from '../../kit/once.js';
 import { LatencyMetrics } from './latency-metrics.js';
 import type { PrometheusMetrics } from '../../gateway/telemetry/metrics.js';
 import { kindsOfTokens, tokensOf, type RequestRecord } from '../../gateway/settle/request-record.js';
@@ -13,11 +15,12 @@ interface RequestMetricsOptions {
 export class RequestMetrics {
   readonly #models: ModelLabels;
   readonly #latency: LatencyMetrics;
-  readonly #requests: Counter;
-  readonly #tokens: Counter;
-  readonly #shown: Counter;
-  readonly #attempts: Counter;
-  readonly #failures: Counter;
+  readonly #requests: CappedCounter;
+  readonly #tokens: CappedCounter;
+  readonly #shown: CappedCounter;
+  readonly #attempts: CappedCounter;
+  readonly #failures: CappedCounter;
+  readonly #known = growingCache<RequestSeries>(maxKnown);
 
   constructor({ metrics, modelId }: RequestMetricsOptions) {
     this.#models = new ModelLabels(modelId);
@@ -40,37 +43,84 @@ export class RequestMetrics {
   }
 
   add(record: RequestRecord): void {
-    const { operation, format, slot = '', status, outcome, calls } = record;
-    this.#requests.add({ operation, format, slot, status: String(status), outcome });
-    if (calls.length === 0 && record.queueMs === 0) return;
-    const model = this.#models.of(record.model ?? '', record.firstTokenMs !== undefined);
-    this.#countCalls(record);
-    this.#latency.add(record, model);
-    this.#countTokens(record, model);
+    const { calls, queueMs, firstTokenMs } = record;
+    const hasCalled = calls.length > 0 || queueMs > 0;
+    const model = hasCalled ? this.#models.of(record.model ?? '', firstTokenMs !== undefined) : '';
+    const series = this.#seriesOf(record, model);
+    series.request.add();
+    if (!hasCalled) return;
+    this.#countCalls(record, series);
+    series.addTimes(record);
+    countTokens(record, series);
   }
 
-  #countTokens({ billed, masked, slot = '' }: RequestRecord, model: string): void {
-    const tokens = tokensOf(billed);
-    const hidden = tokensOf(masked);
-    for (const kind of kindsOfTokens) {
-      if (tokens[kind] === 0) continue;
-      const labels = { model, slot, kind };
-      this.#tokens.add(labels, tokens[kind]);
-      this.#shown.add(labels, Math.max(0, tokens[kind] - hidden[kind]));
-    }
+  /** Time series of all requests with the labels of this one. */
+  #seriesOf({ operation, format, slot = '', status, outcome }: RequestRecord, model: string): RequestSeries {
+    const key = `${operation}\0${format}\0${slot}\0${status}\0${outcome}\0${model}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const tokens = (counter: CappedCounter) => (kind: TokenKind) =>
+      lazy(() => counter.series({ model, slot, kind }));
+    const series = {
+      slot,
+      request: this.#requests.series({ operation, format, slot, status: String(status), outcome }),
+      attempt: lazy(() => this.#attempts.series({ slot })),
+      addTimes: this.#latency.series(operation, { model, slot, format }),
+      billed: ofEachKind(tokens(this.#tokens)),
+      shown: ofEachKind(tokens(this.#shown)),
+    };
+    this.#known.set(key, series);
+    return series;
   }
 
   /** Counts the upstream calls. A call abandoned by its caller is not a failure of the slot. */
-  #countCalls({ calls, outcome, brokenBy }: RequestRecord): void {
+  #countCalls({ calls, outcome, brokenBy }: RequestRecord, { slot: own, attempt }: RequestSeries): void {
     const last = calls.at(-1);
     for (const call of calls) {
       const { slot } = call;
-      this.#attempts.add({ slot });
+      if (slot === own) attempt().add();
+      else this.#attempts.add({ slot });
       const isLast = call === last;
       const code =
         (isLast && outcome === 'abandoned' ? undefined : call.code) ?? (isLast ? brokenBy : undefined);
       if (code !== undefined) this.#failures.add({ slot, code });
     }
+  }
+}
+
+type TokenKind = (typeof kindsOfTokens)[number];
+type Series = ReturnType<CappedCounter['series']>;
+type OfEachKind = Readonly<Record<TokenKind, () => Series>>;
+
+/** Time series of requests that share all labels; most are opened when they are first added to. */
+interface RequestSeries {
+  readonly slot: string;
+  readonly request: Series;
+  readonly attempt: () => Series;
+  readonly addTimes: (record: RequestRecord) => void;
+  readonly billed: OfEachKind;
+  readonly shown: OfEachKind;
+}
+
+/** Max combinations of labels whose series are kept. */
+const maxKnown = 1000;
+
+function ofEachKind(make: (kind: TokenKind) => () => Series): OfEachKind {
+  return {
+    input: make('input'),
+    cache_read: make('cache_read'),
+    cache_write: make('cache_write'),
+    output: make('output'),
+  };
+}
+
+function countTokens({ billed, masked }: RequestRecord, series: RequestSeries): void {
+  const tokens = tokensOf(billed);
+  const hidden = tokensOf(masked);
+  for (const kind of kindsOfTokens) {
+    if (tokens[kind] === 0) continue;
+    series.billed[kind]().add(tokens[kind]);
+    series.shown[kind]().add(Math.max(0, tokens[kind] - hidden[kind]));
   }
 }
 

@@ -12,8 +12,19 @@ interface MetricShape {
   readonly maxSets?: number;
 }
 
+/** Counter whose time series can be kept, which saves the look-up of their labels. */
+export interface CappedCounter extends Counter {
+  /** Time series of these labels; it is shown from now on, at first with 0. */
+  series(labels: Labels): { add(amount?: number): void };
+}
+
+/** Histogram whose time series can be kept. */
+export interface CappedHistogram extends Histogram {
+  series(labels: Labels): { observe(value: number): void };
+}
+
 /** Counter of prom-client with a cap on its label sets; it gets what was added to them before each scrape. */
-export function cappedCounter(shape: MetricShape, registry: prom.Registry): Counter {
+export function cappedCounter(shape: MetricShape, registry: prom.Registry): CappedCounter {
   const { name, help, labels } = shape;
   const sets = new LabelSets(shape, (values) => ({ values, pending: 0 }));
   const collect = (): void => {
@@ -25,8 +36,17 @@ export function cappedCounter(shape: MetricShape, registry: prom.Registry): Coun
   const counter = new prom.Counter({ name, help, labelNames: [...labels], registers: [registry], collect });
   return {
     add(values, amount = 1) {
-      if (!Number.isFinite(amount) || amount < 0) throw cannotTake(name, amount);
+      requireAmount(name, amount);
       sets.of(values).pending += amount;
+    },
+    series(values) {
+      const set = sets.of(values);
+      return {
+        add(amount = 1) {
+          requireAmount(name, amount);
+          set.pending += amount;
+        },
+      };
     },
   };
 }
@@ -35,14 +55,23 @@ export function cappedCounter(shape: MetricShape, registry: prom.Registry): Coun
 export function cappedHistogram(
   { buckets, ...shape }: MetricShape & { readonly buckets: readonly number[] },
   registry: prom.Registry,
-): Histogram {
+): CappedHistogram {
   const { name } = shape;
   const sets = new LabelSets(shape, (values) => ({ labels: values, meter: new Meter(buckets) }));
   registerHistogram({ ...shape, buckets }, () => sets, registry);
   return {
     observe(values, value) {
-      if (!Number.isFinite(value)) throw cannotTake(name, value);
+      requireFinite(name, value);
       sets.of(values).meter.add(value);
+    },
+    series(values) {
+      const { meter } = sets.of(values);
+      return {
+        observe(value) {
+          requireFinite(name, value);
+          meter.add(value);
+        },
+      };
     },
   };
 }
@@ -99,6 +128,14 @@ class LabelSets<Entry> implements Iterable<Entry> {
 }
 
 const maxLabelSets = 10_000;
+
+function requireAmount(name: string, amount: number): void {
+  if (!Number.isFinite(amount) || amount < 0) throw cannotTake(name, amount);
+}
+
+function requireFinite(name: string, value: number): void {
+  if (!Number.isFinite(value)) throw cannotTake(name, value);
+}
 
 function cannotTake(name: string, amount: number): RangeError {
   return new RangeError(`The metric "${name}" cannot take ${amount}.`);

@@ -1,6 +1,11 @@
 import * as prom from 'prom-client';
-import type { CacheStats, Counter, Histogram, Metrics } from '../../plugin/core.js';
-import { cappedCounter, cappedHistogram } from './capped-metrics.js';
+import type { CacheStats, Metrics } from '../../plugin/core.js';
+import {
+  cappedCounter,
+  cappedHistogram,
+  type CappedCounter,
+  type CappedHistogram,
+} from './capped-metrics.js';
 import { addProcessMetrics } from './process-metrics.js';
 
 /** A gauge that is read when it is scraped. */
@@ -33,8 +38,8 @@ export class PrometheusMetrics implements Metrics {
   #hasProcessMetrics = false;
   /** Kind and labels by name. */
   readonly #shapes = new Map<string, string>();
-  readonly #counters = new Map<string, Counter>();
-  readonly #histograms = new Map<string, Histogram>();
+  readonly #counters = new Map<string, CappedCounter>();
+  readonly #histograms = new Map<string, CappedHistogram>();
   readonly #monotonicMs: () => number;
   readonly #caches = new Set<Cache>();
 
@@ -52,7 +57,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** Registers a counter, or returns the existing one: counts continue after a reload. */
-  counter(name: string, help: string, labels: readonly string[]): Counter {
+  counter(name: string, help: string, labels: readonly string[]): CappedCounter {
     this.#claim('counter', name, labels);
     const counter = this.#counters.get(name) ?? cappedCounter({ name, help, labels }, this.#registry);
     this.#counters.set(name, counter);
@@ -66,7 +71,7 @@ export class PrometheusMetrics implements Metrics {
     labels: readonly string[],
     buckets: readonly number[],
     { maxSets }: { readonly maxSets?: number } = {},
-  ): Histogram {
+  ): CappedHistogram {
     this.#claim('histogram', name, labels);
     const shape = { name, help, labels, buckets, ...(maxSets !== undefined && { maxSets }) };
     const histogram = this.#histograms.get(name) ?? cappedHistogram(shape, this.#registry);
