@@ -67,11 +67,11 @@ export class EventParser {
       this.#options.onEvent(ModelEvent.plain(lines, at, plainEnd));
       return plainEnd;
     }
-    usual.lastIndex = at;
-    const name = usual.exec(lines.bytes)?.[1];
+    const name = nameAt(lines.bytes, at);
     if (name === undefined) return this.#cutUnnamed(lines, at);
-    const end = usual.lastIndex;
-    this.#options.onEvent(ModelEvent.received(known(name), lines, at, end));
+    const end = dataEnd(lines.bytes, at + field.length + name.length);
+    if (end === -1) return at;
+    this.#options.onEvent(ModelEvent.received(name, lines, at, end));
     return end;
   }
 
@@ -113,7 +113,25 @@ export class EventParser {
 /** Start of an event without a name. */
 const unnamed = 'data: {';
 
-const usual = /event: ([ -~]+)\ndata: \{[^\n]*\n\n/y;
+/** Start of an event with a name. */
+const field = 'event: ';
+
+/** Name of an event at the start of its lines; undefined if it has none, or none of printable ASCII. */
+function nameAt(bytes: BinaryString, at: number): string | undefined {
+  if (!bytes.startsWith(field, at)) return undefined;
+  const start = at + field.length;
+  const end = bytes.indexOf('\n', start);
+  for (const name of namesOfLength[end - start] ?? []) if (bytes.startsWith(name, start)) return name;
+  const other = bytes.slice(start, Math.max(start, end));
+  return /^[ -~]+$/.test(other) ? other : undefined;
+}
+
+/** End of an event whose name ends at `nameEnd`, if one line of data and an empty line follow; otherwise -1. */
+function dataEnd(bytes: BinaryString, nameEnd: number): number {
+  if (!bytes.startsWith('\ndata: {', nameEnd)) return -1;
+  const end = bytes.indexOf('\n', nameEnd + 1);
+  return end !== -1 && bytes.charCodeAt(end + 1) === lineFeed ? end + 2 : -1;
+}
 
 /**
  * The bytes with each CRLF as LF; undefined if there is a CR alone. One at the end does not count: the first byte
@@ -140,19 +158,23 @@ function eventEnd(bytes: BinaryString, at: number): number {
  * Interned event names: a name sliced from a text would be compared character by character, and internalized
  * for each look-up.
  */
-const names = new Map(
-  [
-    'message_start',
-    'content_block_start',
-    'content_block_delta',
-    'content_block_stop',
-    'message_delta',
-    'message_stop',
-    'ping',
-    'error',
-  ].map((name) => [name, name]),
+const names = [
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'ping',
+  'error',
+] as const;
+
+const namesOfLength: readonly (readonly string[])[] = Array.from({ length: 20 }, (_, length) =>
+  names.filter((name) => name.length === length),
 );
 
+const interned = new Map<string, string>(names.map((name) => [name, name]));
+
 function known(name: string): string {
-  return names.get(name) ?? name;
+  return interned.get(name) ?? name;
 }

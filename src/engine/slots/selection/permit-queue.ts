@@ -141,6 +141,7 @@ export class PermitQueue {
 
   /** Retries the waiters of a slot that may have room, as long as it has. */
   offer(slotId: string): void {
+    if (this.#size === 0) return;
     for (const ticket of this.#inTurn()) {
       if (!this.#options.hasRoom(slotId)) return;
       if (ticket.waiter.waitsFor.includes(slotId)) this.#tryAgain(ticket);
