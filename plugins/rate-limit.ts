@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import {
   definePlugin,
   keyLimits,
@@ -55,7 +56,9 @@ export default definePlugin({
       const admit = async () => {
         const holders = holdersOf(caller, limits);
         if (holders.some(hasBudget)) state.budgeted = true;
-        for (const holder of holders) onSettled(await limiter.takePermits(holder, state.answers ?? 1));
+        for (const holder of holders)
+          if (holder.limits.maxConcurrent !== undefined)
+            onSettled(await limiter.takePermits(holder, state.answers ?? 1));
         if (state.operation === 'count-tokens') {
           state.estimatesCount = !(await limiter.mayCount(holders));
           return next();
@@ -69,12 +72,20 @@ export default definePlugin({
           return limiter.count(admission.counted, { tokens, cost: trace.cost });
         });
         await next();
-        ctx.set(headers); // the caller's own limits, not those of an account that it shares with others
+        // The caller's own limits, not those of an account that it shares with others.
+        if (!areSet(ctx.res, headers)) ctx.set(headers);
       };
       return admit();
     };
   },
 });
+
+function areSet(response: Pick<ServerResponse, 'getHeader'>, headers: Headers): boolean {
+  for (const name in headers) if (response.getHeader(name) !== headers[name]) return false;
+  return true;
+}
+
+type Headers = ReturnType<typeof headersOf>;
 
 /** Limits of the key itself. */
 function limitsOf(

@@ -32,6 +32,8 @@ interface Admission {
   readonly refusal?: GatewayError;
 }
 
+type Reading = Awaited<ReturnType<LimitMeters['read']>>;
+
 /** Use of limits by one settled request. */
 interface Spent {
   /** As shown to the caller. */
@@ -99,10 +101,10 @@ export class Limiter {
     const all = holders.flatMap((holder) => countedBy(holder, nowMs));
     const counted = all.filter(({ window }) => window.unit !== 'requests');
     const requests = all.filter(({ window }) => window.unit === 'requests');
-    const known = await Promise.all(counted.map((each) => this.#gauge(each)));
+    const known = await allOf(counted.map((each) => this.#gauge(each)));
     const isRefused = known.some(({ isFull }) => isFull);
     const arrived = isRefused
-      ? await Promise.all(requests.map((each) => this.#gauge(each)))
+      ? await allOf(requests.map((each) => this.#gauge(each)))
       : await this.#countRequest(requests);
     const gauges = [...arrived, ...known];
     const last = lastToReset(gauges);
@@ -122,23 +124,28 @@ export class Limiter {
       log.error({}, 'A request of a key with a budget has an unknown cost, which the budget does not count.');
     // A cost that is known in part only is in no sum of the ledger, from which a budget may be read again.
     const usd = (cost?.isComplete === true ? cost.billed : 0) / nanoPerUsd;
-    const adding = counted.map(async ({ window }) => {
-      const amount = window.unit === 'usd' ? usd : tokens;
-      if (amount > 0) await this.#meters.add(window, amount);
-    });
-    await Promise.all(adding).catch((error: unknown) =>
-      log.error({ err: error }, 'The use of a request could not be counted.'),
-    );
+    try {
+      await allOf(
+        counted.map(({ window }) => {
+          const amount = window.unit === 'usd' ? usd : tokens;
+          return amount > 0 ? this.#meters.add(window, amount) : undefined;
+        }),
+      );
+    } catch (error) {
+      log.error({ err: error }, 'The use of a request could not be counted.');
+    }
   }
 
-  async #gauge({ holder, window, max }: Counted): Promise<Gauge> {
-    const { used, resetsInMs } = await this.#meters.read(window);
-    return { holder, limit: window.limit, unit: window.unit, max, used, resetsInMs, isFull: used >= max };
+  #gauge(counted: Counted): Gauge | Promise<Gauge> {
+    const reading = this.#meters.read(counted.window);
+    return reading instanceof Promise
+      ? reading.then((read) => gaugeOf(counted, read))
+      : gaugeOf(counted, reading);
   }
 
   /** Counts the request for each, or for none where one of them may make no further one. */
   async #countRequest(requests: readonly Counted[]): Promise<readonly Gauge[]> {
-    const gauges = await Promise.all(requests.map((each) => this.#take(each)));
+    const gauges = await allOf(requests.map((each) => this.#take(each)));
     if (!gauges.some(({ isFull }) => isFull)) return gauges;
     const { meters } = this.#host.live;
     const giveBack = gauges.map(async (gauge, at) => {
@@ -150,12 +157,27 @@ export class Limiter {
     return Promise.all(giveBack);
   }
 
-  async #take({ holder, window, max }: Counted): Promise<Gauge> {
+  #take(counted: Counted): Gauge | Promise<Gauge> {
+    const { window, max } = counted;
     const { meters } = this.#host.live;
-    const taken = await meters.take(window.meter, 1, { limit: max, windowMs: minuteMs });
-    const { used, resetsInMs, isAllowed } = taken;
-    return { holder, limit: window.limit, unit: window.unit, max, used, resetsInMs, isFull: !isAllowed };
+    const taken = meters.take(window.meter, 1, { limit: max, windowMs: minuteMs });
+    return taken instanceof Promise
+      ? taken.then((take) => gaugeOf(counted, take, !take.isAllowed))
+      : gaugeOf(counted, taken, !taken.isAllowed);
   }
+}
+
+function gaugeOf(
+  { holder, window: { limit, unit }, max }: Counted,
+  { used, resetsInMs }: Reading,
+  isFull = used >= max,
+): Gauge {
+  return { holder, limit, unit, max, used, resetsInMs, isFull };
+}
+
+/** The values at once where none has to be awaited. */
+function allOf<Value>(values: readonly (Value | Promise<Value>)[]): readonly Value[] | Promise<Value[]> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as Value[]); // none is a promise
 }
 
 function countedBy(holder: LimitedHolder, nowMs: number): readonly Counted[] {

@@ -23,12 +23,12 @@ export class AddressMeters {
   }
 
   /** Undefined if no window is open. */
-  read(address: string): Promise<MeterReading | undefined> {
+  async read(address: string): Promise<MeterReading | undefined> {
     return this.#options.meters.read(this.#meterOf(address));
   }
 
   /** Counts one event, unless the address has reached its limit. */
-  take(address: string): Promise<MeterReading & { readonly isAllowed: boolean }> {
+  async take(address: string): Promise<MeterReading & { readonly isAllowed: boolean }> {
     const { meters, limit, windowMs } = this.#options;
     return meters.take(this.#meterOf(address), 1, { limit, windowMs });
   }

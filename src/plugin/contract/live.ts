@@ -82,9 +82,15 @@ export interface MeterReading {
   readonly resetsInMs: number;
 }
 
+/** Reading after an attempt to add an amount. */
+interface MeterTake extends MeterReading {
+  readonly isAllowed: boolean;
+}
+
 /**
  * Meters: counters within time windows, over all instances; a window begins with its first use. While the
- * others are unreachable, counting goes on from the last known value, and is merged later.
+ * others are unreachable, counting goes on from the last known value, and is merged later. Readings are synchronous if no
+ * other instance must be asked.
  */
 export interface Meters {
   /** Adds `amount`, unless that would exceed `limit`. */
@@ -92,18 +98,18 @@ export interface Meters {
     meter: string,
     amount: number,
     window: { readonly limit: number; readonly windowMs: number },
-  ): Promise<MeterReading & { readonly isAllowed: boolean }>;
+  ): MeterTake | Promise<MeterTake>;
   /** Adds `amount` without a limit. */
-  add(meter: string, amount: number, windowMs: number): Promise<MeterReading>;
+  add(meter: string, amount: number, windowMs: number): MeterReading | Promise<MeterReading>;
   /** Undefined if no window is open. */
-  read(meter: string): Promise<MeterReading | undefined>;
+  read(meter: string): MeterReading | undefined | Promise<MeterReading | undefined>;
   /**
    * Opens a window that starts at `used`, unless one is open. What it starts at is kept elsewhere too: after an
    * outage in which it was used here it is closed, to be reopened.
    */
   open(meter: string, used: number, windowMs: number): Promise<void>;
   /** Adds `amount` to a window that `open` has opened; undefined, and nothing is added, if none is open. */
-  addOpened(meter: string, amount: number): Promise<MeterReading | undefined>;
+  addOpened(meter: string, amount: number): MeterReading | undefined | Promise<MeterReading | undefined>;
   /** Raises the use of a window that is open to at least `used`; undefined if none is open. */
   raise(meter: string, used: number): Promise<MeterReading | undefined>;
 }

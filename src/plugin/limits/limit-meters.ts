@@ -1,6 +1,6 @@
 import type { Host } from '../contract/host.js';
 import type { UsageQuery, UsageSum } from '../contract/ledger.js';
-import type { MeterReading } from '../contract/live.js';
+import type { MeterReading, Meters } from '../contract/live.js';
 import { totalTokens } from '../events/ledger-tokens.js';
 import { growingCache } from '../../kit/growing-cache.js';
 import { fromMeter, toMeter, type LimitHolder, type LimitUnit, type LimitWindow } from './limit-window.js';
@@ -23,16 +23,29 @@ export class LimitMeters {
     this.#host = host;
   }
 
-  /** Use of a window, in the unit of its limit. */
-  async read(window: LimitWindow): Promise<MeterReading> {
-    const { live, now } = this.#host;
-    const { limit, meter, period } = window;
-    let reading = await live.meters.read(meter);
+  /** Use of a window, in the unit of its limit; synchronous if it is known here. */
+  read(window: LimitWindow): MeterReading | Promise<MeterReading> {
+    const { live } = this.#host;
+    const { meter, period } = window;
+    const reading = live.meters.read(meter);
+    const isKnown = !(reading instanceof Promise) && (!period || (reading && !live.isDown));
+    return isKnown ? this.#inUnit(window, reading) : this.#readAnyhow(window, reading);
+  }
+
+  /** As `read`; opens a missing meter. */
+  async #readAnyhow(window: LimitWindow, first: ReturnType<Meters['read']>): Promise<MeterReading> {
+    const { live } = this.#host;
+    const { meter, period } = window;
+    let reading = await first;
     if (period && !reading) {
       await this.#open(window, period);
       reading = await live.meters.read(meter);
     } else if (period && live.isDown) reading = (await this.#raise(window, period)) ?? reading;
-    const resetsInMs = period ? period.toMs - now() : (reading?.resetsInMs ?? 0);
+    return this.#inUnit(window, reading);
+  }
+
+  #inUnit({ limit, period }: LimitWindow, reading: MeterReading | undefined): MeterReading {
+    const resetsInMs = period ? period.toMs - this.#host.now() : (reading?.resetsInMs ?? 0);
     return { used: fromMeter(limit, reading?.used ?? 0), resetsInMs };
   }
 
@@ -54,17 +67,30 @@ export class LimitMeters {
     await meters.raise(meter, await this.#ledgerUse(window, period, true));
   }
 
-  /** Adds the use of a settled request, in the unit of the limit. */
-  async add(window: LimitWindow, amount: number): Promise<void> {
+  /** Adds the use of a settled request, in the unit of the limit; undefined once it is added. */
+  add(window: LimitWindow, amount: number): Promise<void> | undefined {
     const { live, now } = this.#host;
     const { limit, meter, period } = window;
     const metered = toMeter(limit, amount);
-    if (!period) return void (await live.meters.add(meter, metered, minuteMs));
-    if (period.toMs <= now()) return; // no longer needed
-    // The ledger gets this request once it is added: it is in no sum that a lost meter is opened with meanwhile.
-    for (let tries = 0; tries < maxTries; tries += 1) {
-      if (await live.meters.addOpened(meter, metered)) return;
+    if (period && period.toMs <= now()) return undefined; // no longer needed
+    const added = period ? live.meters.addOpened(meter, metered) : live.meters.add(meter, metered, minuteMs);
+    return added instanceof Promise || !added ? this.#addAnyhow(window, metered, added) : undefined;
+  }
+
+  /**
+   * As `add`; opens a missing meter. The ledger gets this request once it is added: it is in no sum that a lost meter is
+   * opened with meanwhile.
+   */
+  async #addAnyhow(
+    window: LimitWindow,
+    metered: number,
+    first: ReturnType<Meters['addOpened']>,
+  ): Promise<void> {
+    const { meter, period } = window;
+    if ((await first) || !period) return;
+    for (let tries = 1; tries < maxTries; tries += 1) {
       await this.#open(window, period);
+      if (await this.#host.live.meters.addOpened(meter, metered)) return;
     }
   }
 

@@ -37,6 +37,9 @@ function knownMeters(live: Live): Meters {
     if (reading && reading.used > knownOf(meter)) known.set(meter, { used: reading.used });
     return reading;
   };
+  // Meters of a minute are as many as addresses of callers, and are never opened.
+  const seen = (meter: string, reading: MeterReading | undefined): MeterReading | undefined =>
+    reading && (reading.resetsInMs > longMs || known.has(meter)) ? note(meter, reading) : reading;
   const elsewhere = new ClusterQuery<number, string>(live, {
     topic: 'meters/known',
     answer: (meter) => (meter === undefined ? 0 : knownOf(meter)),
@@ -45,11 +48,13 @@ function knownMeters(live: Live): Meters {
   return {
     take: (meter, amount, window) => meters.take(meter, amount, window),
     add: (meter, amount, windowMs) => meters.add(meter, amount, windowMs),
-    addOpened: async (meter, amount) => note(meter, await meters.addOpened(meter, amount)),
-    async read(meter) {
-      const reading = await meters.read(meter);
-      // Meters of a minute are as many as addresses of callers, and are never opened.
-      return reading && (reading.resetsInMs > longMs || known.has(meter)) ? note(meter, reading) : reading;
+    addOpened: (meter, amount) => {
+      const added = meters.addOpened(meter, amount);
+      return added instanceof Promise ? added.then((reading) => note(meter, reading)) : note(meter, added);
+    },
+    read: (meter) => {
+      const read = meters.read(meter);
+      return read instanceof Promise ? read.then((reading) => seen(meter, reading)) : seen(meter, read);
     },
     async open(meter, used, windowMs) {
       const told = await elsewhere.ask(meter);

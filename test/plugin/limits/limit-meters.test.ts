@@ -125,7 +125,7 @@ describe('limit meters', () => {
 
   it('ask the ledger once, however many wait for it, and never again once a meter is open', async () => {
     const meters = connect();
-    await Promise.all(Array.from({ length: 50 }, () => meters.read(day())));
+    await Promise.all(Array.from({ length: 50 }, async () => meters.read(day())));
     await meters.add(day(), 5);
     expect(await usedIn(meters)).to.equal(5);
     expect(asked).to.equal(1);
@@ -185,7 +185,7 @@ describe('limit meters', () => {
     });
     const reading = meters.read(day());
     await isSummed;
-    const adding = meters.add(day(), 5).then(() => store.ledger.append([row(nowMs, 5)]));
+    const adding = Promise.resolve(meters.add(day(), 5)).then(() => store.ledger.append([row(nowMs, 5)]));
     answered.emit('now');
     await Promise.all([reading, adding]);
     expect(await usedIn(meters)).to.equal(5);

@@ -45,10 +45,12 @@ export async function connectIpc(
 /** Meters of the hub; after the channel has closed, each instance counts alone. */
 function metersOver(channel: RpcChannel, now: () => number): Meters {
   const own = new MemoryMeters(now);
-  const ask = <Reading>(alone: () => Promise<Reading>, ...asked: readonly unknown[]): Promise<Reading> =>
-    channel.ask<Reading>('live.meter', asked).catch(alone);
+  const ask = <Reading>(
+    alone: () => Reading | Promise<Reading>,
+    ...asked: readonly unknown[]
+  ): Promise<Reading> => channel.ask<Reading>('live.meter', asked).catch(alone);
   const askForOpen = async (
-    alone: () => Promise<MeterReading | undefined>,
+    alone: () => MeterReading | undefined | Promise<MeterReading | undefined>,
     ...asked: readonly unknown[]
   ): Promise<MeterReading | undefined> =>
     (await ask<MeterReading | null | undefined>(alone, ...asked)) ?? undefined;

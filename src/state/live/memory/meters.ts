@@ -21,29 +21,29 @@ export class MemoryMeters implements Meters {
     return this.#meters.fill;
   }
 
-  async take(
+  take(
     name: string,
     amount: number,
     { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
-  ): Promise<MeterReading & { readonly isAllowed: boolean }> {
+  ): MeterReading & { readonly isAllowed: boolean } {
     const meter = this.#meter(name, windowMs);
     const isAllowed = meter.used + amount <= limit;
     if (isAllowed) meter.used += amount;
     return { ...this.#reading(meter), isAllowed };
   }
 
-  async add(name: string, amount: number, windowMs: number): Promise<MeterReading> {
+  add(name: string, amount: number, windowMs: number): MeterReading {
     const meter = this.#meter(name, windowMs);
     meter.used += amount;
     return this.#reading(meter);
   }
 
-  async read(name: string): Promise<MeterReading | undefined> {
+  read(name: string): MeterReading | undefined {
     const meter = this.#open(name);
     return meter && this.#reading(meter);
   }
 
-  async addOpened(name: string, amount: number): Promise<MeterReading | undefined> {
+  addOpened(name: string, amount: number): MeterReading | undefined {
     const meter = this.#open(name);
     if (!meter) return undefined;
     meter.used += amount;
