@@ -1,20 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { checkDepth } from '../http/parse-json.js';
-import { keepRawMessages, placeholder, type Run } from './raw-messages.js';
+import { cutLists, type ListSpan } from './cut-lists.js';
+import { keepRawBody, placeholder, type Run } from './raw-messages.js';
 
 /**
  * Parses a large JSON body some `messages` at a time, because V8 is slow to allocate strings above 128 kB;
  * undefined for a body that is small, has no such list, or is not JSON. Throws `invalid_request` for too deep
- * nesting; `isVerbatim` keeps the bytes of the messages for `requestBytes`.
+ * nesting; `isVerbatim` keeps the bytes of messages, tools and system blocks for `requestBytes`.
  */
 export function parseInPieces(bytes: Buffer, isVerbatim: boolean): object | undefined {
   if (bytes.length < worthCutting || !isUtf8(bytes)) return undefined;
   const spans = cutMessages(bytes);
   const parsed = spans.length > 0 ? unlessBroken(() => parsePieces(bytes, spans)) : undefined;
   if (!parsed) return undefined;
-  const { body, runs } = parsed;
+  const { body, runs, lists } = parsed;
   checkDepth(body, bytes.length);
-  if (isVerbatim) keepRawMessages(body, bytes, runs, body.messages.length);
+  if (isVerbatim) keepRawBody(body, { bytes, runs, total: body.messages.length, lists });
   return body;
 }
 
@@ -68,25 +69,51 @@ function lastNonSpace(bytes: Buffer, at: number): number {
 }
 
 interface Parsed {
-  readonly body: { messages: unknown[] };
+  readonly body: Record<string, unknown> & { messages: unknown[] };
   readonly runs: readonly Run[];
+  readonly lists: readonly ListSpan[];
 }
 
 /**
- * Parses each piece as a list, and the rest with a placeholder in their place. The grammar proves the cuts:
- * if all of these are valid JSON, so is the whole, with the same meaning.
+ * Parses each piece and each other list apart, and the rest with a placeholder in their place. The grammar proves the
+ * cuts: if all of these are valid JSON, so is the whole, with the same meaning.
  */
 function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined {
   const scratch = Buffer.allocUnsafe(Math.max(...spans.map(({ start, end }) => end - start)) + 2);
   const runs = spans.map(({ start, end }): Run => {
     return { start, end, messages: parseList(bytes.subarray(start, end), scratch) };
   });
-  const head = bytes.toString('utf8', 0, spans[0]?.start);
-  const body: unknown = JSON.parse(`${head}"${placeholder}",${bytes.toString('utf8', spans.at(-1)?.next)}`);
+  const [headEnd, tailStart] = [spans[0]?.start ?? 0, spans.at(-1)?.next ?? 0];
+  const ends = [cutLists(bytes, 0, headEnd), cutLists(bytes, tailStart, bytes.length)] as const;
+  const head = textWithout(bytes, 0, headEnd, ends[0]);
+  const body: unknown = JSON.parse(
+    `${head}"${placeholder}",${textWithout(bytes, tailStart, bytes.length, ends[1])}`,
+  );
   if (!hasMessages(body) || body.messages[0] !== placeholder) return undefined;
   const [, ...rest] = body.messages;
   body.messages = Array.prototype.concat(...runs.map(({ messages }) => messages), rest); // flatMap is much slower
-  return { body, runs };
+  const lists = ends.flat();
+  return fillIn(body, bytes, lists) ? { body, runs, lists } : undefined;
+}
+
+/** Text of a part of the body with a placeholder for each list. */
+function textWithout(bytes: Buffer, from: number, to: number, lists: readonly ListSpan[]): string {
+  let text = '';
+  let at = from;
+  for (const { start, end } of lists) {
+    text += `${bytes.toString('utf8', at, start)}"${placeholder}"`;
+    at = end;
+  }
+  return text + bytes.toString('utf8', at, to);
+}
+
+/** Puts the lists in their places; false if one of them is not a field of the body. */
+function fillIn(body: Parsed['body'], bytes: Buffer, lists: readonly ListSpan[]): boolean {
+  for (const { name, start, end } of lists) {
+    if (body[name] !== placeholder) return false;
+    body[name] = JSON.parse(bytes.toString('utf8', start, end));
+  }
+  return true;
 }
 
 /** Parses messages as a list, in brackets within `scratch`: to add them to the text costs more. */

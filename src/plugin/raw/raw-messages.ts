@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jsonWithInputs } from '../inputs/inputs-json.js';
+import type { ListSpan } from './cut-lists.js';
 
 /** Run of neighbouring messages of a body, with the byte range of their text. */
 export interface Run {
@@ -8,13 +9,27 @@ export interface Run {
   readonly messages: readonly unknown[];
 }
 
+/** Parts of a received body whose text is kept. */
+interface RawParts {
+  readonly bytes: Buffer;
+  /** Begin with the first message. */
+  readonly runs: readonly Run[];
+  /** Number of all messages, those after the runs included. */
+  readonly total: number;
+  readonly lists: readonly ListSpan[];
+}
+
 /**
- * Keeps the received text of a body's messages, so that unchanged ones go out without being serialized again;
- * copies of the body (`{ ...body }`) keep it too, JSON does not show it. The runs begin with the first
- * message, `total` includes the messages after them.
+ * Keeps the received text of a body's messages and other lists, so that unchanged ones go out without being serialized
+ * again; copies of the body (`{ ...body }`) keep it too, JSON does not show it.
  */
-export function keepRawMessages(body: object, bytes: Buffer, runs: readonly Run[], total: number): void {
-  Object.assign(body, { [rawMessages]: new RawMessages(bytes, runs, total) });
+export function keepRawBody(body: object, { bytes, runs, total, lists }: RawParts): void {
+  const fields = body as Readonly<Record<string, unknown>>; // parsed of JSON
+  const kept = lists.map(({ name, start, end }): KeptList => {
+    const value = fields[name];
+    return { name, value, leaves: leavesOf(value), text: bytes.subarray(start, end) };
+  });
+  Object.assign(body, { [rawBody]: { messages: new RawMessages(bytes, runs, total), lists: kept } });
 }
 
 /** Copy of a request whose own copies, if their fields are equal, share the result of `requestBytes`. */
@@ -22,7 +37,7 @@ export function shareBytes<Request extends object>(request: Request): Request {
   return { ...request, [lastBytes]: {} };
 }
 
-/** Outgoing JSON of a request, with unchanged messages as received. */
+/** Outgoing JSON of a request, with unchanged messages and lists as received. */
 export function requestBytes(request: object): Buffer {
   const { [lastBytes]: last } = request as MaybeShared; // any object may have it
   if (last?.bytes && isCopy(request, last.of)) return last.bytes;
@@ -37,26 +52,54 @@ function isCopy(request: object, other: object): boolean {
 }
 
 function serialize(request: object): Buffer {
-  const { messages, [rawMessages]: kept } = request as MaybeRawMessages; // any object may have these
+  const { messages, [rawBody]: kept } = request as MaybeRawBody; // any object may have these
   if (!kept || !Array.isArray(messages)) return Buffer.from(jsonWithInputs(request));
-  const text = JSON.stringify({ ...request, messages: placeholder });
-  const at = text.indexOf(`"${placeholder}"`);
-  const rest = text.slice(at + placeholder.length + 2);
-  return Buffer.concat([
-    Buffer.from(`${text.slice(0, at)}[`),
-    ...kept.write(messages),
-    Buffer.from(`]${rest}`),
+  const texts = new Map<string, readonly Buffer[]>([
+    ['messages', [open, ...kept.messages.write(messages), close]],
   ]);
+  for (const list of kept.lists) if (isUnchanged(list, request)) texts.set(list.name, [list.text]);
+  return withTexts(request, texts);
 }
+
+/** JSON of an object in which some fields have these texts. */
+function withTexts(request: object, texts: ReadonlyMap<string, readonly Buffer[]>): Buffer {
+  const fields: Record<string, unknown> = { ...request };
+  for (const name of texts.keys()) fields[name] = placeholder;
+  const between = JSON.stringify(fields).split(`"${placeholder}"`);
+  const names = Object.keys(fields).filter((name) => texts.has(name));
+  const pieces = between.flatMap((text, at) => [Buffer.from(text), ...(texts.get(names[at] ?? '') ?? [])]);
+  return Buffer.concat(pieces);
+}
+
+const open = Buffer.from('[');
+const close = Buffer.from(']');
 
 /** Random text that occurs in no request. */
 export const placeholder: string = randomUUID();
 
-const rawMessages = Symbol.for('gw2api.rawMessages');
+const rawBody = Symbol.for('gw2api.rawBody');
 
-interface MaybeRawMessages {
+interface MaybeRawBody {
   readonly messages?: unknown;
-  readonly [rawMessages]?: RawMessages;
+  readonly [rawBody]?: { readonly messages: RawMessages; readonly lists: readonly KeptList[] };
+}
+
+/** List of a body with its received text. */
+interface KeptList {
+  readonly name: string;
+  readonly value: unknown;
+  readonly leaves: readonly unknown[];
+  readonly text: Buffer;
+}
+
+/** True if a request still has the list, and nobody has modified it. */
+function isUnchanged({ name, value, leaves }: KeptList, request: object): boolean {
+  const { [name]: now } = request as Readonly<Record<string, unknown>>; // any object may be read by name
+  return now === value && areEqual(leavesOf(value), leaves);
+}
+
+function areEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((leaf, at) => leaf === other[at]);
 }
 
 const lastBytes = Symbol.for('gw2api.lastBytes');
@@ -131,8 +174,7 @@ function itemsOf(messages: readonly unknown[]): Buffer {
 /** True if the same message objects are at this index, and nobody has modified them. */
 function stands({ messages, leaves }: KeptRun, list: readonly unknown[], at: number): boolean {
   if (messages.some((message, index) => message !== list[at + index])) return false;
-  const now = leavesOf(messages);
-  return now.length === leaves.length && now.every((leaf, index) => leaf === leaves[index]);
+  return areEqual(leavesOf(messages), leaves);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { array, assert, constantFrom, jsonValue, oneof, property, record, string } from 'fast-check';
+import { array, assert, boolean, constantFrom, jsonValue, oneof, property, record, string } from 'fast-check';
 import { parseInPieces, requestBytes, shareBytes } from '#src/plugin/raw/index.js';
 
 describe('a large body', () => {
@@ -26,11 +26,13 @@ describe('a large body', () => {
 
   it('means what its JSON says, however it is written', () => {
     assert(
-      property(array(messages, { minLength: 4, maxLength: 12 }), around, indents, (list, others, indent) => {
-        const text = JSON.stringify({ model: 'm', messages: list.map(long), ...others }, undefined, indent);
-        const body = parse(text);
-        expect(JSON.stringify(body)).to.equal(JSON.stringify(JSON.parse(text)));
-        expect(JSON.parse(written(body))).to.deep.equal(JSON.parse(text));
+      property(several, around, indents, boolean(), (list, others, indent, isFirst) => {
+        const { tools, ...rest } = others;
+        const body = { model: 'm', ...(isFirst && { tools }), messages: list.map(long), ...rest, tools };
+        const text = JSON.stringify(body, undefined, indent);
+        const parsed = parse(text);
+        expect(JSON.stringify(parsed)).to.equal(JSON.stringify(JSON.parse(text)));
+        expect(JSON.parse(written(parsed))).to.deep.equal(JSON.parse(text));
       }),
       { numRuns: 200 },
     );
@@ -40,6 +42,51 @@ describe('a large body', () => {
     const odd = `{"role":"user" , "content":"${fill}\\u00e9é\\/\\ud800","a":1.0,"b":-0,"c":1e400,"__proto__":{},"a":2}`;
     const text = bodyOf(odd, user, odd, user);
     expect(written(parse(text))).to.equal(text);
+  });
+
+  it('goes out with its tools and system blocks as they came, wherever they stand', () => {
+    const tools = '[ {"name":"\\u0061","n":1.0,"one":[{"of":[{}]}]} , {"a":{"tools":[{}]}}]';
+    const system = '[{"type":"text","text":"\\u00e9 \\"tools\\": [{}]"}]';
+    for (const text of [
+      `{"tools":${tools},"system" : ${system} , "model":"m","messages":[${user},${user},${user}]}`,
+      `{"messages":[${user},${user},${user}],"system":${system},"tools":${tools}}`,
+      `{"system":${system},"messages":[${user},${user},${user}],"tools":${tools},"stream":true}`,
+    ]) {
+      const body = parse(text) as Record<string, unknown>;
+      expect(JSON.stringify(body)).to.equal(JSON.stringify(JSON.parse(text)));
+      expect(written({ ...body, max_tokens: 1 }).replaceAll(' ', '')).to.equal(
+        `${text.slice(0, -1)},"max_tokens":1}`.replaceAll(' ', ''),
+      );
+    }
+  });
+
+  it('goes out with the tools and system blocks that stages have made', () => {
+    const text = bodyOf(user, user, user).replace('{', '{"tools":[{"name":"a"}],"system":[{"text":"b"}],');
+    const body = parse(text) as { tools: object[]; system: object[]; messages: object[] };
+    const [tools, system] = [
+      [...body.tools, { name: 'c' }],
+      [{ text: 'first' }, ...body.system],
+    ];
+    for (const changed of [
+      { ...body, tools, system },
+      { ...body, tools: undefined, system: 'text' },
+      { ...body, tools: body.system, system: body.tools },
+    ])
+      expect(written(changed)).to.equal(JSON.stringify(changed));
+    Object.assign(body.tools[0]!, { name: 'written into' });
+    expect(written({ ...body })).to.equal(JSON.stringify(body));
+  });
+
+  it('is parsed as a whole where a list is not a field of the body, or comes twice', () => {
+    for (const others of [
+      '"metadata":{"tools":[{"a":1}],"model":"m"}',
+      '"tools":[{"a":1}],"stream":false,"tools":[{"b":1}],"max_tokens":1',
+      '"system":[{"a":[{"b":1}],"model":"m"}],"stream":true',
+    ]) {
+      const text = `{"messages":[${user},${user},${user}],${others}}`;
+      expect(parse(text)).to.deep.equal(JSON.parse(text));
+      expect(JSON.parse(written(parse(text)))).to.deep.equal(JSON.parse(text));
+    }
   });
 
   it('goes out as what stages have made of it', () => {
@@ -156,7 +203,9 @@ const messages = oneof(
   record({ role: constantFrom('user', 'assistant'), content: array(jsonValue(), { maxLength: 3 }) }),
   record({ content: string(), role: constantFrom('user') }),
 );
-const around = record({ system: jsonValue(), tools: jsonValue() }, { requiredKeys: [] });
+const lists = oneof(jsonValue(), array(record({ type: string(), of: jsonValue() }), { maxLength: 3 }));
+const around = record({ system: lists, tools: lists, stream: constantFrom(true) }, { requiredKeys: [] });
+const several = array(messages, { minLength: 4, maxLength: 12 });
 const indents = constantFrom(undefined, undefined, 1);
 
 /** Some of them long enough to be cut between. */
