@@ -38,8 +38,8 @@ export default definePlugin({
 });
 
 /**
- * True for what a browser sends for a page of another origin. It asks no leave before a plain GET or POST, which
- * a route of a plugin may take; those of models take JSON alone, for which it does ask.
+ * True for a request that a browser sends for a page of another origin. A plain GET or POST, which a plugin's route may
+ * accept, has no preflight; model routes accept only JSON, which has one.
  */
 function isForeignPage(headers: IncomingHttpHeaders, host: string): boolean {
   const { origin, 'sec-fetch-site': site = 'none' } = headers;

@@ -53,7 +53,7 @@ export default definePlugin({
   },
 });
 
-/** A body under the model that its path names. */
+/** Body with the model that its path names. */
 function withModel(body: unknown, model: string): unknown {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, model } : body;
 }

@@ -50,7 +50,7 @@ export default definePlugin({
 
 interface Setting {
   readonly forced?: Ttl | undefined;
-  /** Takes the markers that are changed. */
+  /** Receives the changed markers. */
   readonly added?: Map<CacheControl, 'marker' | 'ttl'>;
 }
 

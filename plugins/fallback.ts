@@ -19,7 +19,7 @@ const reasons = ['rate_limited', 'overloaded', 'unreachable', 'timeout', 'failed
 
 type Reason = (typeof reasons)[number];
 
-/** Asks another model where all slots have failed the one that was asked for. */
+/** Asks another model if all slots have failed for the requested one. */
 export default definePlugin({
   name: 'fallback',
   api: 1,
@@ -90,7 +90,7 @@ export default definePlugin({
   },
 });
 
-/** By model: itself, and those to ask in its place. */
+/** Fallback chain of each model, itself first. */
 function chainsOf(
   to: Readonly<Record<string, readonly string[]>>,
   { models }: Host,
@@ -110,9 +110,9 @@ interface Asking {
   readonly call: ModelCall;
   readonly models: Host['models'];
   readonly response: StageContext<never, never>['response'];
-  /** Error of the model before; undefined for the first one. */
+  /** Error of the previous model; undefined for the first one. */
   readonly failure: { readonly error: unknown } | undefined;
-  /** True once the caller has left. */
+  /** True once the caller has disconnected. */
   readonly isOver: () => boolean;
 }
 
@@ -139,7 +139,7 @@ async function firstToAnswer(
   }
 }
 
-/** The request for another model, within the limit of that. */
+/** Request for another model, within that model's limit. */
 function forModel(request: MessagesRequest, model: string, { models, response }: Asking): MessagesRequest {
   if (model === request.model) return request;
   const { maxTokens } = models.profile(model);

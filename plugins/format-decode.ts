@@ -101,7 +101,7 @@ function mayPause(
 
 const continuePaused = continuePausedTurns(4);
 
-/** The call, continued where the model pauses its turn. */
+/** The call, continued if the model pauses its turn. */
 function continued(call: ModelCall): ModelCall {
   return (request, options) => continuePaused(request, (further) => call(further, options));
 }

@@ -142,7 +142,7 @@ async function verified(
   }
 }
 
-/** Longer than this, the claims might be more than a caller may have. */
+/** Max length of the token; a longer one may carry more claims than a caller may have. */
 const maxTokenLength = 10_000;
 
 /** Codes of jose for a set of keys that cannot be read. */
@@ -177,7 +177,7 @@ function callerOf(
   return { ...caller, ...(models && { models }), ...(limits && { limits }) };
 }
 
-/** The length of a subject by OpenID Connect; a longer name that is cut would be that of another caller. */
+/** Max length of a subject by OpenID Connect; a longer name cut short would be another caller's. */
 const maxNameLength = 255;
 
 function textOf(value: unknown): string {
@@ -190,7 +190,7 @@ function listOf(value: unknown): readonly string[] {
   return list.filter((each): each is string => typeof each === 'string' && each !== '');
 }
 
-/** Limit of a claim: a whole number, of a budget any amount. */
+/** Limit of a claim: a whole number; any amount for a budget. */
 function limitOf(
   value: unknown,
   { claim, isUsd }: { readonly claim: string; readonly isUsd: boolean },
@@ -205,5 +205,5 @@ function limitOf(
   );
 }
 
-/** A budget of more has no nano-USD that a number can count. */
+/** Max budget whose nano-USD fit a number. */
 const maxUsd = 1_000_000;

@@ -84,7 +84,7 @@ interface Route {
   readonly tests: readonly Test[];
 }
 
-/** First route whose tests all hold; undefined for none, and where the patterns take too long. */
+/** First route whose tests all match; undefined for none, or if the patterns take too long. */
 async function firstRoute(routes: readonly Route[], asked: Asked): Promise<Route | undefined> {
   try {
     for (const route of routes) if (await holds(route, asked)) return route;

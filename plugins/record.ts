@@ -175,7 +175,7 @@ const known = [
   'x-session-id',
 ];
 
-/** Names that may be those of secrets, whoever asks for them. */
+/** Names of possible secrets, even if an option names them. */
 const secretName = /auth|cookie|credential|key|passw|secret|token/i;
 
 /** Headers of a request that may be kept: the known ones, and those that the globs name; never one of a secret. */

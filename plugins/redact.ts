@@ -82,7 +82,7 @@ export class Values {
   readonly #values = new Map<string, string>();
   /** Messages without values. */
   readonly done = new WeakSet<object>();
-  /** True once placeholders have been given out, which are then left as they are. */
+  /** True once placeholders have been created; existing ones are then left unchanged. */
   isShared = false;
   readonly #counts = new Map<string, number>();
   #longest = 0;
@@ -92,7 +92,7 @@ export class Values {
     this.#onValue = onValue;
   }
 
-  /** Placeholder of a value, the same each time; one that is not put back if there are too many. */
+  /** Placeholder of a value, the same each time; beyond the limit one that is not restored. */
   hide({ name }: Pick<Match, 'name'>, value: string): string {
     if (this.isShared && this.#values.has(value)) return value;
     const known = this.#placeholders.get(value);
@@ -130,7 +130,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Placeholders that a request has of its own are values too, or they could not be told from ours. */
+/** Placeholders in the request itself count as values, to tell them from generated ones. */
 const placeholderPattern: Pattern = {
   name: 'text',
   find(text, from) {

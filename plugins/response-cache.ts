@@ -17,7 +17,7 @@ import {
 import { bodyWithInputs } from '@gw2api/gateway/plugin/raw';
 import { AnswerCache } from './shared/answer-cache.js';
 
-/** Answers a request that was asked before with the answer that it had, without a call. */
+/** Answers a repeated request with its cached answer, without a call. */
 export default definePlugin({
   name: 'response-cache',
   api: 1,

@@ -1,7 +1,7 @@
 import { definePlugin, Duration, durationMs, stickyKey, Type } from '@gw2api/gateway/plugin';
 import { callSignal } from '@gw2api/gateway/plugin/raw';
 
-/** Says how the calls of a request are given slots: the same one for all requests of a session (contract §3, §4.6). */
+/** Selects slots for the calls of a request: the same one for all requests of a session (contract §3, §4.6). */
 export default definePlugin({
   name: 'slot-pick',
   api: 1,

@@ -106,14 +106,14 @@ export default definePlugin({
   },
 });
 
-/** False for a name as long as the client has made it: a header of that size breaks the whole answer. */
+/** False for a name of the client's length: a header of that size breaks the whole answer. */
 function isShort(model: string): boolean {
   return model !== '' && model.length <= 200;
 }
 
 /**
- * Sets the headers that name the slot and the number of calls, as each call begins: so they are on an answer that some
- * other stage makes of a failure.
+ * Sets the headers that name the slot and the number of calls, as each call begins, so that an answer that another
+ * stage makes from a failure has them, too.
  */
 function callHeaders(ctx: Pick<CallContext, 'set' | 'remove'>) {
   let shown: readonly [slot?: string | undefined, attempts?: number] = [];

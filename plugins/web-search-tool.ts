@@ -8,7 +8,7 @@ import {
   type Tool,
 } from '@gw2api/gateway/plugin';
 
-/** Adds a web search tool, unless the caller has said otherwise (contract §1, §4.6). */
+/** Adds a web search tool, unless the caller has opted out (contract §1, §4.6). */
 export default definePlugin({
   name: 'web-search-tool',
   api: 1,
@@ -44,9 +44,9 @@ export default definePlugin({
 const toolName = 'web_search';
 
 /**
- * True if the tool may be added: the caller has no web search of its own, and the model can search (unknown ones
- * can). It stays where the caller wants no tool or one by name, since a prompt cache is lost where tools come and
- * go; only a choice of any tool leaves it out, which it could be taken for.
+ * True if the tool may be added: the caller has no web search of its own, and the model can search (unknown ones can).
+ * It stays for callers that want no tool or one by name, since adding and removing tools loses prompt caches; a choice
+ * of any tool leaves it out, as the model could pick it.
  */
 export function hasRoom({ tools, tool_choice }: MessagesRequest, model: CatalogModel | undefined): boolean {
   const choice: unknown = tool_choice?.type; // `required` is not in Messages, but callers send it

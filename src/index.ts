@@ -18,15 +18,15 @@ export interface CreateGatewayOptions {
   readonly masterKey?: string;
   /** Encryption key for credentials in the store; without one the store cannot hold any. */
   readonly secretKey?: string;
-  /** Encryption key before a rotation, which still opens what it has sealed. */
+  /** Encryption key before a rotation, which still opens its sealed data. */
   readonly oldSecretKey?: string;
   /** Password of the console; default: the master key. */
   readonly panelPassword?: string;
   /** Variables for `${NAME}` in the config, PORT, HOST and GW_STRICT; default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Live state shared with other gateways, over a connection of its own, closed with the gateway; default: as
-   * `live:` in the config says.
+   * Live state shared with other gateways, over a connection of its own, closed with the gateway; default: from `live:`
+   * in the config.
    */
   readonly live?: Live;
   /** Default: JSON lines on standard output at `logLevel`. */

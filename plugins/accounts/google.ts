@@ -70,7 +70,7 @@ export default defineAccount({
   },
 });
 
-/** Finds what the tokens are made with; throws if it is not there. */
+/** Finds the credentials that the tokens are made with; throws if they are missing. */
 async function start(settings: Options, host: AccountHost): Promise<void> {
   if (settings.applicationDefault) requireLibrary();
   else await serviceKey(settings, host);

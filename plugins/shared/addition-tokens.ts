@@ -58,7 +58,7 @@ interface Estimate {
 }
 
 /**
- * Token count of the additions per model and stage: what the upstream's own estimate has of them; else estimated
+ * Token count of the additions per model and stage: from the upstream's own estimate if it has one, else estimated
  * first, then measured.
  */
 export class AdditionTokens {
@@ -185,5 +185,5 @@ function isSameList(one: readonly object[], other: readonly object[]): boolean {
   return one.length === other.length && one.every((part, at) => part === other[at]);
 }
 
-/** Max cached counts: more pairs of a text and a model than a config has. */
+/** Max cached counts, more than the pairs of text and model of a config. */
 const maxEstimates = 100;

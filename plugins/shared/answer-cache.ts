@@ -33,7 +33,7 @@ export class AnswerCache {
     this.#answers = new LRUCache({ maxSize: options.maxBytes, sizeCalculation: ({ bytes }) => bytes });
   }
 
-  /** Bytes in use, and the most there may be. */
+  /** Bytes in use, and their limit. */
   get stats(): { readonly entries: number; readonly capacity: number } {
     return { entries: this.#answers.calculatedSize, capacity: this.#options.maxBytes };
   }

@@ -15,7 +15,7 @@ import {
 } from '@gw2api/gateway/plugin';
 import type { TakenBack } from './taken-back/taken-back.js';
 
-/** Error of a call by the caller's own path of what is at fault. */
+/** Error of a call, with the caller's own path of the part at fault. */
 export type CallersError = (error: GatewayError, request: MessagesRequest) => GatewayError;
 
 type CountState = Pick<GatewayState, 'request' | 'trace'> & Partial<Pick<GatewayState, 'estimatesCount'>>;
@@ -44,7 +44,7 @@ export async function countTokens(
   }
 }
 
-/** Count, made again without what the upstream has refused. */
+/** Count, repeated without the parts that the upstream has refused. */
 async function counted(
   slot: Slot,
   trace: GatewayState['trace'],

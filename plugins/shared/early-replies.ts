@@ -11,11 +11,11 @@ import {
 type Text = ReturnType<ReplyEncoder['stream']>;
 type EarlyState = Pick<GatewayState, 'reply' | 'trace'>;
 
-/** Streamed replies that begin before their upstream's content, so that no proxy gives up on the silence. */
+/** Streamed replies that begin before their upstream's content, so that no proxy times out. */
 export class EarlyReplies {
   readonly #afterMs: number;
   readonly #clock: Host['clock'];
-  /** Calls that go on behind an early reply, by the trace of their request. */
+  /** Calls that continue behind an early reply, by the trace of their request. */
   readonly #calls = new WeakMap<object, Promise<ModelReply>>();
 
   constructor(afterMs: number, clock: Host['clock']) {
@@ -38,7 +38,7 @@ export class EarlyReplies {
     return called && EventStream.from(textOf(called, reply, encoder));
   }
 
-  /** Throws the failure of a call that fails in time. */
+  /** Throws the failure of a call that fails within the limit. */
   #isInTime(called: Promise<ModelReply>): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.setTimer(() => resolve(false), this.#afterMs);

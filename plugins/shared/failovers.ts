@@ -3,7 +3,7 @@ import type { GatewayError, Host, Slot } from '@gw2api/gateway/plugin';
 /** Counts a call that is made again after a failure. */
 export type CountFailover = (error: GatewayError, from: Slot, to: Slot) => void;
 
-/** Counter of the calls that were made again, by the reason and by where they went. */
+/** Counter of retried calls, by reason and destination. */
 export function failoverCounter(metrics: Host['metrics']): CountFailover {
   const counter = metrics.counter(
     'gw2api_failovers_total',
@@ -14,7 +14,7 @@ export function failoverCounter(metrics: Host['metrics']): CountFailover {
     counter.add({ reason: reasonOf(error), to: from.id === to.id ? 'same_slot' : 'other_slot' });
 }
 
-/** Reason of a failure, one of a fixed set: codes are what upstreams make of them. */
+/** Reason of a failure, from a fixed set, since codes depend on the upstream. */
 function reasonOf({ failure }: GatewayError): string {
   if (!failure) return 'other';
   if (failure.kind !== 'status') return failure.kind;

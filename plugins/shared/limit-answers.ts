@@ -33,7 +33,7 @@ export function tooManyAtOnce(holder: Gauge['holder'], max: number): GatewayErro
   });
 }
 
-/** Error for one request with more answers than the requests that may be under way; no retry cures it. */
+/** Error for one request with more answers than the concurrency limit; retries do not help. */
 export function tooManyAnswers(holder: Gauge['holder'], max: number, answers: number): GatewayError {
   const limit = `${nameOf(holder)} has a limit of ${amountOf(max, 'maxConcurrent')}`;
   return new GatewayError('rate_limited', `${limit}, and this request asks for ${answers} answers.`, {
@@ -41,7 +41,7 @@ export function tooManyAnswers(holder: Gauge['holder'], max: number, answers: nu
   });
 }
 
-/** Limit that is reached and resets last, since a retry before that would fail. */
+/** Reached limit that resets last, since a retry before that would fail. */
 export function lastToReset(gauges: readonly Gauge[]): Gauge | undefined {
   return gauges.filter(({ isFull }) => isFull).toSorted(latestFirst)[0];
 }
@@ -79,7 +79,7 @@ function nameOf({ kind, name }: Gauge['holder']): string {
   return `The ${kind} ${JSON.stringify(name)}`;
 }
 
-/** Cents, and smaller amounts with the digits that tell them apart. */
+/** Cents, and smaller amounts with as many digits as needed. */
 function inUsd(amount: number): string {
   return amount >= 1 ? amount.toFixed(2) : String(Number(amount.toFixed(6)));
 }

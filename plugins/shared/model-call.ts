@@ -24,7 +24,7 @@ import type { RefusedParts, TakenBack } from './taken-back/taken-back.js';
 type CallState = Pick<GatewayState, 'delivery' | 'picker' | 'request' | 'signal' | 'onSettled' | 'trace'>;
 
 export interface Calling extends Pick<Host, 'clock'> {
-  /** Max calls for one answer, not counting those that take something back. */
+  /** Max calls for one answer, not counting retries without a refused part. */
   readonly attempts: number;
   readonly firstContentMs: number;
   readonly waitIfWithinMs: number;
@@ -65,13 +65,13 @@ interface Attempt {
   readonly call: SlotCall;
 }
 
-/** One answer, and the calls that are made for it: in one slot after another, and without what was refused. */
+/** One answer, and the calls that are made for it: in one slot after another, and without refused parts. */
 class Answer {
   readonly #state: CallState;
   readonly #calling: Calling;
   readonly #asked: Asked;
   readonly #takenBack: TakenBack;
-  /** Calls so far, and those of them that a failover has cost. */
+  /** Calls so far, and those caused by a failover. */
   #made = 0;
   #attempts = 1;
   #hasContent = false;
@@ -140,7 +140,7 @@ class Answer {
     }
   }
 
-  /** Call without what was refused, else one in another slot; undefined if neither can help. */
+  /** Call without the refused parts, else one in another slot; undefined if neither can help. */
   async #next({ lease, call }: Attempt, error: GatewayError): Promise<Attempt | undefined> {
     const { attempts, waitIfWithinMs, countFailover } = this.#calling;
     const hasBudget = this.#asked.budgets.every(({ left }) => left > 0);
@@ -159,7 +159,7 @@ type Asking =
   | { readonly reply: ModelReply; readonly error?: undefined }
   | { readonly error: GatewayError; readonly reply?: undefined };
 
-/** Call that hands on the trace of its request, if it is part of one. */
+/** Call with the trace of its request, if it is part of one. */
 function traced(call: SlotCall, { headers }: CallTimer): SlotCall {
   return headers ? withFields(call, { headers: { ...call.headers, ...headers } }) : call;
 }

@@ -9,13 +9,13 @@ export interface Match {
 
 export interface Pattern {
   readonly name: string;
-  /** First match at or after `from`. Takes time linear in the text, or what is left of the time of `turn`. */
+  /** First match at or after `from`. Takes time linear in the text, or the remaining time of `turn`. */
   find(text: string, from: number, turn?: SearchTurn): Match | undefined;
 }
 
 /**
- * Known patterns. Their expressions repeat nothing without a bound and begin at no place within a longer run,
- * which keeps the search linear.
+ * Known patterns. Their expressions have no unbounded repetition and cannot start within a longer run, which keeps the
+ * search linear.
  */
 export const namedPatterns = {
   email: pattern('email', /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z\d-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])/gi),

@@ -35,7 +35,7 @@ export function compilePatterns(choices: readonly PatternChoice[]): readonly Pat
   });
 }
 
-/** Compiles a pattern of an operator's; throws an error that names the option at `place`. */
+/** Compiles an operator's pattern; throws an error that names the option at `place`. */
 export function compilePattern(pattern: string, place: string): RE2JS {
   try {
     return RE2JS.compile(pattern);

@@ -62,7 +62,7 @@ export class Recordings {
     this.#options = options;
   }
 
-  /** Creates the folder, or closes it to others. Nothing is written before. */
+  /** Creates the folder, or restricts its permissions. Nothing is written before. */
   async open(): Promise<void> {
     const { folder } = this.#options;
     await makeFolder(folder, 0o700);
@@ -192,9 +192,9 @@ export async function resealRecording(
 /** Name under which recordings are sealed. */
 const sealName = 'a recording';
 const extension = '.gwrec';
-/** Max recordings on their way to the disk. */
+/** Max recordings that wait for the disk. */
 const maxPending = 32;
-/** Max characters of bodies and answers among them, beside one recording of any size. */
+/** Max characters of their bodies and answers, beside one recording of any size. */
 const maxPendingChars = 32 * 1024 * 1024;
 const pruneEveryMs = 3_600_000;
 /** Part of the size that is kept free, so that the folder is listed only after so much has been written. */

@@ -9,7 +9,7 @@ interface ObjectSet {
 export interface TextScope {
   /** Also the system prompt. */
   readonly system: boolean;
-  /** Messages that need no change any more, to which those that have been changed are added. */
+  /** Messages that need no further change, to which changed ones are added. */
   readonly done?: ObjectSet;
 }
 
@@ -68,7 +68,9 @@ function mapText(value: unknown, map: TextFunction): unknown {
   return isObject(value) && isObject(mapped) ? withMappedExtras(mapped, value, map) : mapped;
 }
 
-/** Maps thinking that a caller has sent as plain text, with its own form of that; what is signed stays. */
+/**
+ * Maps thinking that a caller has sent as plain text, with its own form of that; leaves signed thinking unchanged.
+ */
 function mapThinking(block: Fields, map: TextFunction): unknown {
   const envelope = reasoningEnvelope.open(block['signature']);
   if (envelope?.vendor !== '') return block;

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '@gw2api/gateway/plugin';
 
-/** Time that the searches of one request have left together, in milliseconds of work. */
+/** Time left for the searches of one request together, in milliseconds of work. */
 export class SearchTime {
   readonly #now: () => number;
   #leftMs = maxMs;
 
-  /** `now`: milliseconds that never go back. */
+  /** `now`: monotonic milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -74,7 +74,7 @@ export class SearchTurn {
     this.#beganMs = nowMs;
   }
 
-  /** Throws `invalid_request` if the time of the request is over; `name`: the pattern that is searched for. */
+  /** Throws `invalid_request` if the time of the request is over; `name`: the name of the pattern. */
   check(name: string): void {
     if (this.#now() - this.#beganMs <= this.#budget.left()) return;
     this.#budget.spend(Infinity);

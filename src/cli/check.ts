@@ -20,8 +20,8 @@ interface CheckResult {
 }
 
 /**
- * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`, with
- * `isTested` that of its tests. Throws ConfigError, also for tests in it that cannot be read.
+ * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`, with `isTested`
+ * that of its tests. Throws ConfigError, also for unreadable tests.
  */
 export async function check(
   file: string,

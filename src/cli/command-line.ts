@@ -9,7 +9,7 @@ import { configFile } from './config-file.js';
 
 /**
  * Runs the command line. Returns an exit code, or undefined while the gateway serves until a signal ends it; `exit`
- * ends a process that was refused.
+ * ends a process whose start was refused.
  */
 export async function main(
   args: readonly string[],
@@ -77,8 +77,8 @@ function run(verb: Verb, values: Values, words: readonly string[]): Promise<Verb
 }
 
 /**
- * Has V8 wait longer before it optimizes a function: in a run of a second or two that costs more than it saves. Hot
- * loops are optimized still. The V8 of Node 20 alone has the flag; others would complain about it.
+ * Makes V8 optimize functions later, since optimization costs more than it saves in a run of a second or two; hot loops
+ * are still optimized. Only the V8 of Node 20 has the flag; others would complain about it.
  */
 function expectShortRun(): void {
   if (process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=1000000');

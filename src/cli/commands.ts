@@ -10,7 +10,7 @@ interface ConfigFile {
   readonly config?: string;
 }
 
-/** Commands that are about the process; the others are their features'. */
+/** Commands about the process; the others belong to their features. */
 const own: Verbs = {
   init: verb<InitArguments>({
     usage: `  gw2api init                    write a config for a provider, its tests and .env; asks at a terminal

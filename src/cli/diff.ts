@@ -15,8 +15,8 @@ interface DiffResult {
 }
 
 /**
- * Compares two config files in their effect, for people or as JSON. Sets no plugin up and connects to nothing.
- * Throws a UsageError (exit code 2) with the problems of a bad config.
+ * Compares the effects of two config files, for people or as JSON. Sets no plugin up and connects to nothing. Throws a
+ * UsageError (exit code 2) with the problems of an invalid config.
  */
 export async function diff(
   [before, after]: readonly [string, string],

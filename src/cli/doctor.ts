@@ -11,14 +11,14 @@ import { clock, descriptors, memory, nodeVersion } from './doctor/machine.js';
 import { live, port, store, type Clocks } from './doctor/services.js';
 
 export interface DoctorOptions {
-  /** Also resolves the slots and asks them, as `check --online` does, and calls each once. */
+  /** Also resolves the slots and queries them, as `check --online` does, and calls each once. */
   readonly isOnline: boolean;
   /** Without the calls of `isOnline`. */
   readonly skipsCalls?: boolean;
   readonly isJson: boolean;
 }
 
-/** Looks for what would keep a gateway from serving, changes nothing, and ends in bounded time. */
+/** Checks for problems that would keep a gateway from serving, without changes and in bounded time. */
 export async function doctor(
   file: string,
   env: Environment,
@@ -115,7 +115,7 @@ async function online(file: string, env: Environment): Promise<Finding> {
   return finding('online', lines, { warning: exitCode === 0 ? undefined : lines });
 }
 
-/** Result of a call of each slot; without an answer from any the gateway could not serve. */
+/** Result of a call of each slot; without any answer the gateway could not serve. */
 async function callEach({ config, env }: Patient): Promise<Finding> {
   const { firstCalls } = await import('./first-call.js');
   const calls = await firstCalls(config, { secretKey: env['GW_SECRET_KEY'] });

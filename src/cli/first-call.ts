@@ -15,7 +15,7 @@ import { messageWithout, secretsOf } from './probes.js';
 /** Result of the first call of a slot. */
 export interface FirstCall {
   readonly slot: string;
-  /** Model that was asked for; undefined: none is known. */
+  /** Requested model; undefined if none is known. */
   readonly model?: string;
   readonly state: 'answered' | 'failed' | 'skipped';
   /** The result in words, without secrets. */
@@ -25,7 +25,7 @@ export interface FirstCall {
 interface FirstCallOptions {
   /** Ids of the slots to call; default: all. */
   readonly slots?: readonly string[];
-  /** Models to ask for if a slot has them, the first of them first. */
+  /** Models to prefer if a slot has them, in order. */
   readonly preferred?: readonly string[];
   readonly secretKey?: string | undefined;
 }
@@ -111,7 +111,7 @@ function modelFor(
   return [...models, ...Object.keys(upstreamModels ?? {})].find((name) => !name.includes('*'));
 }
 
-/** Names of models that answer no conversation. */
+/** Names of models that do not hold conversations. */
 const otherKinds =
   /embed|whisper|tts|audio|speech|voice|image|dall-e|video|sora|veo|moderation|guard|rerank|realtime|transcri|ocr|babbage|davinci/i;
 
@@ -142,7 +142,7 @@ async function called(
 }
 
 const maxTokens = 16;
-/** Status of a call whose caller has left. */
+/** Status of a call whose caller has disconnected. */
 const leftStatus = 499;
 
 /** Message of an error body. */

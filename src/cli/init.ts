@@ -16,15 +16,15 @@ import { report } from './init/report.js';
 
 export type { InitArguments, Terminal } from './init/choice.js';
 
-/** Texts to write: files by their paths in the folder, and the tests by the model that they ask for. */
+/** Texts to write: files by their paths in the folder, and the tests by their model. */
 interface Plan {
   readonly files: Readonly<Record<string, string>>;
   readonly tests: (model: string) => string;
 }
 
 /**
- * Writes a config, its tests and `.env`, or adds a slot to them; calls the slot once, for at most 16 tokens, where its key
- * is known; and says what to do next. Throws a UsageError, and then writes nothing.
+ * Writes a config, its tests and `.env`, or adds a slot to them; calls the slot once, for at most 16 tokens, if its key
+ * is known; then prints the next steps. Throws a UsageError, and then writes nothing.
  */
 export async function init(
   given: InitArguments,
@@ -93,7 +93,7 @@ function newSecrets(): Variables {
   };
 }
 
-/** Call of the slot that was written, where nothing is missing for it. Never throws: the files are written. */
+/** Call of the slot that was written, if its values are complete. Never throws: the files are written. */
 async function firstCallOf(
   { provider, slot, folder, keys }: Choice,
   env: Environment,

@@ -22,7 +22,9 @@ export interface NewOptions {
 
 const templates: Readonly<Record<KindName, Template>> = { stage, format, upstream, account };
 
-/** Writes a plugin and its test into a folder; says what to do next. Throws a UsageError, and then writes nothing. */
+/**
+ * Writes a plugin and its test into a folder, and prints the next steps. Throws a UsageError, and then writes nothing.
+ */
 export async function newPlugin(
   [kind = '', name = '']: readonly string[],
   cwd: string,
@@ -66,7 +68,7 @@ async function checkName(kind: KindName, name: string): Promise<void> {
 
 type Files = Readonly<Record<string, string>>;
 
-/** Modules whatever a `package.json` above them says. */
+/** File extensions of modules, regardless of any `package.json` above them. */
 function plainFiles(name: string, { plugin, test }: Template, { isTypeScript }: NewOptions): Files {
   const ending = isTypeScript ? 'mts' : 'mjs';
   const filling = { name, module: `./${name}.mjs`, isTypeScript };

@@ -14,8 +14,8 @@ export interface PluginsReport {
 }
 
 /**
- * Lists the installed packages that bring plugins, and the plugins that a config loads, whatever else is wrong
- * with it. Throws a ConfigError if the config cannot be read.
+ * Lists the installed packages that bring plugins, and the plugins that a config loads, even if it has other problems.
+ * Throws a ConfigError if the config cannot be read.
  */
 export async function plugins(file: string, env: Environment, isJson: boolean): Promise<PluginsReport> {
   const config = readConfig(await readConfigFile(file, env, otherFile));
@@ -44,7 +44,7 @@ export async function plugins(file: string, env: Environment, isJson: boolean): 
   return { text, exitCode };
 }
 
-/** A path from the working directory, where that is shorter. */
+/** A path relative to the working directory, if that is shorter. */
 function place(name: string): string {
   const relative = path.relative(process.cwd(), name);
   return relative.length < name.length ? relative : name;

@@ -38,7 +38,7 @@ export function slotProbes(config: SlotConfig, pool: SlotPool, signal: AbortSign
   ];
 }
 
-/** Texts of a slot that no message may have: all options, its headers, and the user of its proxy. */
+/** Texts of a slot that no message may contain: all options, its headers, and the user of its proxy. */
 export function secretsOf({ account, with: options, proxy = '', headers }: SlotConfig): readonly string[] {
   const { username = '', password = '' } = proxy ? new URL(proxy) : {};
   return stringsIn([account, options, headers, username, password]);

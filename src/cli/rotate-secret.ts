@@ -15,13 +15,14 @@ import { createLogger } from '../gateway/telemetry/logs.js';
 
 interface RotationResult {
   readonly text: string;
-  /** 1 if something could not be re-encrypted. */
+  /** 1 if an item could not be re-encrypted. */
   readonly exitCode: 0 | 1;
 }
 
 /**
- * Encrypts with GW_SECRET_KEY what GW_SECRET_KEY_OLD has encrypted: slots and tokens in the store, and the recordings of
- * this machine. Gateways that have both keys serve meanwhile; a run that was cut off is completed by the next one.
+ * Re-encrypts with GW_SECRET_KEY the data encrypted with GW_SECRET_KEY_OLD: slots and tokens in the store, and the
+ * recordings of this machine. Gateways that have both keys continue to serve; an interrupted run is completed by the
+ * next one.
  */
 export async function rotateSecret(file: string, env: Environment): Promise<RotationResult> {
   const cipher = cipherOf(env);
@@ -60,7 +61,7 @@ async function resealStore(
   }
 }
 
-/** Values that plugins have sealed themselves, under names that they alone know. */
+/** Values that plugins have sealed themselves, under names known only to them. */
 async function plugins(store: MaintainedStore, cipher: CredentialCipher): Promise<readonly ResealedPart[]> {
   const { old = '' } = await cipher.keyIds();
   const spaces = await store.pluginValues(old);

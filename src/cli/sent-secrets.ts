@@ -4,7 +4,7 @@ import { refusedConfigCode, UsageError } from '../gateway/start-failure.js';
 /** Variables whose values callers and operators send. */
 const names = ['GW2API_API_KEY', 'GW_PANEL_PASSWORD'] as const;
 
-/** Takes the line ends around these secrets away, which files and `echo` add. */
+/** Trims line ends around these secrets, which files and `echo` add. */
 export function trimSecrets(env: Record<string, string | undefined>): void {
   for (const name of names) {
     const value = env[name];
@@ -12,7 +12,7 @@ export function trimSecrets(env: Record<string, string | undefined>): void {
   }
 }
 
-/** Sentences about secrets that nobody could send; they do not show the secret. */
+/** Messages about secrets that cannot be sent, without showing them. */
 export function unsendableSecrets(env: Environment): readonly string[] {
   return names.flatMap((name) => {
     const value = env[name] ?? '';

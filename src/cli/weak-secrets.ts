@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.js';
 
-/** Warnings about keys of the environment that can be guessed. They are accepted anyway. */
+/** Warnings about guessable keys of the environment, which are still accepted. */
 export function weakSecrets(env: Environment): readonly string[] {
   const {
     GW2API_API_KEY: masterKey = '',
@@ -21,7 +21,7 @@ const weakMasterKey = `GW2API_API_KEY is shorter than ${minMasterKey} characters
 const minPassword = 12;
 const weakPassword = `GW_PANEL_PASSWORD is shorter than ${minPassword} characters and can be guessed; set a longer one.`;
 
-/** Fault of the key that encrypts: a copy of the store can be tried with guesses as long as one likes. */
+/** Fault of the encryption key: guesses can be tried on a copy of the store without limit. */
 function faultOf(secretKey: string): string | undefined {
   if (secretKey !== secretKey.trim())
     return 'begins or ends with white space, which is part of the key: it is easily lost, and the credentials with it.';

@@ -11,7 +11,7 @@ import { isPrice, type RawSlot } from './slot-schema.js';
 import type { Environment, Placeholders } from './environment.js';
 import type { Price } from '../plugin/core.js';
 
-/** The catalog that is shipped with the package, for a config that names none. */
+/** The catalog shipped with the package, for a config that names none. */
 const defaultCatalog = packageFile('config/models.yaml');
 
 export interface Catalog {

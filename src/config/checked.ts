@@ -24,8 +24,8 @@ export function checkSource(source: Source, schema: object): Checked {
 type Check = (value: unknown) => readonly SchemaError[];
 
 /**
- * Compiled checks by their schemas. Compiling that of the config takes 100 ms, which a reload would cost all requests; a
- * process that reads no config for long gets its memory back.
+ * Compiled checks by their schemas, kept because compiling that of the config blocks all requests of a reload. A
+ * process without recent reads releases the memory.
  */
 const checks = new WeakMap<object, WeakRef<Check>>();
 
@@ -51,7 +51,9 @@ export function checkSourceBy(check: Check, source: Source): Checked {
   return { value, errors, isValid: validity(all) };
 }
 
-/** Function that tells whether a place has no error at, within or around it, in time that depends on its depth alone. */
+/**
+ * Function that reports whether a place has no error at, within or around it, in time that depends on its depth alone.
+ */
 function validity(errors: readonly SchemaError[]): Checked['isValid'] {
   const broken = new Set<string>();
   const around = new Set<string>();
@@ -83,7 +85,7 @@ export function explain({ path, message, types = [] }: SchemaError, root: unknow
   return message;
 }
 
-/** Form of a value whose own form is another one; undefined if none is known. */
+/** Expected form of a value with another one; undefined if none is known. */
 function formOf(path: Path, found: unknown): string | undefined {
   if (isStagePath(path) && typeof found === 'string') return `\`- use: ${found}\``;
   if (path.length === 1 && path[0] === 'slots' && isRecord(found))

@@ -36,7 +36,7 @@ export interface When extends Conditions {
 export interface StageGroup {
   /** `pipeline[3]`. */
   readonly path: string;
-  /** Some alternative takes each request; false if the last one has a problem that is reported already. */
+  /** An alternative accepts each request; false if the last one has a problem that is reported already. */
   readonly isComplete: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface StageConfig {
   readonly when: When | undefined;
   /** Time limit for the stage's own time, until it calls `next`; undefined: none. */
   readonly timeoutMs?: number;
-  /** Requests go on without the stage where it fails before `next`. */
+  /** Requests continue without the stage if it fails before `next`. */
   readonly skipsErrors?: boolean;
   /**
    * Problems of this entry are already reported; of a broken entry only `use`, `name`, `when` and its position
@@ -168,7 +168,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Failure of something that the config names, such as its store: another start may succeed with the same config. */
+/** Failure of a resource that the config names, such as its store: another start may succeed with the same config. */
 export class StartError extends ConfigError {}
 
 function byPlace({ at: a }: ConfigProblem, { at: b }: ConfigProblem): number {

@@ -47,8 +47,8 @@ export interface Source {
 }
 
 /**
- * Reads YAML 1.2 with anchors and merge keys; substitutes environment variables and files, whose paths start
- * at `baseDir`. Never throws: what is wrong is in `errors`.
+ * Reads YAML 1.2 with anchors and merge keys; substitutes environment variables and files, whose paths start at
+ * `baseDir`. Never throws: problems are in `errors`.
  */
 export function readSource(
   text: string,
@@ -249,8 +249,8 @@ class Reader {
 }
 
 /**
- * Copy of a text, which V8 would keep as a part of its file: with two bytes a character if one character of the file
- * needs them, and each log line and row with the id of a slot would have two bytes a character as well.
+ * Copy of a text, without which V8 keeps the whole file and its encoding: with two bytes per character if any character
+ * of the file needs them, also in log lines and rows with the id of a slot.
  */
 function copied(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string; // one byte where that is enough

@@ -3,8 +3,8 @@ import { isRecord } from '../kit/schema/record.js';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A schema of ours for editors, which know no units, secrets or local options: durations and sizes are patterns, and each
- * value may be a variable.
+ * A schema of ours for editors, which do not support units, secrets or local options: durations and sizes are patterns,
+ * and each value may be a variable.
  */
 export function editorSchema(schema: Schema): Schema {
   const {
@@ -59,7 +59,7 @@ export const unitSchemas: Readonly<Record<string, Schema>> = {
 /** A text with a variable, which is replaced before the value is checked. */
 const variable = { type: 'string', pattern: String.raw`\$\{` };
 
-/** True for a schema that a text with a variable conforms to, or that holds further schemas which take one. */
+/** True for a schema that a text with a variable conforms to, or that contains such schemas. */
 function takesVariable({ type, enum: values, const: value, pattern }: Schema): boolean {
   if (values !== undefined || value !== undefined || pattern !== undefined) return false;
   const types = [type].flat();

@@ -35,7 +35,7 @@ export type Fill = (text: string) => Filled;
 /** Reads the text of a file. Throws an Error whose message describes the error. */
 export type ReadSecret = (file: string) => string;
 
-/** Stand-ins for what the environment lacks, for a config that is tested and does not serve. */
+/** Placeholders for missing variables and files, for a config that is tested and does not serve. */
 export interface Placeholders {
   /** Value of a variable that is unset and has no default. */
   variable(name: string): string;
@@ -120,7 +120,7 @@ export async function loadDotEnv(directory: string, env: Record<string, string |
   for (const [name, value] of Object.entries(variablesOf(text))) env[name] ||= value;
 }
 
-/** Variables in the text of a `.env`, whose byte order mark, which editors of Windows write, is none of a name. */
+/** Variables in the text of a `.env`; ignores a byte order mark, which editors of Windows write. */
 export function variablesOf(text: string): NodeJS.Dict<string> {
   return parseEnv(text.replace(/^\ufeff/, ''));
 }

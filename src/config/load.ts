@@ -116,7 +116,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   return { config, ...plugins, problems: [] };
 }
 
-/** TLS of each slot that says something of it. */
+/** TLS of each slot with TLS settings. */
 function slotTls(
   { slots }: RawConfig,
   isValid: Checked['isValid'],

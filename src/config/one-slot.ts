@@ -9,7 +9,7 @@ import { writePath, type Path, type Source } from './document.js';
 import { SlotSchema, type RawSlot } from './slot-schema.js';
 import { slotErrors, validSlotPlugins, toSlot } from './slots.js';
 
-/** Result of reading a slot that is in no file; problems are one sentence each, the field first. */
+/** Result of reading a slot that is not in a file; problems are one sentence each, the field first. */
 export interface SlotReading {
   /** Undefined if there is a problem. */
   readonly slot: SlotConfig | undefined;

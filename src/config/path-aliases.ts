@@ -1,4 +1,4 @@
-/** All aliases that are known, in the order of the documentation; `listen.aliases: true` means these. */
+/** All known aliases, in the order of the documentation; the meaning of `listen.aliases: true`. */
 export const knownAliases = [
   '/anthropic',
   '/api/anthropic',

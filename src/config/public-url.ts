@@ -1,4 +1,4 @@
-/** Path that the gateway is below for browsers, as `panel.publicUrl` has it: `/llm`; empty at the root of its host. */
+/** Base path of the gateway for browsers, from `panel.publicUrl`: `/llm`; empty at the root of its host. */
 export function basePathOf(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
 }

@@ -52,7 +52,7 @@ interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly names: readonly string[];
   /** The names are the keys of a map. */
   readonly isMap?: boolean;
-  /** Aliases and upstream names are names too. */
+  /** Aliases and upstream names count as names, too. */
   readonly anyName?: boolean;
 }
 

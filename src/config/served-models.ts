@@ -2,7 +2,7 @@ import type { SchemaError } from '../plugin/upstream/index.js';
 import type { SlotConfig } from './config.js';
 import type { RawSlot } from './slot-schema.js';
 
-/** Models that a slot serves, and the upstream's names of those that have one of their own. */
+/** Models that a slot serves, with the upstream's own names. */
 export function servedModels({
   models,
   filter,
@@ -20,7 +20,7 @@ export function servedModels({
   };
 }
 
-/** Errors of models that a map says false of; a model that is not served is left out. */
+/** Errors of models that a map sets to false; a model that is not served is left out. */
 export function servedModelErrors(models: RawSlot['models']): readonly SchemaError[] {
   const message =
     'must be the name of the model at the upstream, or true; omit models that the slot does not serve';
@@ -41,7 +41,7 @@ function isDiscovery(models: RawSlot['models']): boolean {
   return !isMap(models) && [models].flat().join() === discover;
 }
 
-/** Value of `models` for what the upstream lists. */
+/** Value of `models` for the upstream's list. */
 const discover = 'discover';
 
 function isMap(models: RawSlot['models']): models is Readonly<Record<string, string | true>> {

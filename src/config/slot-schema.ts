@@ -157,7 +157,7 @@ function byModel(price: OwnPrice): Prices {
   return isPrice(price) ? { '*': price } : price;
 }
 
-/** Prices as they stand in the file. */
+/** Prices as written in the file. */
 function asWritten({ '*': price, ...others }: Prices): OwnPrice {
   return price && Object.keys(others).length === 0 ? price : { ...(price && { '*': price }), ...others };
 }

@@ -70,10 +70,7 @@ export function slotErrors(
     .map(({ path, message }) => ({ path: ['slots', index, ...path], message }));
 }
 
-/**
- * Errors for credentials such as `$NAME` in the config as `written`: a variable was meant, and the braces are
- * missing.
- */
+/** Errors for credentials such as `$NAME` in the config as `written`, a variable without its braces. */
 export function variableErrors(written: unknown): readonly SchemaError[] {
   const { slots } = Object(written) as { slots?: unknown }; // any object has properties, perhaps undefined
   return [slots].flat().flatMap((slot: unknown, index) => {
@@ -120,7 +117,7 @@ const rules: readonly Rule[] = [
   { of: ['cooldown'], errors: cooldownErrors },
 ];
 
-/** Rules for cooldowns: none is without a length, and none begins longer than it may get. */
+/** Rules for cooldowns: each has a length, and none starts above its max. */
 function cooldownErrors({ cooldown }: RawSlot): readonly SchemaError[] {
   const ofBackoffs = backoffs.flatMap((cause) => {
     const { first, max } = cooldown[cause];

@@ -160,7 +160,7 @@ function lowerCased(header: NonNullable<RawConditions['header']>): NonNullable<C
   );
 }
 
-/** Headers that no condition can be about: those that HTTP cannot hold, and those whose value is a secret. */
+/** Headers that conditions cannot use: those invalid in HTTP, and those with secret values. */
 function headerErrors({ when }: Partial<RawStage>, path: Path): readonly SchemaError[] {
   const places = [
     { header: when?.header, within: ['when', 'header'] },
@@ -189,7 +189,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'x-goog-api-key',
 ]);
 
-/** Names that are those of another enabled entry too; an entry without one has the name of its plugin. */
+/** Names used by several enabled entries; an entry without one has the name of its plugin. */
 function duplicateNames(places: readonly Place[], source: Source): readonly SchemaError[] {
   const on = places.filter(({ entry }) => entry.enabled !== false);
   return on.flatMap(({ entry: { name }, path }, at) => {
@@ -204,7 +204,7 @@ function duplicateNames(places: readonly Place[], source: Source): readonly Sche
   });
 }
 
-/** Errors of an alternative: the last one takes all requests that the others leave, and only that one does. */
+/** Errors of an alternative: the last one takes all remaining requests, and only that one does. */
 function alternativeErrors({ entry, path, group }: Place, places: readonly Place[]): readonly SchemaError[] {
   if (!group) return [];
   const isLast = places.findLast((place) => place.group === group)?.path === path;

@@ -4,14 +4,14 @@ import { readTlsFiles, type TlsFiles, type TlsSettings } from '../plugin/index.j
 import { tlsParts } from '../plugin/core.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 
-/** TLS of a config: what it says, and what is in the files that it names. */
+/** TLS of a config: its settings, and the contents of its files. */
 export interface TlsConfig {
   readonly settings: TlsSettings;
-  /** Names of the files with the beginning of their digest, for people who compare two configs. */
+  /** Names of the files with the beginning of their digest, for comparing two configs. */
   readonly shown: Readonly<Record<string, string>>;
 }
 
-/** Reading of `tls:`; without settings where there are errors. */
+/** Reading of `tls:`; without settings if there are errors. */
 export interface TlsReading {
   readonly tls: TlsConfig | undefined;
   readonly errors: readonly SchemaError[];

@@ -1,6 +1,6 @@
 import { Lexer, isAlias, isNode, visit, type Alias, type Document, type Node } from 'yaml';
 
-/** Reason why a YAML text is not parsed, with the place where it goes too far. */
+/** Reason why a YAML text is not parsed, with the place that exceeds the limit. */
 export interface YamlExcess {
   readonly offset: number;
   readonly message: string;
@@ -8,10 +8,12 @@ export interface YamlExcess {
 
 /** Max nesting depth; real configs have some tens of levels. Each one is a recursion of the parser. */
 const maxLevels = 200;
-/** Max tokens, of which a slot has some tens. */
+/** Max tokens; a slot has some tens. */
 const maxTokens = 500_000;
 
-/** Tells whether a YAML text is nested too deeply, or has too many values, before it is parsed. Takes linear time. */
+/**
+ * Reports whether a YAML text is nested too deeply, or has too many values, before it is parsed. Takes linear time.
+ */
 export function yamlExcess(text: string): YamlExcess | undefined {
   return mayExceed(text) ? new Bounds().check(text) : undefined;
 }
@@ -62,7 +64,7 @@ class Bounds {
   }
 }
 
-/** Tokens that stand for no characters: starts of a document and of a scalar, the end of broken brackets. */
+/** Tokens without characters: starts of a document and of a scalar, the end of broken brackets. */
 const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
 
 /**

@@ -11,8 +11,8 @@ import { brotliCompress, gzip } from 'node:zlib';
 type PageContext = ParameterizedContext<object, object>;
 
 /**
- * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does
- * its own routing. `basePath` is the path that the gateway is below now: `/llm`.
+ * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does its own
+ * routing. `basePath` is the gateway's current base path: `/llm`.
  */
 export function createPage(folder = pathToFileURL(packageFile('dist/console/web/')), basePath = () => '') {
   let files: PageFiles | undefined;

@@ -11,17 +11,17 @@ import type { RouteSource } from '../operator/route-source.js';
 /** Part of the gateway that can be left out. Its modules are imported when they are needed. */
 export interface Feature extends RouteSource, Partial<Pick<Extension, 'starts' | 'open'>> {
   readonly name: string;
-  /** Serves paths of its own, below the routes of operators, which `routes` loads. */
+  /** Serves its own paths, below the routes of operators, which `routes` loads. */
   readonly middleware?: (gateway: Gateway, routes: () => Promise<readonly Route[]>) => CoreMiddleware;
   /** Commands of the command line, by their word. */
   readonly verbs?: Verbs;
   /** Tests that a config brings. */
   readonly configTests?: ConfigTests;
-  /** Re-encrypts what it keeps in files outside the store, for `rotate-secret`. */
+  /** Re-encrypts its files outside the store, for `rotate-secret`. */
   readonly reseal?: (config: Config, cipher: CredentialCipher) => Promise<readonly ResealedPart[]>;
 }
 
-/** Tests that a config brings, in it and beside it. */
+/** Tests of a config, in it and beside it. */
 export interface ConfigTests {
   /** Runs the tests of a config file; the signal ends that. */
   run(file: string, env: Environment, signal?: AbortSignal): Promise<TestVerdict>;
@@ -31,7 +31,7 @@ export interface ConfigTests {
   definitions(): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Things of one kind, and the result of re-encrypting them. */
+/** Items of one kind, and the result of re-encrypting them. */
 export interface ResealedPart extends Resealed {
   readonly what: string;
 }
@@ -43,14 +43,14 @@ export type Verbs = Readonly<Record<string, Verb>>;
 export interface Verb<Values extends object = Readonly<Record<string, OptionValue>>> {
   /** Lines about it in the usage of the program. */
   readonly usage: string;
-  /** Verb after which the usage has it; absent: in the order of the list. */
+  /** Command after which the usage lists it; absent: in the order of the list. */
   readonly after?: string;
   readonly options: { readonly [Name in keyof Values]-?: OptionKind<Values[Name]> };
-  /** Max number of words that may follow it. */
+  /** Max number of words after it. */
   readonly words: number;
   /** True for a run of a second or two, in which optimized code costs more than it saves. */
   readonly isShort?: true;
-  /** Imports what it needs. */
+  /** Imports its dependencies. */
   run(call: VerbCall<Values>): Promise<VerbResult>;
 }
 
@@ -82,6 +82,6 @@ export interface VerbCall<Values extends object> {
 export interface VerbResult {
   readonly text: string;
   readonly exitCode: 0 | 1 | 2;
-  /** Line on stderr, beside the text, which programs may read. */
+  /** Line on stderr, apart from the text, which programs may read. */
   readonly note?: string;
 }

@@ -20,7 +20,7 @@ import { webSockets } from './websockets/index.js';
 import type { Feature } from './feature.js';
 
 /**
- * Features of the gateway, in the order in which they see the end of a request, and in that of their routes in the API's
+ * Features of the gateway, in the order of their notifications about ended requests, and of their routes in the API's
  * document.
  */
 export const features: readonly Feature[] = [

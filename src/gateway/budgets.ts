@@ -28,7 +28,7 @@ export async function uncountedBudgets(
   return `No stage of the pipeline enforces the budgets of ${names.slice(0, maxNamed).join(', ')}${more}: ${cure}.`;
 }
 
-/** Problems of stages that give callers budgets, where no stage of the pipeline counts them. */
+/** Problems of stages that give callers budgets that no stage of the pipeline counts. */
 export function budgetProblems(pipeline: Pick<Pipeline, 'stages' | 'loaded'>): readonly ConfigProblem[] {
   if (countsBudgets(pipeline)) return [];
   const cure = 'no stage of the pipeline enforces it; list rate-limit below, or remove it';
@@ -58,7 +58,7 @@ function nameOf(kind: 'key' | 'team'): (holder: { readonly name: string }) => st
   return ({ name }) => `the ${kind} ${JSON.stringify(name)}`;
 }
 
-/** Warnings about default budgets, with which models are refused that lack a price at every slot. */
+/** Warnings about default budgets, which block models that lack a price at every slot. */
 export function budgetWarnings(
   config: Config,
   { loaded }: Pick<Pipeline, 'loaded'>,
@@ -83,7 +83,7 @@ function isUnpriced(model: CatalogModel, { slots }: Config): boolean {
   return serving.length > 0 && serving.every((slot) => priceGaps(model, slot).length > 0);
 }
 
-/** True for limits with a budget: their requests may cost only what is known. */
+/** True for limits with a budget, under which only requests of known cost are allowed. */
 function hasBudget({ usdPerDay, usdPerMonth }: KeyLimits): boolean {
   return usdPerDay !== undefined || usdPerMonth !== undefined;
 }

@@ -49,7 +49,7 @@ export function openCallerKeys({ masterKey, store, live, log, clock }: CallerKey
   };
 }
 
-/** Hashes of a message: of one alone it is a text, as older versions send and read it. */
+/** Hashes of a message: a single one is a text, as older versions send and read it. */
 function endedIn(message: unknown): readonly string[] {
   const hashes: readonly unknown[] = Array.isArray(message) ? message : [message];
   return hashes.filter((hash) => typeof hash === 'string');
@@ -57,7 +57,7 @@ function endedIn(message: unknown): readonly string[] {
 
 const keysTopic = 'keys';
 
-/** Wrong keys of callers, which wait and are counted on all instances. */
+/** Wrong keys of callers, delayed and counted on all instances. */
 export function wrongKeysOf(
   { live, clock, keys, adminTokens }: WrongKeysParts,
   masterKey: string,

@@ -11,7 +11,7 @@ interface PlacedPattern extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly list: readonly string[];
 }
 
-/** Warnings about patterns that match no caller of the pipeline's authentication, or not those of its tokens. */
+/** Warnings about patterns that match no caller of the pipeline's authentication, or none of its tokens. */
 export function callerWarnings(
   config: Config,
   { stages }: Pick<Pipeline, 'stages'>,
@@ -37,7 +37,7 @@ interface Surroundings {
   readonly now: () => number;
 }
 
-/** Logs names of keys that patterns may mean otherwise, and patterns that match no key. */
+/** Logs ambiguous names of keys in patterns, and patterns that match no key. */
 export async function warnOfKeyNames(config: Config, { store, log, now }: Surroundings): Promise<void> {
   const listed = await store.keys.list().catch(() => undefined); // reported by the store
   const keys = listed?.filter((key) => isGood(key, now()));
@@ -61,7 +61,7 @@ function matchesNone(pattern: string, names: readonly string[]): string | undefi
   return 'matches no valid key; issue one with this name, or change the pattern';
 }
 
-/** Fault of a pattern with `:` that means a key of the console. */
+/** Fault of a pattern with `:` that is meant for a key of the console. */
 function namesKey(pattern: string, keys: readonly Named[]): string | undefined {
   const key = keys.find(({ name }) => name === pattern);
   return (
@@ -103,7 +103,7 @@ function shown(texts: readonly string[]): string {
 
 const maxShown = 3;
 
-/** Patterns of callers in enabled stages, but for `*`, which is everybody. */
+/** Patterns of callers in enabled stages, except `*`, which matches everybody. */
 function patternsOf({ pipeline }: Config): readonly PlacedPattern[] {
   const stages = pipeline.filter(({ enabled }) => enabled);
   return stages.flatMap((stage) => [

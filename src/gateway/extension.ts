@@ -19,7 +19,7 @@ export interface ExtensionName<Api = unknown> {
 export interface ExtensionOf<Host, Api = unknown> extends ExtensionName<Api> {
   /** True: opened with the gateway; else by the first `gateway.use`. */
   readonly starts?: (config: Config, options: GatewayOptions) => boolean;
-  /** Imports what it needs. */
+  /** Imports its dependencies. */
   readonly open: (gateway: Host) => Promise<Opened<Api>>;
 }
 
@@ -32,7 +32,7 @@ export interface Opened<Api> {
   readonly close?: () => Promise<void>;
 }
 
-/** Calls of an extension by the server and by each request; what is absent costs nothing. */
+/** Calls of an extension by the server and by each request; absent ones cost nothing. */
 export interface RequestWatch {
   /** Called before the request is routed; undefined if that takes no time. */
   readonly place?: ((ctx: CoreContext) => Promise<void> | undefined) | undefined;

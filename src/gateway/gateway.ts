@@ -23,10 +23,10 @@ import { Reloads } from './reload/reloads.js';
 /** Extension of a gateway. */
 export type Extension<Api = unknown> = ExtensionOf<Gateway, Api>;
 
-/** `extensions`: those that it may start with, in the order in which they see the end of a request. */
+/** `extensions`: those available to it, in the order of their notifications about ended requests. */
 export type OpenOptions = GatewayOptions & { readonly extensions?: readonly Extension[] };
 
-/** Opens a gateway with what serves it. Throws ConfigError with all problems. */
+/** Opens a gateway with its server and services. Throws ConfigError with all problems. */
 export type OpenGateway = (config: Config, options: OpenOptions) => Promise<Gateway>;
 
 /** Gateway: its server, the pipeline for new requests, and the services that outlive a reload. */
@@ -124,7 +124,7 @@ export class Gateway {
     return this.#extensions.find(name);
   }
 
-  /** Value of an extension that is open; undefined: nobody has used it. */
+  /** Value of an open extension; undefined if it has not been used. */
   opened<Api>(extension: Extension<Api>): Promise<Api | undefined> {
     return this.#extensions.opened(extension);
   }
@@ -143,7 +143,7 @@ export class Gateway {
     return this.current.runtime;
   }
 
-  /** True from the start of the drain: not ready any more, though requests are served for the drain delay. */
+  /** True from the start of the drain: no longer ready, though requests are served for the drain delay. */
   get isDraining(): boolean {
     return this.closing.aborted;
   }

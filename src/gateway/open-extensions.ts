@@ -40,7 +40,7 @@ export class OpenExtensions<Host> {
     return extension && ((await this.use(extension)) as Api); // the name has its type
   }
 
-  /** Value of an extension that is open; undefined: nobody has used it. */
+  /** Value of an open extension; undefined if it has not been used. */
   async opened<Api>({ name }: ExtensionName<Api>): Promise<Api | undefined> {
     const opened = await this.#opened.get(name);
     return opened?.api as Api | undefined; // likewise

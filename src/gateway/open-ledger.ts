@@ -53,7 +53,7 @@ export async function openLedger({ folder, ...parts }: Parts): Promise<OpenedLed
   };
 }
 
-/** Warns of a spool that will be needed only once the store is down, when it is too late. */
+/** Warns of an unusable spool at the start, as it is needed only once the store is down. */
 async function warnOfUnwritable(folder: string, log: Parts['log']): Promise<void> {
   const fault = await folderFault(folder);
   if (fault === undefined) return;
@@ -68,7 +68,7 @@ interface OtherParts {
   readonly ledger: Pick<LedgerWriter, 'flush' | 'waitingOf' | 'spoolName'>;
 }
 
-/** Question to the other instances; without a query they say who they are. */
+/** Question to the other instances; without a query they only identify themselves. */
 interface Question {
   readonly waiting?: WaitingQuery;
 }
@@ -79,9 +79,9 @@ interface Answer {
 }
 
 /**
- * Lets this instance flush its ledger when another one asks for it, and say what still waits here. Returns the
- * functions that ask all others, and wait until they have answered, or for half a second: a meter is opened
- * meanwhile, for which requests wait.
+ * Lets this instance flush its ledger on request of another one, and report its waiting rows. Returns the functions
+ * that ask all others, and wait up to half a second for their answers, since requests wait for a meter that is being
+ * opened.
  */
 export function otherLedgers({ live, ledger }: OtherParts): OtherLedgers {
   const answer = async (asked: Json | undefined): Promise<Json> => {

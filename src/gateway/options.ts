@@ -13,11 +13,11 @@ export interface GatewayOptions {
   /** Master key; empty: there is none, and `/admin/*` cannot be used. */
   readonly masterKey: string;
   /**
-   * Key for encrypted credentials in the store (`GW_SECRET_KEY`), read when there is a credential. Without
-   * it no credentials can be stored. As a text it is one that was set, with which stages may seal too.
+   * Key for encrypted credentials in the store (`GW_SECRET_KEY`), read on first use; without it no credentials can be
+   * stored. A text is a configured key, with which stages may seal too.
    */
   readonly secretKey?: SecretKey;
-  /** Key that still opens what it has sealed (`GW_SECRET_KEY_OLD`), while a new one takes its place. */
+  /** Former key, which still opens its sealed data (`GW_SECRET_KEY_OLD`) during a rotation. */
   readonly oldSecretKey?: string | undefined;
   /** Password of the console (`GW_PANEL_PASSWORD`); default: the master key. */
   readonly panelPassword?: string;
@@ -28,9 +28,9 @@ export interface GatewayOptions {
   readonly live?: Live;
   /** Reads the config again, for `reload()`. Throws ConfigError. */
   readonly loadConfig: () => Promise<Config>;
-  /** Reads the config as it stands now, for a preview of a reload; default: `loadConfig`. Throws ConfigError. */
+  /** Reads the current config, for a preview of a reload; default: `loadConfig`. Throws ConfigError. */
   readonly readConfig?: () => Promise<Config>;
-  /** Runs the tests of the config as it stands now, before a reload; absent: it has none. */
+  /** Runs the tests of the current config, before a reload; absent if it has none. */
   readonly testConfig?: (signal: AbortSignal) => Promise<TestVerdict>;
   /** True for a check of the config: plugins are set up and not started. */
   readonly isCheck?: boolean;
@@ -51,14 +51,14 @@ export interface GatewayOptions {
 /** Result of the tests of a config. */
 export interface TestVerdict {
   readonly passed: number;
-  /** One sentence each, with file and line; empty: no test has failed. */
+  /** One sentence each, with file and line; empty if no test has failed. */
   readonly failures: readonly string[];
 }
 
 /** Message of a reload whose tests fail. */
 export const failedTests = 'The tests of the new config fail; the old one stays in force.';
 
-/** Parts of a dry run instead of the world. */
+/** Parts of a dry run in place of the real environment. */
 export interface DryParts {
   /** Opens clients whose connections stay in this process. */
   readonly openClient: OpenHttpClient;
@@ -88,7 +88,7 @@ export interface WorkerGroup {
   reload(): Promise<Taken>;
   /** Starts a canary in all processes, or in none. Throws ConfigError and `conflict`. */
   startCanary(percent: number): Promise<ConfigDiff>;
-  /** Takes the canary's config in all processes. Throws `conflict` if there is none. */
+  /** Applies the canary's config in all processes. Throws `conflict` if there is none. */
   commitCanary(): Promise<Taken>;
   /** Ends the canary in all processes. Throws `conflict` if there is none. */
   cancelCanary(): Promise<void>;

@@ -1,8 +1,8 @@
 import type { RequestWatch } from './extension.js';
 
 /**
- * Watches of all open extensions, composed when one is added: a hook that nobody has is undefined, and one that a single
- * extension has is its own function.
+ * Watches of all open extensions, composed when one is added: an unused hook is undefined, and one of a single
+ * extension is its own function.
  */
 export class RequestWatches implements RequestWatch {
   listening: RequestWatch['listening'];

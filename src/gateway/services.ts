@@ -58,9 +58,9 @@ export interface Services extends CallerKeys {
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
-  /** Encrypts what stages keep at rest. */
+  /** Encrypts the data of stages at rest. */
   readonly secrets: Host['secrets'];
-  /** Writes pending data, and closes what was opened, the last first. */
+  /** Writes pending data, and closes all resources, the last first. */
   close(): Promise<void>;
 }
 
@@ -91,8 +91,8 @@ export async function openServices(config: Config, options: GatewayOptions): Pro
 type OnClose = (close: () => Promise<unknown>) => void;
 
 /**
- * Keeps the lists of the slots' models; returns what ends that. In a dry run a slot with `models: discover` takes any
- * model: the list of what stands in for its upstream is made up.
+ * Keeps the lists of the slots' models; returns the function that ends that. In a dry run a slot with `models:
+ * discover` takes any model, since the list of its stand-in is made up.
  */
 function listModels(
   known: KnownModels,
@@ -154,7 +154,7 @@ function errorTextsIn({ ledger: { errorTexts, keepDays } }: Config): Services['e
   return { isOn: errorTexts, keptMs: errorTextDays(keepDays) * 86_400_000 };
 }
 
-/** True for a loopback address that no proxy stands before. */
+/** True for a loopback address without a proxy in front of it. */
 export function isLocal({ host, trustProxy }: Config['listen']): boolean {
   return isLoopback(host) && !trustProxy;
 }

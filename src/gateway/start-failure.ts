@@ -27,8 +27,8 @@ export function failureOf(error: unknown): Failure | undefined {
 }
 
 /**
- * Error of a start; with exit code 78 (EX_CONFIG) where the config is refused, as `check` does: another start would
- * end the same way.
+ * Error of a start; with exit code 78 (EX_CONFIG) if the config is refused, as `check` does: another start would end
+ * the same way.
  */
 export function startFailure(error: unknown): unknown {
   const isRefused = error instanceof ConfigError && !(error instanceof StartError);

@@ -4,9 +4,8 @@ import { LimitMeters, limitWindow, windowLimits, type Host } from '../plugin/ind
 type Sources = Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
 
 /**
- * Use of the limits of a key or team now, in the limits' own units. Days and months that no request has been counted
- * in since the start are read from the ledger, and left out where it cannot be read; not for the master key, whose rows
- * may be most of it.
+ * Use of the limits of a key or team now, in the limits' own units. Days and months without a request since the start
+ * are read from the ledger, and left out if it cannot be read; not for the master key, whose rows may be most of it.
  */
 export async function usedLimits(
   holder: LimitHolder | undefined,
@@ -28,7 +27,7 @@ export async function usedLimits(
   return Object.fromEntries((await Promise.all(readings)).flat());
 }
 
-/** Raises the open meters of these keys and teams to what the ledger has of them now. */
+/** Raises the open meters of these keys and teams to the current totals of the ledger. */
 export async function refreshLimits(holders: readonly LimitHolder[], services: Sources): Promise<void> {
   const meters = new LimitMeters(services);
   for (const holder of holders)

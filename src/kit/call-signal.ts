@@ -3,7 +3,7 @@
  * and can be removed.
  */
 export interface CallSignal {
-  /** Same signal as a native AbortSignal, if this is none; created when it is first read. */
+  /** Same signal as a native AbortSignal, if this is not one; created when it is first read. */
   readonly abortSignal?: AbortSignal;
   readonly aborted: boolean;
   /** Reason of the abort. */
@@ -13,7 +13,7 @@ export interface CallSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Native AbortSignal of a call, for `fetch` and other functions that take no other; made only where it is asked for. */
+/** Native AbortSignal of a call, for `fetch` and other functions that take no other; created on demand. */
 export function abortSignal(signal: CallSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   return signal.abortSignal ?? mirror(signal);

@@ -36,7 +36,7 @@ export function every({ setTimer }: Clock, ms: number, callback: () => void): ()
   return () => cancel();
 }
 
-/** Resolves after `ms`, and at once where the signal aborts. */
+/** Resolves after `ms`, and at once if the signal aborts. */
 export function sleep({ setTimer }: Clock, ms: number, signal?: CallSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -65,8 +65,8 @@ interface Limit {
 }
 
 /**
- * Does work with a signal that aborts with another one, or with a `TimeoutError` after `ms`. The other one may live as
- * long as the process: it keeps nothing of the work, as it would for `AbortSignal.any` (Node 20).
+ * Runs work with a signal that aborts with another one, or with a `TimeoutError` after `ms`. Unlike `AbortSignal.any`
+ * (Node 20), retains nothing of the work in a long-lived signal.
  */
 export async function limited<Result>(
   { setTimer }: Clock,

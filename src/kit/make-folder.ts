@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Makes a folder and those above it. `mkdir` of Node with `recursive` never ends where a file system has no room for new
- * names, as `/proc`; this throws the error of the first folder that cannot be made.
+ * Makes a folder and those above it. Throws the error of the first folder that cannot be made, on which Node's
+ * recursive `mkdir` never ends in a file system such as `/proc`.
  */
 export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
   if (await isFolder(folder)) return;

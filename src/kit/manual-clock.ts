@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 
-/** Clock that stands at 2026-01-01 until it is moved; its timers fire on the way, in order. */
+/** Clock fixed at 2026-01-01 until it is moved; its timers fire on the way, in order. */
 export class ManualClock implements Clock {
   #nowMs: number;
   readonly #beganMs: number;
@@ -39,7 +39,7 @@ export class ManualClock implements Clock {
     this.moveTo(untilMs);
   }
 
-  /** Moves to the next timer and calls it; of those of one time, the one that was set first. */
+  /** Moves to the next timer and calls it; of simultaneous ones, the one that was set first. */
   fireNext(): void {
     const next = this.#next();
     if (!next) return;

@@ -11,7 +11,7 @@ export class Networks {
     }
   }
 
-  /** False for what is not an address. */
+  /** False for a text that is not an address. */
   has(address: string): boolean {
     const version = isIP(address);
     return version !== 0 && this.#list.check(address, version === 6 ? 'ipv6' : 'ipv4');

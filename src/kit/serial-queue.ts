@@ -1,4 +1,7 @@
-/** Queue of asynchronous tasks that run one at a time, in the order of their calls; a failure holds up none after it. */
+/**
+ * Queue of asynchronous tasks that run one at a time, in the order of their calls; a failure does not stop the later
+ * ones.
+ */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { growingCache } from './growing-cache.js';
 import { programUrl } from './package-files.js';
 
-/** Places of sources by those of the program; the maps themselves, which are large, are read for each new one. */
+/** Source positions by those of the program; the maps themselves, which are large, are read for each new one. */
 const known = growingCache<string>(2000);
 
 const program = programUrl('').href;
 
 /**
- * A stack with the places of sources in place of those of the built program. Only a stack that is shown is mapped, for
+ * A stack with source positions in place of those of the built program. Maps only displayed stacks, since
  * `--enable-source-maps` reads the map of every module.
  */
 export function sourceStack(stack: string): string {

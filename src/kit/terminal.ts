@@ -7,7 +7,7 @@ export function painter(isColoured: boolean): Paint {
   return isColoured ? (style, text) => styleText(style, text, { validateStream: false }) : (_, text) => text;
 }
 
-/** One line without control characters and bidi marks, which a terminal obeys: `\u{202e}` in their place. */
+/** One line without control characters and bidi marks, which affect a terminal: `\u{202e}` in their place. */
 export function printable(text: string): string {
   const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
   return text.replaceAll(unsafe, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);

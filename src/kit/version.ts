@@ -19,7 +19,7 @@ export const name = 'gw2api';
 /** Name of its npm package, by which plugins import its doors. */
 export const packageName = manifest.name;
 
-/** Name that the package had before, which plugins may still import. */
+/** Former name of the package, which plugins may still import. */
 export const formerPackageName = 'gw2api';
 
 /** The version of this package, without the commit of its build. */

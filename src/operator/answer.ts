@@ -21,7 +21,7 @@ interface AnswerParts {
 
 type Handler = (ctx: OperatorContext) => Promise<void>;
 
-/** Handler of a route: what the route declares as an action is recorded in the audit log. */
+/** Handler of a route; records the route's declared action in the audit log. */
 export function answer(definition: Route, parts: AnswerParts): Handler {
   const serve = serving(definition, parts);
   const { audit: action, noted, isOpen } = definition;

@@ -1,8 +1,8 @@
 import { invalid } from './check.js';
 
 /**
- * Refuses a time of expiry, unix milliseconds, that is not in the future, unless it stays as it was. Throws
- * `invalid_request`, which says so where the time looks like seconds.
+ * Refuses a time of expiry, unix milliseconds, that is not in the future, unless it is unchanged. Throws
+ * `invalid_request`, with a hint if the time looks like seconds.
  */
 export function refusePast(expiresAtMs: number | null | undefined, nowMs: number, before?: number): void {
   if (typeof expiresAtMs !== 'number' || expiresAtMs > nowMs || expiresAtMs === before) return;

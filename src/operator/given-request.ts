@@ -3,7 +3,7 @@ import { GatewayError, Type } from '../plugin/index.js';
 import { isRecord } from '../kit/schema/record.js';
 import type { AuditedAction } from '../state/audit/audited-action.js';
 
-/** Request that an operator gives, with the key that sends it. */
+/** Request from an operator, with the key that sends it. */
 export interface GivenRequest {
   /** Path with its query. */
   readonly path: string;
@@ -60,7 +60,7 @@ function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', message);
 }
 
-/** Has the audit log say which request was given: for which key, and its path. */
+/** Adds the given request to the audit log: its key and its path. */
 export function noteGiven(call: GivenRequest, audit: AuditedAction): GivenRequest {
   const [path = ''] = call.path.split('?', 1); // a query may hold a credential
   audit.note({ key: call.as, path });

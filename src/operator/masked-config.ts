@@ -14,8 +14,8 @@ interface Written extends Entry {
 }
 
 /**
- * The config as written, without the headers of slots, without the options that their plugins mark as
- * secret or do not describe, without the secrets of its sections, and without its tests.
+ * The config as written, without the headers of slots, without options that their plugins mark as secret or do not
+ * describe, without the secrets of its sections, and without its tests.
  */
 export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Services['slots']): object {
   const { tests: _, ...written } = config.written as Written;
@@ -56,7 +56,7 @@ function maskedStage(entry: Entry, path: string, stages: Runtime['pipeline']['st
   return { ...entry, oneOf: oneOf.map((one, at) => maskedStage(one, `${path}.oneOf[${at}]`, stages)) };
 }
 
-/** An entry of the pipeline with what is shown of its options. */
+/** An entry of the pipeline with the visible part of its options. */
 function withOptions(entry: Entry, shown: object = {}): Entry {
   if (!entry['with']) return entry;
   const options = new Map<string, unknown>(Object.entries(shown));

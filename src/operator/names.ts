@@ -30,7 +30,7 @@ export class Names {
 type NameOf = (id: string) => string;
 type CachedNames = CachedFor<ReadonlyMap<string, string>>;
 
-/** Also for what was deleted; if the store cannot be read, the id is the name. */
+/** Includes deleted ones; if the store cannot be read, the id is the name. */
 async function finder(names: CachedNames): Promise<NameOf> {
   const byId = await names.get().catch(() => new Map<string, string>());
   return (id) => byId.get(id) ?? id;

@@ -117,7 +117,9 @@ async function answerConsole(
   }
 }
 
-/** Runs routes of stages for operators; the audit log knows a change by the request's path, without its query. */
+/**
+ * Runs routes of stages for operators; the audit log identifies a change by the request's path, without its query.
+ */
 function asOperator(
   { audit }: Pick<Services, 'audit'>,
   authenticate: (ctx: OperatorContext) => Promise<Caller>,

@@ -26,7 +26,7 @@ const CacheReport = Type.Object(
   { description: 'Tokens that an earlier turn had left in the prompt cache and that were paid again.' },
 );
 
-/** Fields that reports do not show as the ledger keeps them. */
+/** Fields that reports convert from the form of the ledger. */
 const shownOtherwise = {
   id: shown(
     'id',

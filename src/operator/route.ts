@@ -11,7 +11,7 @@ export interface OperatorState {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** Set once the caller is authenticated; by an open route, once it knows whose login it is. */
+  /** Set once the caller is authenticated; by an open route, once the person of the login is known. */
   actor?: Actor;
 }
 
@@ -23,7 +23,7 @@ export interface Call<Query, Body> {
   readonly id: string;
   /** Empty in a route of `/admin`, which reads the context's own. */
   readonly query: Query;
-  /** Undefined if the route reads it itself. */
+  /** Undefined if the route itself reads it. */
   readonly body: Body;
   /** Reads the body, and checks it. Throws `invalid_request` and `request_too_large`. */
   readonly readBody: () => Promise<Body>;
@@ -78,7 +78,7 @@ type Access =
 
 /**
  * One route for operators, of `/admin` or of `/api/panel`, with the schemas that describe it in the OpenAPI document. A
- * route that changes something declares the action that the audit log records of it: `key.create`.
+ * route with changes declares its action for the audit log: `key.create`.
  */
 export type Route<Query extends TSchema = TSchema, Body extends TSchema = TSchema> = RouteParts<Query, Body> &
   Access &

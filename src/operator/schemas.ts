@@ -3,7 +3,7 @@ import { Type } from '../plugin/index.js';
 
 const names = new Map<object, string>();
 
-/** Names of the schemas that the API's document describes once, for those that have been loaded. */
+/** Names of the schemas that the API's document describes once, of the loaded ones. */
 export const schemaNames: ReadonlyMap<object, string> = names;
 
 /** Gives a schema a name, under which the API's document describes it once. */

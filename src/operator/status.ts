@@ -101,7 +101,7 @@ async function statusReport(gateway: Gateway, baseUrl: string): Promise<Static<t
   };
 }
 
-/** Sentences of stages, and about budgets that nothing counts. */
+/** Sentences of stages, and about budgets that no stage counts. */
 async function noticesOf({ runtime: { pipeline }, services }: Gateway): Promise<readonly string[]> {
   const uncounted = await uncountedBudgets(pipeline, services.store).catch(() => undefined); // of a store that is away
   return uncounted === undefined ? pipeline.notices : [...pipeline.notices, uncounted];
@@ -123,7 +123,7 @@ export const ModelReport = Type.Object({
   served: Type.Boolean({ description: 'False: no slot serves it, as far as is known.' }),
 });
 
-/** All models, those first that a slot serves. */
+/** All models, served ones first. */
 function modelReports({ runtime, services }: Gateway): readonly object[] {
   const { served: known } = services.knownModels;
   const reports = runtime.models

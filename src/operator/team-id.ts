@@ -12,7 +12,7 @@ export async function teamIdOf({ teams }: Pick<Store, 'teams'>, team: string): P
   return named[0]?.id;
 }
 
-/** A query with the id of its team, which may be named; the team may also be one that was deleted. */
+/** A query with the id of its team, which may be named or deleted. */
 export async function withTeamId<Query extends { readonly team?: string | undefined }>(
   store: Pick<Store, 'teams'>,
   query: Query,

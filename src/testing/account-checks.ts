@@ -17,14 +17,11 @@ import { filledOptions } from './filled-options.js';
 
 export interface AccountSubject {
   readonly kind: AccountLike;
-  /**
-   * The keys beside `kind` of a valid account. A function starts a service that they name, for accounts that
-   * refresh.
-   */
+  /** The keys beside `kind` of a valid account; a function starts the service in them, for accounts that refresh. */
   readonly options?: object | (() => object | Promise<object>);
 }
 
-/** One rule that every account has to keep; `run` rejects if it is broken. */
+/** One rule for every account; `run` rejects if it is broken. */
 export interface AccountCheck {
   readonly name: string;
   readonly run: () => Promise<void>;

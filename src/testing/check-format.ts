@@ -56,7 +56,7 @@ function contextOf(format: Format): FormatContext {
   return copyOf(formatContext(host, { state, headers: {}, path: '/', querystring: '' }));
 }
 
-/** A plain object, for the getters of a class are lost where it is spread. */
+/** A plain object, since the getters of a class are lost in a spread. */
 function copyOf(context: FormatContext): FormatContext {
   const { options, path, params, query, headers, log, maxBodyBytes } = context;
   return { ...context, options, path, params, query, headers, log, maxBodyBytes };

@@ -34,9 +34,9 @@ export interface FakeHost extends Host {
 }
 
 /**
- * Fake host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages
- * through, an empty store, a clock that stands at 2026-01-01 and whose timers run. `overrides` replaces any part;
- * one of `now` and `clock` suffices.
+ * Fake host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages through,
+ * an empty store, a clock fixed at 2026-01-01 with running timers. `overrides` replaces any part; one of `now` and
+ * `clock` suffices.
  */
 export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
@@ -93,7 +93,7 @@ export function fakeModels(...models: readonly (Partial<CatalogModel> & { readon
   return new CatalogModels(models.map(catalogModel));
 }
 
-/** A model of the catalog, with defaults for what it leaves out. */
+/** A model of the catalog, with defaults for missing fields. */
 export function catalogModel(model: Partial<CatalogModel> & { readonly id: string }): CatalogModel {
   return {
     displayName: model.id,

@@ -54,8 +54,8 @@ const tenTokens: TokenCount = { inputTokens: 10, estimated: false };
 export type LeaseHistory = readonly string[];
 
 /**
- * Picker whose leases are of the first slot; each failure moves on to the next one, and after the last there
- * is none. `models`: those asked for, in order.
+ * Picker whose leases are of the first slot; each failure moves on to the next one, and after the last there is none.
+ * `models`: the requested ones, in order.
  */
 export function pickerOf(...slots: readonly Slot[]): {
   picker: SlotPicker;

@@ -22,13 +22,13 @@ export interface StageSubject {
   /** As `with:` in the config. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly host?: () => Host;
-  /** The request that it lets pass; default a POST of a short Messages request. */
+  /** The request that it accepts; default a POST of a short Messages request. */
   readonly request?: StageRequest;
-  /** State of its own instead of the default, by the reply of the model. */
+  /** Separate state instead of the default, by the reply of the model. */
   readonly state?: (reply: ModelReply) => Partial<GatewayState>;
 }
 
-/** One rule that every stage has to keep; `run` rejects if it is broken. */
+/** One rule for every stage; `run` rejects if it is broken. */
 export interface StageCheck {
   readonly name: string;
   readonly run: () => Promise<void>;
@@ -152,7 +152,7 @@ function isNeeded({ requires, intercepts }: Plugin, key: string): boolean {
   return (requires as readonly string[]).includes(key) || (key === 'request' && intercepts);
 }
 
-/** Ways of a caller to end a request; the answer, if it has come whole. */
+/** Ways of a caller to end a request; the answer, if it has arrived whole. */
 const endings = {
   reads: (_: StageWorld, origin: string, request: StageRequest) => send(origin, request),
   breaks: (_: StageWorld, origin: string, request: StageRequest) => send(origin, request).catch(noAnswer),
@@ -173,7 +173,7 @@ async function messageIn(answer: Answer | undefined, delivery: Case['delivery'])
   return answer?.body as MessagesResponse; // of a format whose whole answer is a message
 }
 
-/** The part of an answer that a stage does not change unless it is asked to; usage may be masked. */
+/** The part of an answer that a stage changes only on demand; usage may be masked. */
 function essence(message: Partial<MessagesResponse> | undefined): object {
   const { role, content, stop_reason } = message ?? {};
   return { role, content, stop_reason };

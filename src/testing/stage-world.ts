@@ -60,7 +60,7 @@ export class StageWorld {
     this.#markClosed();
   }
 
-  /** True once the events have been closed by whoever reads them. */
+  /** True once the reader has closed the events. */
   isClosed(): Promise<boolean> {
     return within(this.#closed, closeMs, 'late').then(
       () => true,
@@ -68,7 +68,7 @@ export class StageWorld {
     );
   }
 
-  /** The stages below: they count, fail if they have to, and write the answer. */
+  /** The stages below: they count, fail on demand, and write the answer. */
   below(
     { provides, requires }: Plugin,
     delivery: GatewayState['delivery'],
@@ -93,7 +93,7 @@ export class StageWorld {
     };
   }
 
-  /** Sends a request, and leaves once its answer has begun. */
+  /** Sends a request, and disconnects once its answer has begun. */
   async leave(
     origin: string,
     { headers = {}, body, path = '/v1/messages' }: StageRequest,
@@ -112,7 +112,7 @@ export class StageWorld {
     sent.destroy();
   }
 
-  /** An iterator and no generator, which could not be closed while it waits. */
+  /** An iterator rather than a generator, which could not be closed while it waits. */
   #events(): AsyncIterable<ModelEventBatch> {
     const script = this.#script.values();
     const done = { done: true, value: undefined } as const;

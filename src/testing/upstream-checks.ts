@@ -11,10 +11,10 @@ import { toUpstream, type UpstreamLike } from './definitions.js';
 import { fakeHost } from './fake-host.js';
 import { filledOptions } from './filled-options.js';
 
-/** Behaviour of a service that an upstream is tested against. */
+/** Behaviour of a service for the tests of an upstream. */
 export type UpstreamScenario = 'answer' | 'refusal' | 'cut' | 'endless';
 
-/** A service that plays one scenario. */
+/** A service for one scenario. */
 export interface PlayedScenario {
   readonly baseUrl?: string;
   /** Text of the user, if the service chooses by it; default `Hello`. */
@@ -38,7 +38,7 @@ export interface UpstreamSubject {
   play(scenario: UpstreamScenario): Promise<PlayedScenario>;
 }
 
-/** One rule that every upstream has to keep; `run` rejects if it is broken. */
+/** One rule for every upstream; `run` rejects if it is broken. */
 export interface UpstreamCheck {
   readonly name: string;
   readonly run: () => Promise<void>;

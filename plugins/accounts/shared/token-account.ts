@@ -20,7 +20,7 @@ interface TokenTerms {
   /** Tokens may be granted by any process at any time; false: each refresh revokes those before it. */
   readonly isRepeatable: boolean;
   readonly grant: Grant;
-  /** Finds what grants need, before the first request. */
+  /** Finds the inputs of grants, before the first request. */
   readonly start?: () => void | Promise<void>;
   /** Further headers of each request. */
   readonly headers?: Credential;
@@ -78,7 +78,7 @@ export class TokenAccount implements Account {
     return `Bearer ${this.#tokens?.accessToken ?? ''}`;
   }
 
-  /** Unix milliseconds; without tokens they have expired ever since. */
+  /** Unix milliseconds; always in the past without tokens. */
   get #expiresAtMs(): number {
     return this.#tokens ? (this.#tokens.expiresAtMs ?? Infinity) : -Infinity;
   }

@@ -75,7 +75,7 @@ function readGrant({ text }: Answer, nowMs: number): GrantedToken | undefined {
   };
 }
 
-/** Error of a refused request: the operator has to do something about it. */
+/** Error of a refused request, which needs the operator. */
 function refused(slotId: string, { status, text }: Answer, { cure }: TokenRequest): GatewayError {
   const fields = jsonFields(text);
   const { error: named } = fields;
@@ -83,7 +83,7 @@ function refused(slotId: string, { status, text }: Answer, { cure }: TokenReques
   return withoutToken(slotId, why, cure(fields));
 }
 
-/** Error of a slot that gets no token until its operator does something (401). */
+/** Error of a slot that gets no token until its operator acts (401). */
 export function withoutToken(slotId: string, why: string, cure: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'no_slot_available',

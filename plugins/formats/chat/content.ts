@@ -25,7 +25,7 @@ function readList(
   return parts.flatMap((part, at) => readPart(part, `${path}.content[${at}]`, dropped));
 }
 
-/** The same where only text can stand: system messages. */
+/** The same for system messages, which allow only text. */
 export function readText(
   message: ChatMessage,
   path: string,

@@ -33,7 +33,7 @@ export function textFunctions({ tools }: Pick<ChatBody, 'tools'>): ReadonlySet<s
 
 const none: ReadonlySet<string> = new Set();
 
-/** The messages, with calls of flat custom tools as the custom calls that they are. */
+/** The messages, with calls of flat custom tools turned back into custom calls. */
 export function withTextCalls(body: ChatBody): readonly ChatMessage[] {
   const names = textFunctions(body);
   if (names.size === 0) return body.messages;

@@ -136,7 +136,7 @@ const readers: Readonly<Record<string, ForeignReader>> = {
   input_file: readResponses,
 };
 
-/** True for a part of thinking with nothing in it. */
+/** True for an empty thinking part. */
 export function isEmptyThought(part: ChatPart): boolean {
   const { type, thinking, signature, data }: Thoughts = part;
   if (type === 'thinking') return thoughtIn(part) === '' && (Array.isArray(thinking) || !isText(signature));
@@ -150,7 +150,7 @@ function thoughtIn({ thinking }: Thoughts): string {
   return texts.map((each) => (isRecord(each) && isText(each['text']) ? each['text'] : '')).join('');
 }
 
-/** Mistral's form of thinking, except for its text: the place that it goes back to. */
+/** Mistral's form of thinking without its text, for sending it back to the same place. */
 function mistralForm({ signature, closed }: Thoughts): object {
   return {
     type: 'thinking',

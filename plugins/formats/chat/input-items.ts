@@ -25,7 +25,7 @@ export function responsesItems(input: readonly unknown[], custom: ReadonlySet<un
   return { items, origins };
 }
 
-/** Items of a message: what it says, its thinking, calls and results, in their order. */
+/** Items of a message: its text, thinking, calls and results, in their order. */
 function itemsOf(given: unknown): readonly unknown[] {
   if (!isRecord(given) || (given['type'] ?? 'message') !== 'message') return [given];
   const { role, content, phase, tool_calls: calls, tool_call_id: call_id } = given;
@@ -56,7 +56,7 @@ function itemsOf(given: unknown): readonly unknown[] {
   return items.length + made.length > 0 ? [...items, ...made] : [messageOf(given, content)];
 }
 
-/** Message with this content, without its calls, which are items of their own; itself where that changes nothing. */
+/** Message with this content, without its calls, which are separate items; the same object if nothing changes. */
 function messageOf(given: Fields, content: unknown): Fields {
   if (content === given['content'] && !('tool_calls' in given) && !('tool_call_id' in given)) return given;
   const { tool_calls: _, tool_call_id: _id, ...message }: Record<string, unknown> = given;

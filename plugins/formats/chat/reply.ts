@@ -83,7 +83,7 @@ class ChatMessage {
   #functionCall: FunctionDelta | undefined;
   #annotations: readonly Annotation[] = [];
 
-  /** Same as `add` for a delta with nothing but content. */
+  /** Same as `add` for a delta with only content. */
   say(content: string, logprobs: readonly unknown[] = []): void {
     this.#content += content;
     for (const token of logprobs) this.#logprobs.push(token);
@@ -105,7 +105,7 @@ class ChatMessage {
     this.finishReason = finish ?? this.finishReason;
   }
 
-  /** `choices[].message`; its content is null if there is nothing but calls or a refusal. */
+  /** `choices[].message`; its content is null if there are only calls or a refusal. */
   body(): object {
     const hasCall = this.#calls.length > 0 || this.#functionCall !== undefined;
     const isEmpty = this.#content === '' && (hasCall || this.#refusal !== '');

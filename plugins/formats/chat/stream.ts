@@ -29,7 +29,7 @@ class ChatStream extends ChunkStream implements ChatSink {
     this.write(toBinaryString(JSON.stringify({ index, delta, finish_reason: finish, logprobs: null })));
   }
 
-  /** Fast path: writes the same chunk as a `delta` with nothing but content. */
+  /** Fast path: writes the same chunk as a `delta` with only content. */
   text(index: number, content: string, json = jsonBytes(content), logprobs?: readonly unknown[]): void {
     if (!logprobs) return this.writeText(index, json);
     const choice = { index, delta: { content }, finish_reason: null, logprobs: contentLogprobs(logprobs) };

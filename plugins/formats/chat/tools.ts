@@ -12,7 +12,7 @@ import {
 import type { CallerTools } from '../shared/tools/tools.js';
 import { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
-/** The tools of a Chat body by their name upstream: what the encoder names calls by. */
+/** Tools of a Chat body by their upstream name, from which the encoder names calls. */
 export function toolNames(body: ChatBody): CallerTools {
   return readTools(body, UnsupportedFields.none).names;
 }

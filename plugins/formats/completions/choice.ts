@@ -15,7 +15,7 @@ export interface CompletionsRequest extends ChunkRequest {
 /** Sink of the text: a stream of chunks, or one body. */
 export interface CompletionsSink {
   start(message: MessagesResponse): void;
-  /** `json` as a part is given it. */
+  /** Open message item: one text part for several text blocks, then the explanation of a refusal. */
   text(choice: number, text: string, finish: FinishReason | null, json?: BinaryString): void;
   end(ending: Ending): void;
 }
@@ -48,7 +48,7 @@ export class CompletionsChoice implements AnswerWriter {
   }
 }
 
-/** Completions shows text and nothing else. */
+/** Completions shows only text. */
 export const completionsParts: PartTable<CompletionsChoice> = {
   text: (_, choice) => ({ write: (text, json) => choice.write(text, json) }),
 };

@@ -23,7 +23,7 @@ const Completion = Type.Object({
   usage: Type.Record(Type.String(), Type.Unknown()),
 });
 
-/** Body as the API's document describes it; `decode` says of a prompt what it cannot read. */
+/** Body as the API's documentation describes it; `decode` reports the prompts that it cannot read. */
 const describedBody = Type.Object({
   ...completionsBody.properties,
   prompt: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: maxChoices })]),

@@ -71,12 +71,12 @@ export function promptsOf({ prompt }: Pick<CompletionsBody, 'prompt'>): readonly
   });
 }
 
-/** Max concurrent calls for one request; more are a mistake, or an attack. */
+/** Max concurrent calls for one request; a higher number is a mistake or an attack. */
 export const maxChoices = 128;
 
 /**
- * Fan-out to one call per prompt and answer. The request has a message for each prompt, so that stages see
- * all of them; each call keeps its own prompt and the messages that stages added after it.
+ * Fan-out to one call per prompt and answer. The request has a message for each prompt, so that stages see all of them;
+ * each call keeps its own prompt and the messages that stages have added after it.
  */
 function interceptOf(prompts: number, n: number): Intercept | undefined {
   const choices = prompts * n;

@@ -2,8 +2,8 @@ import type { GatewayError } from '@gw2api/gateway/plugin';
 import { sseEvent, type FailedRequest } from '@gw2api/gateway/plugin/format';
 
 /**
- * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is that of
- * the header `request-id`, an upstream's own where it has refused the call.
+ * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is the one in
+ * the header `request-id`, the upstream's own if it refused the call.
  */
 export function messagesErrorBody(error: GatewayError, { requestId }: FailedRequest): object {
   const { type, code, details, headers } = error;
@@ -19,8 +19,8 @@ export function messagesError(error: GatewayError): string {
 }
 
 /**
- * The error's words, with the token for what a cloud has refused; those of too long a prompt begin as clients of
- * Messages expect, who then shorten it.
+ * The error's message, with the token for the part that a cloud refused; for too long a prompt it begins as clients of
+ * Messages expect, which then shorten the prompt.
  */
 function wordsOf({ code, message, capability }: GatewayError): string {
   if (code !== 'context_length_exceeded')
@@ -30,7 +30,7 @@ function wordsOf({ code, message, capability }: GatewayError): string {
   return isSaid ? message : `prompt is too long${counts}. ${message}`;
 }
 
-/** The limit and the length of a prompt, where both are named: the limit is the number beside its word. */
+/** The limit and the length of a prompt, if both are named: the limit is the number beside its word. */
 function countsIn(message: string): string {
   const limit = limits.map((pattern) => numberIn(pattern.exec(message)?.[1])).find((each) => each > 0) ?? 0;
   const numbers = (message.match(/\d[\d,]{2,14}/g) ?? []).map(numberIn);

@@ -10,7 +10,7 @@ import { messagesError } from './error.js';
 import { isRecord } from '../shared/body.js';
 import { relay, type StreamWriter } from '../shared/answer/relay.js';
 
-/** The events of the first answer as they came, except for the model's name in `message_start`. */
+/** The events of the first answer unchanged, except for the model's name in `message_start`. */
 export function messagesStream(events: ModelEvents, model: string): AsyncIterable<Buffer> {
   return relay(events, new MessagesStream(model));
 }
@@ -48,7 +48,7 @@ class MessagesStream implements StreamWriter {
     if (!event.copyTo(this.#text)) this.#text.add(toBinaryString(sseEvent(event.type, event.data)));
   }
 
-  /** A service that tries again inside its stream sends a second start, which no client expects. */
+  /** A service that retries inside its stream sends a second start, which no client expects. */
   start(event: ModelEvent): void {
     if (this.#isStarted) return;
     this.#isStarted = true;

@@ -119,7 +119,7 @@ export class ResponseAnswer implements AnswerWriter {
     });
   }
 
-  /** Codex takes an incomplete response for a failure, which is only right where a call must not run. */
+  /** Codex treats an incomplete response as a failure, which is only right if a call must not run. */
   #incompleteReason(): string | undefined {
     if (this.#ending?.isOwnRefusal) return undefined;
     const reason = incompleteReason(this.#ending?.stopReason ?? null);

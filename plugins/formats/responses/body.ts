@@ -74,7 +74,7 @@ export const responsesBody = Type.Object({
   /** Session name for the sticky key; not sent upstream. */
   prompt_cache_key: nullable(Type.String()),
   stream: nullable(Type.Boolean()),
-  /** False: no call of the model; the input is kept for the request that continues this one. */
+  /** False: no model call; the input is kept for the request that continues this one. */
   generate: nullable(Type.Boolean()),
   /** `include_usage` is Chat's, and usage is always there. */
   stream_options: nullable(

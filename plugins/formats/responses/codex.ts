@@ -14,8 +14,8 @@ import type { Decoded, FormatContext } from '@gw2api/gateway/plugin/format';
 /** Options of the format. */
 export const codexOptions = Type.Object({
   /**
-   * Clients that get what Codex understands, by their header `originator`; `*` is any run of characters. A stop
-   * by length, an explained refusal and a conversation that is too long reach them in the words that they act on.
+   * Clients that get the variants that Codex understands, by their header `originator`; `*` is any run of characters.
+   * Affects a stop by length, an explained refusal and a conversation that is too long.
    */
   codexClients: Type.Array(Type.String({ minLength: 1 }), { default: ['codex*'] }),
 });

@@ -34,7 +34,7 @@ export function readParts(
   return (content ?? []).map((part, at) => readPart(part, `${path}[${at}]`, dropped));
 }
 
-/** The same where only text can stand: system messages. */
+/** The same for system messages, which allow only text. */
 export function readTexts(content: Content, path: string, dropped: UnsupportedFields): readonly TextBlock[] {
   return readParts(content, path, dropped).map((block, at) => {
     if (block.type !== 'text') throw invalidField(`${path}[${at}]`, 'must be text in a system message');

@@ -57,13 +57,13 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The format's own codes for what has one; the clients wait and try again by them. */
+/** The format's own codes for errors that have one; clients decide by them whether to back off and retry. */
 const codes: Readonly<Record<string, string>> = {
   rate_limit_error: 'rate_limit_exceeded',
   invalid_request_error: 'invalid_prompt',
 };
 
-/** Codes of upstreams that clients act on, and which stay. */
+/** Upstream codes that clients act on, which are kept. */
 const ownCodes: ReadonlySet<string> = new Set([
   'bio_policy',
   'context_length_exceeded',

@@ -34,7 +34,7 @@ interface Reading {
 /** By body: what a WebSocket has kept of the response that it continues. */
 const knownPrevious = new WeakMap<object, KnownResponse>();
 
-/** Has a body continue this response without a look into the store. */
+/** Makes a body continue this response without a lookup in the store. */
 export function knowPrevious(body: object, previous: KnownResponse): void {
   knownPrevious.set(body, previous);
 }
@@ -73,7 +73,7 @@ export function ownItems(input: ResponsesBody['input']): readonly InputItem[] {
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
-/** A reference may leave its type out: it has an id and nothing else to say. */
+/** A reference may leave its type out: it has only an id. */
 function isReference(item: InputItem): boolean {
   const { type, id } = item;
   if (type === 'item_reference') return true;

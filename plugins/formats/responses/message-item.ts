@@ -27,7 +27,7 @@ export class MessageItem {
     return this.#text;
   }
 
-  /** `json` as a part is given it. */
+  /** Open message item: one text part for several text blocks, then the explanation of a refusal. */
   write(delta: string, json = jsonBytes(delta), logprobs?: readonly unknown[]): void {
     if (this.#text === '')
       this.#item.emit('response.content_part.added', { content_index: 0, part: outputText('', [], []) });
@@ -74,7 +74,7 @@ export class MessageItem {
     return part;
   }
 
-  /** The explanation has come as a whole. */
+  /** The explanation arrives as a whole. */
   #refuse(refusal: string, content_index: number): object {
     const part = { type: 'refusal', refusal };
     this.#item.emit('response.content_part.added', { content_index, part: { type: 'refusal', refusal: '' } });

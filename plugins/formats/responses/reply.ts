@@ -3,7 +3,7 @@ import { ResponseAnswer, type ResponseObject, type ResponsesRequest } from './an
 import { readerOf } from './compaction/compaction-answer.js';
 import { readAll } from '../shared/answer/relay.js';
 
-/** The whole response: what its stream would have ended with. */
+/** The whole response: the fold of its stream. */
 export async function responsesReply(
   events: ModelEvents,
   request: ResponsesRequest,

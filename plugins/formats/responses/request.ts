@@ -131,7 +131,7 @@ function extrasIn(body: ResponsesBody): Extras {
 
 const logprobsIncluded = 'message.output_text.logprobs';
 
-/** Answers with nothing, and without a call. */
+/** Empty answer, without a call. */
 const warmUp: Intercept = async () => textReply('');
 
 /** Refuses fields that need a background server or state stored by the vendor. */

@@ -53,7 +53,7 @@ export class ResponseStream implements StreamWriter, EventSink {
     this.#answer.fail(error);
   }
 
-  /** Event that says that the answer goes on, once it has begun. */
+  /** Event that reports that the answer is in progress, once it has begun. */
   inProgress(): Buffer {
     if (!this.isComplete) this.#answer.goOn();
     return this.take();

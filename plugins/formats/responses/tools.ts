@@ -24,7 +24,7 @@ export interface DeclaredTools {
   readonly toolbox: Toolbox;
   /** Descriptions of tool namespaces, for the system text. */
   readonly notes: readonly string[];
-  /** Web search is the one server tool there is, and it has one name. */
+  /** Web search is the only server tool, and it has one name. */
   readonly webSearch: { readonly path: string; readonly tool: ResponsesTool } | undefined;
 }
 
@@ -132,7 +132,7 @@ function addNamespace(given: ResponsesTool, path: string, reading: Reading): voi
   });
 }
 
-/** The web_search tool of the body where the model has one; it is reported where it has not. */
+/** The web_search tool of the body if the model has one; else it is reported. */
 export function addWebSearchTool(
   { toolbox, webSearch }: DeclaredTools,
   { max_tool_calls: maxUses }: ResponsesBody,

@@ -75,7 +75,7 @@ function samplingFields({ temperature, top_p, top_k }: SamplingParams): Sampling
   });
 }
 
-/** The form that the caller wants the answer in; a schema is absent if any JSON object will do. */
+/** Form of the answer that the caller wants; a schema is absent if any JSON object will do. */
 export interface OutputParams {
   readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
   readonly name?: string | null | undefined;
@@ -83,7 +83,7 @@ export interface OutputParams {
   readonly description?: string | null | undefined;
 }
 
-/** `output_config.format` with all that the caller said; each upstream fits the schema to its receiver. */
+/** `output_config.format` with all of the caller's fields; each upstream fits the schema to its receiver. */
 function outputFormat({ schema, name, strict, description }: OutputParams): OutputConfig['format'] {
   if (!schema) return { type: 'json_object' };
   return {

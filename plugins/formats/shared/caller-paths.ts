@@ -5,20 +5,20 @@ import type { ThinkingParams } from './thinking.js';
 export interface CallerPaths {
   /** Caller's name by that of Messages: `stop` for `stop_sequences`. A part of a named field keeps its rest. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Place of a tool in the caller's body, by its upstream name; undefined: the caller declared none such. */
+  /** Place of a tool in the caller's body, by its upstream name; undefined if the caller declared no such tool. */
   readonly toolPath: (name: string) => ToolPath | undefined;
   /** Caller's path of a message or block of the request: `messages[1].content[0]`. */
   readonly contentPath: (path: string) => string | undefined;
 }
 
-/** Places of a tool: of all of it, of what describes it (`tools[0].function`), and of a marker beside that. */
+/** Places of a tool: the whole tool, its description (`tools[0].function`), and a marker beside that. */
 export interface ToolPath {
   readonly tool: string;
   readonly definition: string;
   readonly marker?: string;
 }
 
-/** Translation of paths in a decoded request to those of the caller's body; only a report pays for the names. */
+/** Translation of paths in a decoded request to those of the caller's body; built only for a report. */
 export function callerPathOf(
   request: MessagesRequest,
   names: () => CallerPaths,

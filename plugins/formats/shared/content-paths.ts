@@ -5,8 +5,8 @@ import type { Origin, Transcript } from './transcript.js';
 export type BlockPath = (origin: Origin, rest: string) => string;
 
 /**
- * Translation of paths of messages, system texts and their blocks in a decoded request; undefined for what the caller
- * did not send. The conversation is put together again for the first of them, which only a report pays for.
+ * Translation of paths of messages, system texts and their blocks in a decoded request; undefined for parts that the
+ * caller did not send. Rebuilds the conversation for the first of them, which only a report needs.
  */
 export function contentPaths(
   transcript: Transcript,

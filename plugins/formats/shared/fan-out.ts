@@ -34,7 +34,7 @@ export function fanOut(
   };
 }
 
-/** Beyond it the early calls keep their permits; the others then wait as long as the queue lets them. */
+/** Beyond this size early calls keep their permits; the others wait for the queue's timeout. */
 const maxAheadBytes = 64 * 1024 * 1024;
 
 const same: Variant = (request) => request;
@@ -51,7 +51,7 @@ function join(replies: readonly ModelReply[]): ModelReply {
   };
 }
 
-/** All replies; where a call fails its error at once, and the others end as soon as they are there. */
+/** All replies; if a call fails throws its error at once, and ends the other calls as soon as they arrive. */
 async function allOrNone(pending: readonly Promise<ModelReply>[]): Promise<readonly ModelReply[]> {
   try {
     return await Promise.all(pending);

@@ -24,7 +24,7 @@ export function fileBlock(
   return { type: 'document', source, ...title };
 }
 
-/** Source of a file: text where its type or name says so, for a base64 document of text is refused. */
+/** Source of a file: text if its type or name says so, since a base64 document of text is refused. */
 export function fileSource(mediaType: string, data: string, filename?: string): Source {
   const text = isTextFile(mediaType, filename) ? textOfFile(data) : undefined;
   return text === undefined
@@ -73,10 +73,10 @@ const textEndings = new Set(
   ).split(' '),
 );
 
-/** Media types that say nothing of the file. */
+/** Media types that do not identify the file. */
 const anyTypes = new Set(['application/octet-stream', 'binary/octet-stream', 'application/unknown']);
 
-/** True for a file of this type, else by the ending of its name, that is text. */
+/** True for a text file, by its media type, else by the ending of its name. */
 function isTextFile(mediaType: string, filename = ''): boolean {
   return textTypes.test(mediaType) || (anyTypes.has(mediaType) && hasTextEnding(filename));
 }

@@ -16,7 +16,7 @@ export function openReasoning(text: string): SignedThinking | undefined {
   return isSignedThinking(block) ? block : undefined;
 }
 
-/** Thinking that nobody has signed, as open models give it: it goes back to servers that take it. `data`: as it came. */
+/** Unsigned thinking, as open models send it, which goes back to servers that accept it. `data`: as received. */
 export function plainThinking(thinking: string, data?: unknown): BlockOf<'thinking'> {
   return { type: 'thinking', thinking, signature: reasoningEnvelope.seal({ vendor: '', data }) };
 }

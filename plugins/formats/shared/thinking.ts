@@ -12,7 +12,7 @@ export interface ThinkingParams {
   readonly path: string;
   /** The caller wants to read what the model thinks. */
   readonly isShown: boolean;
-  /** The caller does not want it, and has said so. */
+  /** The caller has explicitly disabled it. */
   readonly isOmitted?: boolean;
 }
 
@@ -54,8 +54,8 @@ export function readThinking(fields: ThinkingFields, dropped: UnsupportedFields)
 }
 
 /**
- * Parameters with those of `thinking`, which is reported where an effort says otherwise. A budget beside an effort
- * does not: the effort says how much.
+ * Parameters with those of `thinking`, which is reported if an effort contradicts it. A budget beside an effort does
+ * not: the effort takes precedence.
  */
 function withThinking(
   params: ThinkingParams,

@@ -29,7 +29,7 @@ export class Transcript {
   readonly #orphans = new OrphanResults();
   #path = '';
 
-  /** Sets the place in the caller's body of what is added next: `messages[2]`, `input[0]`. */
+  /** Sets the place in the caller's body of the next addition: `messages[2]`, `input[0]`. */
   from(path: string): void {
     this.#path = path;
   }
@@ -41,13 +41,13 @@ export class Transcript {
     );
   }
 
-  /** Adds to the system text at the front; blank texts say nothing there. */
+  /** Adds to the system text at the front; ignores blank texts. */
   addInstructions(blocks: readonly TextBlock[]): void {
     this.#sources.push({ path: this.#path, blocks });
     for (const block of blocks) if (!isBlank(block)) this.#system.push(block);
   }
 
-  /** Adds system text where it stands: at the front before the first turn, else as a system turn. */
+  /** Adds system text at its position: at the front before the first turn, else as a system turn. */
   addSystem(blocks: readonly TextBlock[]): void {
     if (this.#turns.length === 0) this.addInstructions(blocks);
     else
@@ -58,7 +58,7 @@ export class Transcript {
       );
   }
 
-  /** Adds a turn of `role`; one with nothing in it has an empty text, a result without a call becomes text. */
+  /** Adds a turn of `role`; an empty one gets an empty text, a result without a call becomes text. */
   add(role: Exclude<Role, 'system'>, blocks: readonly ContentBlock[]): void {
     const known = this.#orphans.inWords(blocks, this.#path);
     this.#add(role, known.length > 0 ? known : [{ type: 'text', text: '' }]);
@@ -114,7 +114,7 @@ export class Transcript {
   }
 }
 
-/** A text of nothing but white space. */
+/** A text of only white space. */
 function isBlank({ text }: TextBlock): boolean {
   return text.trim() === '';
 }
@@ -169,7 +169,7 @@ class Unclaimed {
     this.#results.push({ block, turn });
   }
 
-  /** Takes the first result after the turn of the call. Those before it are for no later call either. */
+  /** Takes the first result after the turn of the call; those before it match no later call either. */
   claim(call: number): readonly BlockOf<'tool_result'>[] {
     while ((this.#results[this.#next]?.turn ?? Infinity) <= call) this.#next += 1;
     const claimed = this.#results[this.#next];

@@ -42,9 +42,9 @@ export class TakenBack {
   readonly #memory: RefusalMemory;
   readonly #count: CountPart;
   #left = maxAgain;
-  /** Entries of the current lease that hold for its model if the call without them answers. */
+  /** Entries of the current lease that apply to its model if the call without them succeeds. */
   #unproven: readonly string[] = none;
-  /** True once the current lease has refused what its session would send again. */
+  /** True once the current lease has refused a part that its session would send again. */
   #isOfSession = false;
 
   constructor(memory: RefusalMemory, count: CountPart) {
@@ -52,7 +52,7 @@ export class TakenBack {
     this.#count = count;
   }
 
-  /** Call on a new lease: without what its slot is known to refuse of this model. */
+  /** Call on a new lease, without the parts that its slot is known to refuse for this model. */
   begin({ id }: Slot, call: SlotCall): SlotCall {
     this.#unproven = none;
     this.#isOfSession = false;
@@ -73,7 +73,7 @@ export class TakenBack {
     return withFields(call, { without: withEntry(call.without, part.without) });
   }
 
-  /** Remembers what the answered call was without: a refusal alone may quote its caller. */
+  /** Remembers the parts that a successful call left out: a refusal alone may quote its caller. */
   answered(lease: Pick<SlotLease, 'slot' | 'disown'>, { request }: SlotCall): void {
     for (const entry of this.#unproven) this.#memory.keep(lease.slot.id, request.model, entry);
     this.#unproven = none;
@@ -81,7 +81,7 @@ export class TakenBack {
   }
 }
 
-/** True for the statuses of a request that is wrong, also of an error event instead of content. */
+/** True for the statuses of a wrong request, also of an error event instead of content. */
 function isRefusal({ failure }: GatewayError): boolean {
   return failure?.kind === 'status' && (failure.status === 400 || failure.status === 422);
 }
@@ -107,7 +107,7 @@ class RefusalMemory {
     return entries.length > 0 ? new Set(entries.map(({ entry }) => entry)) : undefined;
   }
 
-  /** Keeps an entry, instead of the one of its name. */
+  /** Keeps an entry, in place of the one with its name. */
   keep(slot: string, model: string, entry: string): void {
     if (this.#keepMs === 0 || model.length > maxNameLength) return;
     const key = keyOf(slot, model);
@@ -126,7 +126,7 @@ interface Kept {
 /** Max pairs of a slot and a model, more than a config has. */
 const maxModels = 1000;
 
-/** Longer texts name no model; callers may send any. */
+/** Longer texts are not model names; callers may send any. */
 const maxNameLength = 200;
 
 function keyOf(slot: string, model: string): string {
@@ -139,7 +139,7 @@ function nameOf(entry: string): string {
   return end < 0 ? entry : entry.slice(0, end);
 }
 
-/** Entries with another one, instead of that of its name. */
+/** Entries with another one, in place of the one with its name. */
 function withEntry(entries: ReadonlySet<string> | undefined, entry: string): ReadonlySet<string> {
   const others = [...(entries ?? [])].filter((other) => nameOf(other) !== nameOf(entry));
   return new Set([...others, entry]);

@@ -45,7 +45,7 @@ function nameOf(event: Buffer): Buffer | undefined {
   return isKeepAlive(event.toString()) ? undefined : dataField;
 }
 
-/** True for an object without a type; whatever else is here is read, or refused, as an event without a name. */
+/** True for an object without a type; anything else is read, or refused, as an event without a name. */
 function isKeepAlive(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -27,7 +27,7 @@ export class FrameDecoder {
   #fields: Buffer = Buffer.alloc(0);
   #headers: Frame['headers'] | undefined;
 
-  /** Frames that these bytes complete. Throws `upstream_invalid_response` for bytes that are none. */
+  /** Frames that these bytes complete. Throws `upstream_invalid_response` for bytes that are not frames. */
   decode(bytes: Buffer): readonly Frame[] {
     this.#held.add(bytes);
     if (this.#held.length < this.#wantedBytes) return [];
@@ -97,7 +97,7 @@ function frameLength(bytes: Buffer, at: number): number {
   return length;
 }
 
-/** Headers that are texts; those of other types are passed by. */
+/** Headers that are texts; skips other types. */
 function readHeaders(bytes: Buffer): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (let at = 0; at < bytes.length;) {

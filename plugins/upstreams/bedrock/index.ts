@@ -132,7 +132,7 @@ class BedrockUpstream implements Upstream {
     return refusedIn(this.#parts, error, call);
   }
 
-  /** Counts the tokens of nothing, which is refused as such once the credential has been accepted. */
+  /** Counts the tokens of an empty request, which is refused once the credential has been accepted. */
   async probe({ signal, authorize }: UpstreamQuery): Promise<void> {
     const timeouts = { headersTimeoutMs: probeTimeoutMs, idleTimeoutMs: probeTimeoutMs };
     const path = `${this.#http.basePath}${modelPath('anthropic.claude')}/count-tokens`;

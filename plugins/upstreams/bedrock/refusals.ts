@@ -5,8 +5,8 @@ import { typeOfException } from './exceptions.js';
 type Head = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /**
- * Error of a refused call: its code is the name of the exception, its status the one that the Messages API has for
- * that, so that a slot cools down, and a caller tries again, as the exception wants it.
+ * Error of a refused call: its code is the name of the exception, its status the equivalent one of the Messages API, so
+ * that the slot's cooldown and the caller's retries follow the exception.
  */
 export function bedrockRefusal(answer: Head, body: string): GatewayError {
   const base = refusal(answer, body);
@@ -45,7 +45,7 @@ function exceptionOf({ headers }: Head, body: string): string {
   return /(?:^|#)([A-Za-z]{1,80})(?::|$)/.exec(named)?.[1] ?? '';
 }
 
-/** True for a refused API key, which Bedrock answers as it does a missing permission. */
+/** True for a refused API key, which Bedrock answers like a missing permission. */
 function isKeyRefusal({ status }: Head, message: string): boolean {
   return status === 403 && /\b(api key|bearer token)\b/i.test(message);
 }

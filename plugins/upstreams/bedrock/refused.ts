@@ -5,7 +5,9 @@ import { addedPart, type FindPart } from '../shared/losses/refused-part.js';
 import type { SchemaOptions } from '../shared/messages/schema-options.js';
 import { flagsOf, sortBetas } from './betas.js';
 
-/** Words of Bedrock about parts of a request; for some of them it has none of its own. `known`: flags that it takes. */
+/**
+ * Words of Bedrock about parts of a request; the rest comes from other vendors' words. `known`: flags that it takes.
+ */
 export function bedrockParts(
   known: ReadonlySet<string>,
   features: Partial<SchemaOptions>,

@@ -6,7 +6,7 @@ import { encodeFrame } from './frames.js';
 type Ask = (request: Request) => Promise<Response>;
 type Json = Readonly<Record<string, unknown>>;
 
-/** Answers as Bedrock does, with what a service of the Messages API says. */
+/** Answers as Bedrock does, from the answers of a Messages service. */
 export async function standIn(request: Request, messages: Ask): Promise<Response> {
   const { pathname } = new URL(request.url);
   const [, name = '', action] = /\/model\/([^/]+)\/([a-z-]+)$/.exec(pathname) ?? [];

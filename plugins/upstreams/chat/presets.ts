@@ -1,6 +1,6 @@
 import type { ServerCapabilities } from './server-capabilities.js';
 
-/** Server of which nothing is known: the fields that all servers take, and nothing that some refuse. */
+/** Unknown server: the fields that all servers take, and none that some refuse. */
 const generic: ServerCapabilities = {
   systemRole: 'system',
   systemAnywhere: false,
@@ -53,7 +53,7 @@ const openai: ServerCapabilities = {
 /** Open models served on one's own machines: more sampling parameters. */
 const local: ServerCapabilities = { ...generic, topK: true };
 
-/** Servers by name. Facts are those of the vendor's documentation, else of the issue that is named. */
+/** Servers by name. Facts are from the vendor's documentation, else from the issue that is named. */
 export const presets = {
   generic,
   openai,
@@ -159,7 +159,9 @@ export const presets = {
     reasoningField: 'reasoning',
     prefill: 'continue',
   },
-  /** tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn goes on. */
+  /**
+   * tools/server/README.md, common/chat.cpp: the choice is one of three words; the last assistant turn is continued.
+   */
   'llama-cpp': {
     ...local,
     grammar: true,

@@ -3,7 +3,9 @@ import { takenEfforts } from '../shared/effort.js';
 import { entryValue } from '../shared/losses/refused-part.js';
 import type { Capabilities } from './capabilities.js';
 
-/** Capabilities of a server for one call: without what it has refused, and what the model does not have. */
+/**
+ * Capabilities of a server for one call: without those that it has refused, and those that the model does not have.
+ */
 export function capabilitiesFor(capabilities: Capabilities, { without, profile }: CallTerms): Capabilities {
   const efforts = entryValue(without, 'effort');
   const isThinking = profile?.thinking !== 'none' && efforts !== '';

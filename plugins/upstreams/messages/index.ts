@@ -100,7 +100,7 @@ class MessagesUpstream implements Upstream {
     return refusedIn(this.#parts, error, call);
   }
 
-  /** Over new connections, so that the network path is tested and not an open connection. */
+  /** New connections, so that the network path is tested and not an open connection. */
   diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
     return this.#http.diagnose(query, {
       path: `${this.#prefix}/v1/models?limit=1`,
@@ -108,7 +108,7 @@ class MessagesUpstream implements Upstream {
     });
   }
 
-  /** Over connections of its own, so that those of calls are used for nothing else. */
+  /** Separate connections, so that those of calls are used for nothing else. */
   async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
     const http = this.#http.fresh();
     try {

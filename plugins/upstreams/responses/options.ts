@@ -47,7 +47,7 @@ export interface ResponsesSettings extends ResponsesOptions {
   readonly reasoning?: boolean;
   /** False for a call of a model that never thinks. */
   readonly mayThink?: boolean;
-  /** False: neither `instructions` nor messages of the developer. */
+  /** False: the answer's form is requested as text. */
   readonly takesSystem?: boolean;
   /** False: the form of the answer is asked for in words. */
   readonly structuredOutput?: boolean;

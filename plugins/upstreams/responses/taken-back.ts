@@ -4,7 +4,7 @@ import { takenEfforts } from '../shared/effort.js';
 import { entryValue } from '../shared/losses/refused-part.js';
 import type { ResponsesSettings } from './options.js';
 
-/** Settings of a slot for one call: without what it has refused, and what the model does not have. */
+/** Settings of a slot for one call: without those that it has refused, and those that the model does not have. */
 export function settingsFor(settings: ResponsesSettings, { without, profile }: CallTerms): ResponsesSettings {
   const efforts = entryValue(without, 'effort');
   const reasoning = profile?.thinking !== 'none' && efforts !== '';

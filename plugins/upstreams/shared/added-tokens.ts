@@ -15,7 +15,7 @@ export interface SentCall {
   readonly leftOut: readonly Tool[];
   /** Bytes of its prompt, from which its input tokens are estimated. */
   readonly bytes: number;
-  /** True if system text becomes part of what the user says; its size depends on that. */
+  /** True if system text becomes part of the user's text; its size depends on that. */
   readonly isSystemInUser: boolean;
 }
 
@@ -28,8 +28,8 @@ export class AddedTokens {
   });
 
   /**
-   * Tokens of the additions in the estimate of a call's input: what is left without them is what a token count of the
-   * caller's own request names. `bytesOf` measures prompts as `bytes` was; undefined: nothing was added.
+   * Tokens of the additions in the estimate of a call's input, so that the rest equals a token count of the caller's
+   * own request. `bytesOf` measures prompts as `bytes` was; undefined: nothing was added.
    */
   of(
     { call, leftOut, bytes, isSystemInUser }: SentCall,
@@ -70,7 +70,7 @@ type Additions = { readonly [Name in 'addedSystem' | 'addedTools']: NonNullable<
   'isTranslated' | 'without'
 >;
 
-/** All that the size of additions depends on; undefined if JSON does not show it. */
+/** Everything that the size of additions depends on; undefined if JSON does not show it. */
 function keyOf(
   sent: MessagesRequest,
   { addedSystem, addedTools, isTranslated, without }: Additions,

@@ -5,7 +5,7 @@ export interface CallReader<Entry> {
   readonly answeredBy: (entry: Entry) => string | undefined;
 }
 
-/** Moves each result right behind its call, as servers demand; one without an earlier call stays in place. */
+/** Moves each result right after its call, as servers demand; one without an earlier call stays in place. */
 export function answersInOrder<Entry extends object>(
   entries: readonly Entry[],
   { callsOf, answeredBy }: CallReader<Entry>,
@@ -46,7 +46,7 @@ function answersById<Entry>(
   return answers;
 }
 
-/** First answer after a call that no other call has claimed; those before the call are for no later one either. */
+/** First answer after a call that no other call has claimed; those before the call match no later one either. */
 function nextAfter<Entry>(call: number, answers: Answers<Entry> | undefined): Entry | undefined {
   if (!answers) return undefined;
   while ((answers.list[answers.next]?.at ?? Infinity) < call) answers.next += 1;
@@ -55,7 +55,7 @@ function nextAfter<Entry>(call: number, answers: Answers<Entry> | undefined): En
   return claimed?.entry;
 }
 
-/** True for a text that says of itself that a tool has failed. */
+/** True for a text that reports a failed tool. */
 export function saysError(text: string | undefined): boolean {
   return text !== undefined && /^\W*error/i.test(text);
 }

@@ -30,7 +30,7 @@ export function withObjectInputs<Request extends Pick<MessagesRequest, 'messages
   return { request: { ...request, messages: withObjects }, cut };
 }
 
-/** A Messages request is checked by its upstream alone, so that its messages may be anything. */
+/** Only the upstream validates a Messages request, so that its messages may be anything. */
 function hasTextInput(message: Message | null): boolean {
   return message?.role === 'assistant' && Array.isArray(message.content) && message.content.some(isTextInput);
 }

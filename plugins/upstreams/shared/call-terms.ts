@@ -1,6 +1,6 @@
 import type { SlotCall } from '@gw2api/gateway/plugin';
 
-/** Terms of a call that decide about its translation, besides the request. */
+/** Settings of a call that affect its translation, besides the request. */
 export type CallTerms = Partial<
   Pick<
     SlotCall,

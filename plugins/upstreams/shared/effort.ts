@@ -1,11 +1,11 @@
 import type { MessagesRequest } from '@gw2api/gateway/plugin';
 import type { Dropped } from './losses/dropped.js';
 
-/** Thinking as a request asks for it. */
+/** Thinking that a request asks for. */
 export interface ThinkingWish {
-  /** `none`, an effort, or undefined: as the server sees fit. */
+  /** `none`, an effort, or undefined: chosen by the server. */
   readonly effort: string | undefined;
-  /** False for the effort that a budget stands for. */
+  /** False for the effort derived from a budget. */
   readonly isNamed: boolean;
   readonly budget: number | undefined;
   readonly isOn: boolean;
@@ -23,13 +23,16 @@ export function thinkingWish({ thinking, output_config }: MessagesRequest): Thin
   };
 }
 
-/** Nearest effort of a budget, as the formats read it. */
+/** Nearest effort of a budget, by the thresholds of the formats. */
 function effortOf(budget: number | undefined): string | undefined {
   if (budget === undefined) return undefined;
   return budget <= 4096 ? 'low' : budget <= 12_288 ? 'medium' : 'high';
 }
 
-/** Reports the thinking of a request to a server without a control of it. `mayThink` is false for a model that never does. */
+/**
+ * Reports the thinking settings of a request to a server without a control for them. `mayThink` is false for a model
+ * that never thinks.
+ */
 export function reportThinking(
   { thinking, output_config }: MessagesRequest,
   mayThink: boolean,
@@ -40,8 +43,8 @@ export function reportThinking(
 }
 
 /**
- * Effort that a server is sent; another one than the caller has named is reported, as is thinking that goes on, and a
- * budget that an effort stands for.
+ * Effort for a server. Reports one that differs from the caller's, thinking that cannot be disabled, and a budget
+ * replaced by an effort.
  */
 export function sentEffort(
   { effort: wanted, isNamed, budget }: ThinkingWish,
@@ -58,8 +61,8 @@ export function sentEffort(
 export const knownEfforts: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /**
- * Effort among those that a server takes: the wanted one, else the nearest below it, else the lowest. Undefined
- * for no wish, and for `none` where a server always thinks.
+ * Effort among those that a server takes: the wanted one, else the nearest below it, else the lowest. Undefined without
+ * a wish, and for `none` if a server always thinks.
  */
 function nearestEffort(wanted: string | undefined, efforts: readonly string[]): string | undefined {
   if (wanted === undefined || efforts.includes(wanted) || !knownEfforts.includes(wanted)) return wanted;
@@ -70,7 +73,7 @@ function nearestEffort(wanted: string | undefined, efforts: readonly string[]): 
   return below ?? knownEfforts.slice(1).find((effort) => efforts.includes(effort));
 }
 
-/** Efforts of a server that its refusal has left: those that it lists, where it takes none that was known of it. */
+/** Efforts that a server takes after its refusal: those that it lists, even if none of them was known. */
 export function takenEfforts(known: readonly string[], listed: string): string[] {
   const left = listed.split(',');
   const taken = known.filter((effort) => left.includes(effort));

@@ -4,8 +4,8 @@ import type { ContentBlock, Message, MessagesRequest, SlotCall } from '@gw2api/g
 export const systemMark = '[System] ';
 
 /**
- * Request as a Messages upstream gets it: for callers of other formats with late system text in the turns of the
- * user, as not every model takes it elsewhere.
+ * Request as a Messages upstream gets it: for callers of other formats with late system text in user turns, as not
+ * every model takes it elsewhere.
  */
 export function withoutLateSystem<Request extends Pick<MessagesRequest, 'messages'>>(
   request: Request,
@@ -19,7 +19,7 @@ function isSystem({ role }: Message): boolean {
   return role === 'system';
 }
 
-/** Messages without system ones: their text is appended to the user turn before, or a turn of its own. */
+/** Messages without system ones: their text is appended to the user turn before, or becomes its own turn. */
 function withSystemInTurns(messages: readonly Message[]): readonly Message[] {
   const turns: { readonly role: Message['role']; readonly content: ContentBlock[] }[] = [];
   for (const message of messages) {

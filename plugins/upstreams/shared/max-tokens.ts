@@ -11,12 +11,12 @@ export const findLimit: FindPart = (_, { addedLimit, request }, error) => {
   return { without: `max_tokens=${limit.tokens}`, isOfModel: limit.isOfModel, isAsked };
 };
 
-/** Tokens; of a context with less left the caller is told, who then shortens the prompt. */
+/** Tokens; a context with less space is reported to the caller, who then shortens the prompt. */
 const minRoom = 1024;
 
 /**
- * The request within the limit that its upstream has named. A budget for thinking that is too much then keeps its
- * share, so that the answer keeps its own.
+ * The request within the limit that its upstream has named. A thinking budget above it keeps its share of the limit, so
+ * that the answer keeps its own.
  */
 export function withinLimit(
   request: MessagesRequest,
@@ -34,5 +34,5 @@ export function withinLimit(
   return { request: withFields(request, fitted), losses };
 }
 
-/** Tokens; the Messages API refuses less. */
+/** Min tokens of the Messages API. */
 const minBudget = 1024;

@@ -10,7 +10,7 @@ export function schemaOf(format: OutputFormat): Readonly<Record<string, unknown>
   return typeof description === 'string' && !('description' in given) ? { ...given, description } : given;
 }
 
-/** The request that asks in words for an answer of a form; `schema`: undefined for any object. */
+/** The request with a text that asks for an answer of a form; `schema`: undefined for any object. */
 export function withInstruction(request: MessagesRequest, schema: object | undefined): MessagesRequest {
   const { system = [] } = request;
   const blocks = typeof system === 'string' ? [{ type: 'text', text: system } as const] : system;

@@ -10,8 +10,8 @@ export function promptBytes(body: object, parts: readonly string[]): number {
 }
 
 /**
- * The same of a body whose size is known: its settings are measured, which are few, and never its prompt. With the
- * other measure a token count and the estimate of an answer's input are the same.
+ * The same for a body of known size: measures only its few settings, never its prompt. With the other measure a token
+ * count and the estimate of an answer's input are the same.
  */
 export function promptBytesOf(body: object, totalBytes: number, parts: readonly string[]): number {
   const fields = body as Readonly<Record<string, unknown>>; // any object may be read by name

@@ -18,14 +18,14 @@ export function openReasoning(signature: string): ReasoningEnvelope | undefined 
   return reasoningEnvelope.open(signature);
 }
 
-/** True for a `signature` that is an envelope, which no vendor may get as a signature. */
+/** True for a `signature` that is an envelope, which no vendor may receive as a signature. */
 export function isSealed(signature: unknown): boolean {
   return reasoningEnvelope.isSealed(signature);
 }
 
 /**
- * Request for an upstream that signs its own thinking: without thinking of other vendors. The request itself
- * if there is none, which a look at each assistant block finds out.
+ * Request for an upstream that signs its own thinking: without thinking of other vendors. The request itself if there
+ * is none, which each assistant block is checked for.
  */
 export function withoutSealed<Request extends Pick<MessagesRequest, 'messages' | 'thinking'>>(
   request: Request,
@@ -36,7 +36,7 @@ export function withoutSealed<Request extends Pick<MessagesRequest, 'messages' |
   return mustThink(messages) ? withoutBudget(sent) : sent;
 }
 
-/** Thinking of other vendors in a request, and what goes with it in the one that is sent. */
+/** Thinking of other vendors in a request, and the parts removed with it. */
 export function sealedLosses(
   { messages, thinking }: MessagesRequest,
   sent: MessagesRequest,
@@ -55,7 +55,7 @@ function mendAt(path: string): Loss {
   return { path, kind: 'mend' };
 }
 
-/** A Messages request is checked by its upstream alone, so that its messages may be anything. */
+/** Only the upstream validates a Messages request, so that its messages may be anything. */
 function hasSealed(message: Message | null): boolean {
   return (
     message?.role === 'assistant' && Array.isArray(message.content) && message.content.some(isSealedBlock)

@@ -3,9 +3,9 @@ import { GatewayError, Type, type MessagesRequest } from '@gw2api/gateway/plugin
 import { compileCheck, formatPath } from '@gw2api/gateway/plugin/format';
 
 /**
- * Request whose fields have the types that a translation reads: nobody else has checked them, since a Messages
- * upstream checks its requests itself. Fields that are null are left out. Throws `invalid_request` with the first
- * wrong field: `messages[2].content[0].text: must be a string`.
+ * Request whose fields have the types that a translation reads, since only a Messages upstream validates its requests
+ * itself; null fields are left out. Throws `invalid_request` with the first wrong field: `messages[2].content[0].text:
+ * must be a string`.
  */
 export function checkedShape(given: MessagesRequest): MessagesRequest {
   if (check()(given).length === 0) return withLastTurn(given);
@@ -15,7 +15,9 @@ export function checkedShape(given: MessagesRequest): MessagesRequest {
   return withLastTurn(request);
 }
 
-/** The request, unless its last turn is an empty one of the user: the answer before that would be continued. */
+/**
+ * The request, unless its last turn is an empty one of the user, without which the answer before it would be continued.
+ */
 function withLastTurn(request: MessagesRequest): MessagesRequest {
   const last = request.messages.length - 1;
   const { role, content } = request.messages[last] ?? {};
@@ -131,10 +133,10 @@ const requestShape = Type.Object({
   ),
 });
 
-/** Fields whose values are the caller's own data, in which null says something. */
+/** Fields whose values are the caller's own data, in which null is meaningful. */
 const opaque: ReadonlySet<string> = new Set(['input', 'input_schema', 'input_examples', 'schema']);
 
-/** Field in which null is a value: a tool of another format leaves it to the server whether it is strict. */
+/** Field in which null is a value: a tool of another format leaves strict to the server. */
 const nullable = 'strict';
 
 /**

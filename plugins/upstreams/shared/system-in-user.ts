@@ -15,7 +15,7 @@ const aboutSystem = new RegExp(
     .join('|'),
 );
 
-/** Request for a server that takes no system text: it stands in front of the first text of the user. */
+/** Request for a server without system text: puts it before the first text of the user. */
 export function withSystemInUser(request: MessagesRequest): MessagesRequest {
   const texts = textsOf(request);
   if (texts.length === 0 || !Array.isArray(request.messages)) return request;
@@ -28,14 +28,14 @@ export function withSystemInUser(request: MessagesRequest): MessagesRequest {
   return { ...others, messages: [...before, first, ...after] };
 }
 
-/** True for system text that the caller has not written as such for this API; its own is not validated. */
+/** True for system text that the caller has not written for this API; the caller's own is not validated. */
 export function hasOwnSystem({ isTranslated, addedSystem = [], request: { system } }: SlotCall): boolean {
   if (isTranslated) return true;
   const isAdded = (block: TextBlock | null) => addedSystem.some(({ text }) => text === block?.text);
   return Array.isArray(system) && system.every(isAdded);
 }
 
-/** True for a request with system text, or with a form that may be asked for in one. */
+/** True for a request with system text, or with a form that may be requested in it. */
 function hasSystem(request: MessagesRequest): boolean {
   return textsOf(request).length > 0 || request.output_config?.format !== undefined;
 }
@@ -45,7 +45,7 @@ function textsOf({ system = [] }: MessagesRequest): readonly TextBlock[] {
   return Array.isArray(blocks) ? blocks.filter(({ text }) => text !== '') : [];
 }
 
-/** Content behind system texts; results of tools stay first. */
+/** Content after system texts; results of tools stay first. */
 function contentWith(texts: readonly TextBlock[], content: Message['content']): Message['content'] {
   const isPlain = typeof content === 'string' && texts.every(({ cache_control: marker }) => !marker);
   if (isPlain) return [...texts.map(({ text }) => text), content].filter((text) => text !== '').join('\n\n');

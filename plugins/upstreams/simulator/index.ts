@@ -76,7 +76,7 @@ class SimulatedUpstream implements Upstream {
     return opened;
   }
 
-  /** The slot's own way out does not lead to this process. */
+  /** The slot's own egress cannot reach this process. */
   async #startSimulator(): Promise<Opened> {
     const { upstreams, dry } = this.#host;
     if (dry) return { simulator: undefined, upstream: await upstreams.open('messages', { baseUrl: dryUrl }) };
@@ -90,7 +90,7 @@ class SimulatedUpstream implements Upstream {
 /** Base URL of a client that reaches a simulator whatever its address is. */
 const dryUrl = 'http://simulator.invalid';
 
-/** A slot with no account still needs some key: the simulator asks for one as the real service does. */
+/** A slot without an account still needs some key: the simulator asks for one as the real service does. */
 function withCredential<Query extends Pick<UpstreamQuery, 'authorize'>>(query: Query): Query {
   return {
     ...query,

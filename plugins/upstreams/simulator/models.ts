@@ -32,7 +32,7 @@ export const listedModels: Readonly<Record<string, Partial<SimulatedModel>>> = O
   ]),
 );
 
-/** Models by id, where they differ from the usual. */
+/** Models by id, if they differ from the default. */
 export type ModelTable = Readonly<Record<string, Partial<SimulatedModel>>>;
 
 /** A model by id: `models` first, then the listed ones, else an ordinary one. */
@@ -42,7 +42,7 @@ export function findModel(id: string, models: ModelTable = {}): SimulatedModel {
   return { ...ordinary, ...listed, ...given };
 }
 
-/** An entry of `GET /v1/models`, with the fields of the real one that say what a model takes. */
+/** An entry of `GET /v1/models`, with the real fields for a model's capabilities. */
 export function describeModel(id: string, models: ModelTable): object {
   const { maxTokens, contextWindow, thinking } = findModel(id, models);
   const isAdaptive = thinking === 'any' || thinking === 'adaptive';

@@ -20,7 +20,7 @@ import { stepsOf } from './scenarios/stream-scenarios.js';
 export interface SimulatorContext {
   readonly cache: PromptCache;
   readonly selector: ScenarioSelector;
-  /** Scenarios that hold for every request, as they would stand in a marker. */
+  /** Scenarios that apply to every request, in the syntax of a marker. */
   readonly faults: readonly string[];
   readonly models: ModelTable;
   readonly maxBodyBytes: number;
@@ -104,7 +104,7 @@ async function admit(
   return (await inject(exchange, scenarios)) ? undefined : scenarios;
 }
 
-/** Scenarios hold for wrong requests too, so the text is looked for before the request has been checked. */
+/** Scenarios apply to wrong requests too, so the text is searched before the request has been checked. */
 function readableText(body: unknown): string {
   if (!isObject(body) || !Array.isArray(body['messages'])) return '';
   const messages = body['messages'].filter((message) => isObject(message) && isContent(message['content']));
@@ -119,7 +119,7 @@ function rulesFor({ headers }: RecordedRequest, { models }: SimulatorContext): R
   return { version: headers['anthropic-version'] ?? '', model: (id) => findModel(id, models) };
 }
 
-/** Any model is known but those whose names say that they are not. */
+/** Any model is known except those whose names deny it. */
 function refuseUnknownModel(model: string): void {
   if (model.startsWith('no-such-model')) throw new Refusal(404, `model: ${model}`);
 }

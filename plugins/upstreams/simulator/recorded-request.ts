@@ -5,13 +5,13 @@ import { untilAborted } from '@gw2api/gateway/plugin/upstream';
 import type { FaultTarget } from './scenarios/faults.js';
 import { Refusal } from './refusal.js';
 
-/** Outcome of an exchange: answer sent, caller gone before its end, or socket destroyed by a scenario. */
+/** Outcome of an exchange: answer sent, caller disconnected before its end, or socket destroyed by a scenario. */
 export type Ending = 'finished' | 'aborted' | 'destroyed';
 
 /** Made once: each error takes a stack trace. */
 const exchangeEnded = new Error('The exchange has ended.');
 
-/** One request as the simulator received it, and how far its answer has got. */
+/** One request as the simulator received it, and the progress of its answer. */
 export class RecordedRequest implements FaultTarget {
   readonly method: string;
   readonly path: string;
@@ -21,7 +21,7 @@ export class RecordedRequest implements FaultTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly now: () => number;
-  /** Settles as soon as the answer is out or the connection is gone. */
+  /** Settles as soon as the answer is sent or the connection is closed. */
   readonly closed: Promise<Ending>;
   /** Resolves when the caller first reads more slowly than the simulator writes. */
   readonly blocked: Promise<void>;
@@ -64,7 +64,7 @@ export class RecordedRequest implements FaultTarget {
     });
   }
 
-  /** Undefined while the exchange is going on. */
+  /** Undefined while the exchange is in progress. */
   get ending(): Ending | undefined {
     return this.#ending;
   }
@@ -85,7 +85,7 @@ export class RecordedRequest implements FaultTarget {
     return (this.headers['x-api-key'] ?? bearer ?? accessKey ?? '').trim();
   }
 
-  /** Reads the body. Throws a 413 `Refusal` where it is longer than `maxBytes`. */
+  /** Reads the body. Throws a 413 `Refusal` if it is longer than `maxBytes`. */
   async read(maxBytes: number): Promise<void> {
     const chunks = this.#request as AsyncIterable<Buffer>; // without an encoding a request yields buffers
     this.text = (await collectBytes(chunks, maxBytes, tooLarge)).toString();
@@ -129,7 +129,7 @@ export class RecordedRequest implements FaultTarget {
     this.#request.socket.destroy();
   }
 
-  /** Notes that a write found no room. @internal */
+  /** Records that a write met a full buffer. @internal */
   block(isBlocked: boolean): void {
     this.isBlocked = isBlocked;
     if (isBlocked) this.#resolveBlocked();

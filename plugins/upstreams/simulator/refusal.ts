@@ -27,7 +27,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A 400: what is wrong with the request, in the words of the real service. */
+/** A 400: the request's error, in the words of the real service. */
 export function badRequest(message: string): Refusal {
   return new Refusal(400, message);
 }

@@ -34,7 +34,7 @@ export interface SimulatorOptions {
   readonly maxBodyBytes?: number;
 }
 
-/** Starts a Messages upstream that makes its answers up. Throws if it cannot listen. */
+/** Starts a Messages upstream with made-up answers. Throws if it cannot listen. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const server = createServer({ keepAliveTimeout: 60_000 });
   const simulator = new Simulator(server, options);
@@ -89,7 +89,7 @@ export class Simulator {
     return this.#requests;
   }
 
-  /** The next request to arrive that `matches`, as soon as its body has been read. */
+  /** The next request that `matches`, as soon as its body has been read. */
   nextRequest(matches: (exchange: RecordedRequest) => boolean = () => true): Promise<RecordedRequest> {
     return new Promise((resolve) => {
       const see = (exchange: RecordedRequest): void => {
@@ -161,7 +161,7 @@ function refuse(exchange: RecordedRequest, error: unknown): void {
   exchange.answerWith(refusal.status, 'application/json', body, headers);
 }
 
-/** A mistake of the simulator's own. */
+/** A fault of the simulator itself. */
 function brokenRefusal(error: unknown): Refusal {
   return new Refusal(500, `The simulator failed: ${error instanceof Error ? error.stack : String(error)}`);
 }

@@ -1,7 +1,7 @@
 import { badRequest } from './refusal.js';
 import { isObject } from './rules/shape.js';
 
-/** Call of Vertex AI, as the call of the Messages API that it stands for. */
+/** Call of Vertex AI, as the equivalent call of the Messages API. */
 export interface VertexCall {
   /** Path of the Messages API. */
   readonly path: string;

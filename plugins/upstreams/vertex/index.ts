@@ -111,7 +111,7 @@ class VertexUpstream implements Upstream {
     return refusedIn(this.#parts, error, call);
   }
 
-  /** Counts the tokens of nothing: the account has been accepted where that is refused as such. */
+  /** Counts the tokens of an empty request: its refusal shows that the account has been accepted. */
   async probe({ signal, authorize }: UpstreamQuery): Promise<void> {
     const terms = { signal, authorize, headersTimeoutMs: probeTimeoutMs, idleTimeoutMs: probeTimeoutMs };
     const answer = await this.#http.send({ path: `${this.#models}/${countPath}`, body: '{}' }, terms);
@@ -133,7 +133,7 @@ class VertexUpstream implements Upstream {
 
 const countPath = 'count-tokens:rawPredict';
 
-/** True for an answer that this region does not count, rather than that it has no such model. */
+/** True for an answer that reports no token counts in this region, rather than a missing model. */
 function lacksCounts(answer: HttpAnswer, text: string): boolean {
   if (![404, 405, 501].includes(answer.status)) return false;
   const { message } = googleRefusal(answer, text);

@@ -31,7 +31,7 @@ export function withVersion(body: object, headers: Headers): object {
   return 'anthropic_version' in body ? body : withFields(body, { anthropic_version: versionOf(headers) });
 }
 
-/** Version as this service calls it: `2023-06-01` has a name of its own, newer ones are called alike everywhere. */
+/** Version as this service calls it: `2023-06-01` has its own name, newer ones have the same name everywhere. */
 function versionOf({ 'anthropic-version': version = defaultAnthropicVersion }: Headers): string {
   return version === defaultAnthropicVersion ? 'vertex-2023-10-16' : version;
 }

@@ -16,7 +16,7 @@ export async function dotEnv({ cwd }: Pick<Patient, 'cwd'>): Promise<Finding> {
   });
 }
 
-/** Secrets of the environment; those that a first start makes must have a `.env` to be kept in. */
+/** Secrets of the environment; generated ones need a `.env` to be stored in. */
 export async function secrets({ env, cwd }: Pick<Patient, 'env' | 'cwd'>): Promise<Finding> {
   const missing = ['GW2API_API_KEY', 'GW_SECRET_KEY'].filter((name) => !env[name]);
   const weak = weakSecrets(env).join('\n') || undefined;

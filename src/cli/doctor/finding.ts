@@ -1,15 +1,15 @@
 import type { Config } from '../../config/config.js';
 import type { Environment } from '../../config/environment.js';
 
-/** Result of one look: `problem` keeps the gateway from serving, `skipped` could not be looked at. */
+/** Result of one check: `problem` keeps the gateway from serving, `skipped` could not be checked. */
 export interface Finding {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'problem' | 'skipped';
-  /** State of the thing, and its mend where it is not well. */
+  /** Observed state, and the fix if there is a problem. */
   readonly text: string;
 }
 
-/** Things that a look may ask about. */
+/** Inputs of a check. */
 export interface Patient {
   readonly config: Config;
   readonly env: Environment;
@@ -17,7 +17,7 @@ export interface Patient {
   readonly cwd: string;
 }
 
-/** A finding by the first of its conditions that holds. */
+/** A finding by the first of its conditions that is true. */
 export function finding(
   name: string,
   text: string,

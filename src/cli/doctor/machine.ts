@@ -28,7 +28,7 @@ export function memory({ config }: Patient): Finding {
   return finding('memory', text, { warning: free < needed ? cure : undefined });
 }
 
-/** A process at work with some streams. */
+/** An active process with some streams. */
 const bytesEach = 256e6;
 
 /** Number of processes that serve. */
@@ -36,7 +36,7 @@ export function workersOf({ listen: { workers } }: Config): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
 
-/** Max open files of a process; Linux alone says it. */
+/** Max open files of a process; only Linux reports it. */
 export async function descriptors({ config }: Patient): Promise<Finding> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => ''); // another system
   const [, , hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits) ?? [];

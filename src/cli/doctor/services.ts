@@ -16,7 +16,7 @@ import { workersOf } from './machine.js';
 /** Clocks of other machines by their names, unix milliseconds. */
 export type Clocks = Map<string, number>;
 
-/** The address, which is bound for a moment; a gateway that serves there is no problem. */
+/** The address, which is bound for a moment; a running gateway there is not a problem. */
 export async function port({ config: { listen } }: Patient): Promise<Finding> {
   const { host, port: number } = listen;
   const error = await bindOnce(host, number);
@@ -66,7 +66,7 @@ export async function store(patient: Patient, clocks: Clocks): Promise<readonly 
   }
 }
 
-/** Finding about what keeps a start from using the database; none if nothing does. */
+/** Finding about an obstacle to the use of the database; none if it can be used. */
 async function database(
   server: ServerState,
   opened: MaintainedStore,
@@ -80,7 +80,7 @@ async function database(
   return [finding('store', '', problem === undefined ? { warning: sentence } : { problem: sentence })];
 }
 
-/** Connections that are left beside those that this gateway may open. */
+/** Remaining connections besides those that this gateway may open. */
 function connections(
   { freeConnections: free, maxConnections: max }: ServerState,
   { config }: Patient,

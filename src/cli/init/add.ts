@@ -12,7 +12,7 @@ export const configFile = 'config/gateway.yaml';
 /** Tests of that config. */
 export const testsFile = 'config/gateway.test.yaml';
 
-/** A config that is there, to be edited. */
+/** An existing config, to be edited. */
 export interface PresentConfig {
   readonly document: Document;
   readonly text: string;
@@ -42,7 +42,7 @@ export async function presentConfig(folder: string): Promise<PresentConfig> {
   };
 }
 
-/** The config with a further slot; all else stays as it is, comments too. */
+/** The config with a further slot; the rest is unchanged, comments too. */
 export function withSlot({ document, text, slots }: PresentConfig, slot: FilledSlot): string {
   return withEntry({ document, text, list: slots }, slot.text);
 }
@@ -67,7 +67,7 @@ export async function withModels(
   return added.length > 0 ? { file, text } : undefined;
 }
 
-/** The tests of a config with one of a further slot, by the model that they ask for. */
+/** The tests of a config with one for a further slot, by their model. */
 export async function withTest(folder: string, slot: FilledSlot): Promise<(model: string) => string> {
   const text = await readFile(path.join(folder, testsFile), 'utf8').catch(() => undefined); // none: they are new
   if (text === undefined) return (model) => newTests(slot, model);
@@ -88,7 +88,7 @@ interface EditedList {
   readonly list: YAMLSeq;
 }
 
-/** Puts an entry behind the last one of a list: as text, so that all else stays as it was written. */
+/** Puts an entry after the last one of a list, as text, so that the rest is unchanged. */
 function withEntry({ document, text, list }: EditedList, entry: string, separator = ''): string {
   const last = list.items.at(-1);
   const indent = dashColumn(text, list);
@@ -111,7 +111,7 @@ function dashColumn(text: string, { items }: YAMLSeq): number | undefined {
   return before?.length;
 }
 
-/** End of the last value within a node; comments behind it are not part of it. */
+/** End of the last value within a node, without the comments after it. */
 function endOf(node: Node): number {
   let end = 0;
   const note = (_: unknown, { range }: Node): void => {

@@ -2,9 +2,9 @@
 export interface Blank {
   /** Its name for `--set NAME=VALUE`. */
   readonly name: string;
-  /** Text in its place in the slot. */
+  /** Placeholder for it in the slot. */
   readonly text: string;
-  /** Asked at a terminal. */
+  /** Question at a terminal. */
   readonly question: string;
   /** Variables of the environment that have it. */
   readonly env?: readonly string[];

@@ -19,7 +19,7 @@ export interface InitArguments extends SlotArguments {
   /** Adds a slot to the config that is there. */
   readonly add?: boolean | undefined;
   readonly force?: boolean | undefined;
-  /** Leaves out the first call. */
+  /** True: the placeholder works, too. */
   readonly 'no-test'?: boolean | undefined;
   /** Also asks the provider for its models, as `check --online` does. */
   readonly online?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface Choice {
   /** Port of a new config. */
   readonly port: number;
   readonly folder: string;
-  /** Keys of the provider; undefined: not known yet. */
+  /** Keys of the provider; undefined if not known yet. */
   readonly keys: Variables;
   /** Config that the slot is added to; undefined: a new one is written. */
   readonly present: PresentConfig | undefined;

@@ -2,12 +2,12 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { variablesOf } from '../../config/environment.js';
 import { UsageError } from '../../gateway/start-failure.js';
 
-/** Variables for `.env` by their names; undefined: its line is left out with `#`, to be filled in. */
+/** Variables for `.env` by their names; undefined: a line commented out with `#`, to be filled in. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Adds variables to a `.env` (mode 0600). What has a value there stays, for keys that are replaced cannot be had again.
- * Returns the names of those that stay.
+ * Adds variables to a `.env` (mode 0600), without replacing existing values, since replaced keys cannot be recovered.
+ * Returns the names of those that are kept.
  */
 export async function addToDotEnv(file: string, variables: Variables): Promise<readonly string[]> {
   const before = await readFile(file, 'utf8').catch(emptyIfAbsent);

@@ -25,7 +25,7 @@ function shipped(name: string): Promise<string> {
   return readFile(packageFile(`config/${name}`), 'utf8');
 }
 
-/** A catalog of the models that a slot is known to have; those of a provider's list need no entry. */
+/** A catalog of the models that a slot is known to have; listed models need no entry. */
 export async function newCatalog(provider: Provider, slot: FilledSlot): Promise<string> {
   const { head } = await shippedCatalog();
   const entries = (await catalogEntries(provider, slot)).map(({ text }) => indented(text));
@@ -67,7 +67,7 @@ async function shippedCatalog(): Promise<{
   return { head, entries };
 }
 
-/** Tests of a new config. `model`: name that they ask for. */
+/** Tests of a new config. `model`: name of the requested model. */
 export function newTests(slot: FilledSlot, model: string): string {
   return `# Tests of gateway.yaml: \`gw2api test\`. Nothing leaves the machine: simulators answer in place of accounts.
 config: ./gateway.yaml
@@ -93,7 +93,7 @@ ${indented(slotTest(slot.id, model))}
 `;
 }
 
-/** YAML of a test of one slot, by a key that may use no other. */
+/** YAML of a test of one slot, with a key limited to that slot. */
 export function slotTest(id: string, model: string): string {
   const name = quoted(model);
   return `name: the slot ${id} answers in each format
@@ -123,7 +123,7 @@ export function indented(text: string, indent = 2): string {
   return `${entry.join('\n')}\n`;
 }
 
-/** A text as it stands in a flow of YAML. */
+/** A text as a YAML flow scalar. */
 function quoted(text: string): string {
   return /^[A-Za-z][\w./-]*$/.test(text) ? text : JSON.stringify(text);
 }

@@ -6,7 +6,7 @@ import { idOf, variablesOf, type Provider } from './providers.js';
 export interface SlotAnswers {
   /** Values of blanks by their names, and `baseUrl` instead of the provider's own. */
   readonly set: Readonly<Record<string, string>>;
-  /** Names of the models that it serves; empty: as the provider's slot says. */
+  /** Names of the models that it serves; empty: those of the provider's slot. */
   readonly models: readonly string[];
 }
 
@@ -17,9 +17,9 @@ export interface FilledSlot {
   readonly text: string;
   /** Variables of the environment that it reads. */
   readonly variables: readonly string[];
-  /** Names of its models where no list of the provider has them. */
+  /** Names of its models if the provider lists none. */
   readonly models: readonly string[];
-  /** Texts in it that its owner has to replace before it works. */
+  /** Placeholders in it that its owner has to replace. */
   readonly missing: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function filledSlot(
   };
 }
 
-/** Stands for the models that only their owner can name. */
+/** Placeholder for models that only their owner can name. */
 const unnamed = 'DEPLOYMENT';
 
 function listOf(models: readonly string[], document: Document) {
@@ -78,7 +78,7 @@ function isMissing({ text, isOptional = false }: Blank, document: Document): boo
   return isThere && !isOptional;
 }
 
-/** 1 for an id that is free, else the number that makes it free. */
+/** 1 for a free id, else the number that makes it free. */
 function freeNumber(id: string, taken: readonly string[]): number {
   let number = 1;
   while (taken.includes(number === 1 ? id : `${id}-${number}`)) number += 1;

@@ -8,18 +8,18 @@ export interface Provider {
   readonly note?: string;
   /** Another name on the command line. */
   readonly alias?: string;
-  /** A model that it is known to have, which the first call asks for unless its list lacks it. */
+  /** A known model, which the first call requests unless its list lacks it. */
   readonly model: string;
   /** Ids of the shipped catalog that it has. */
   readonly catalog?: readonly string[];
-  /** All models that it serves, where no list of its own has them. */
+  /** All models that it serves, if it lists none. */
   readonly names?: readonly string[];
-  /** True if only its owner knows the names: `DEPLOYMENT` stands for them. */
+  /** True if only its owner knows the names: `DEPLOYMENT` is their placeholder. */
   readonly asksModels?: boolean;
   readonly blanks?: readonly Blank[];
 }
 
-/** Models of the shipped catalog that all who serve Claude have, and the first of them. */
+/** Models of the shipped catalog that all Claude providers have, and the first of them. */
 const claude = { model: 'sonnet-5', catalog: ['sonnet-5', 'sonnet-5-5'] } as const;
 
 /** Providers that serve the Messages API. */
@@ -218,7 +218,7 @@ const chat: readonly Provider[] = [
 /** All providers, in the order of the guide. */
 export const providers: readonly Provider[] = [...messages, ...chat];
 
-/** The built-in upstream, whose answers are made up. */
+/** The built-in upstream with made-up answers. */
 export const simulator: Provider = {
   name: 'the built-in simulator',
   model: 'sonnet-5',

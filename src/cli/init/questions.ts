@@ -16,7 +16,7 @@ export interface Answer {
   readonly names: readonly string[];
 }
 
-/** Questions at a terminal. Each throws a UsageError where it is cancelled, or where the input ends. */
+/** Questions at a terminal. Each throws a UsageError if it is cancelled, or if the input ends. */
 export class Questions {
   readonly #streams: Streams & { readonly signal: AbortSignal };
 
@@ -41,7 +41,7 @@ export class Questions {
     );
   }
 
-  /** Asks until `isValid` takes the answer. */
+  /** Asks until `isValid` accepts the answer. */
   async ask(message: string, isValid: (answer: string) => boolean, fallback = ''): Promise<string> {
     const validate = (answer = '') =>
       isValid(answer.trim() || fallback) ? undefined : 'That is not an answer.';
@@ -61,7 +61,7 @@ function isOne(chosen: unknown): string | undefined {
   return chosen === undefined ? 'That is not in the list.' : undefined;
 }
 
-/** Takes a line feed for Return: programs that type for a person send it. */
+/** Accepts a line feed as Return: programs that type for a person send it. */
 function lineFeedAsReturn(_: unknown, key: { name?: string } | undefined): void {
   if (key?.name === 'enter') key.name = 'return';
 }

@@ -9,7 +9,7 @@ import { packageName } from '../../kit/version.js';
 /** Result of an `init`. */
 export interface Written {
   readonly files: readonly string[];
-  /** Variables of `.env` that stay as before. */
+  /** Variables of `.env` that are unchanged. */
   readonly staying: readonly string[];
   /** Model of the tests and of the first request. */
   readonly model: string;
@@ -82,7 +82,7 @@ function firstRequest(port: number, model: string): string {
   return `curl http://127.0.0.1:${port}/v1/messages -H "authorization: Bearer ${key}" -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
-/** The command as it is called here: by its name where the package is installed. */
+/** The command as it is called here: by its name if the package is installed. */
 function commandName(): string {
   const server = programFile('server.js');
   return server.includes(`${path.sep}node_modules${path.sep}`)

@@ -5,9 +5,9 @@ import type { SlotAnswers } from './filled-slot.js';
 import { idOf, type Provider } from './providers.js';
 import type { Questions } from './questions.js';
 
-/** Options of `gw2api init` that are about the slot. */
+/** Options of `gw2api init` about the slot. */
 export interface SlotArguments {
-  /** `NAME=VALUE` of what the provider's slot leaves blank. */
+  /** `NAME=VALUE` for the blanks of the provider's slot. */
   readonly set?: readonly string[] | undefined;
   /** Names of the models that the slot serves; default: those that the provider lists. */
   readonly model?: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export async function slotAnswers(
   };
 }
 
-/** Values of what the slot leaves blank, from the options, the environment, or by asking. */
+/** Values of a slot's blanks, from the options, the environment, or by asking. */
 async function valuesOf(
   provider: Provider,
   { set = [], 'base-url': baseUrl }: SlotArguments,
@@ -82,7 +82,7 @@ async function asked(
   return answer || undefined;
 }
 
-/** Names of models that were given; asked for only where no list has them. */
+/** Given names of models; asks for them only if the provider lists none. */
 async function modelsOf(
   { asksModels = false }: Provider,
   given: readonly string[] | undefined,

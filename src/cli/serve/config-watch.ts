@@ -10,19 +10,19 @@ interface WatchOptions {
   readonly clock: Clock;
   /** Ends the watch. */
   readonly signal: AbortSignal;
-  /** Takes the config as it stands now; does not reject. */
+  /** Applies the current config file; does not reject. */
   readonly reload: () => Promise<void>;
 }
 
 /**
- * Watch of a config file and the files that it names. Looks at their contents every 5 s, so that links may be exchanged,
- * and reloads once two looks in a row have found the same change.
+ * Watch of a config file and the files that it names. Compares their contents every 5 s, so that links may be
+ * exchanged, and reloads once two consecutive checks have found the same change.
  */
 export class ConfigWatch {
   readonly #file: string;
   readonly #env: Environment;
   #files: readonly string[] = [];
-  /** Digest of the contents that were reloaded last, or refused. */
+  /** Digest of the contents that were last reloaded, or refused. */
   #taken = '';
   #seen = '';
   #look: Promise<void> | undefined;
@@ -32,7 +32,7 @@ export class ConfigWatch {
     this.#env = env;
   }
 
-  /** Takes the files as they are now for those in force. */
+  /** Marks the current files as those in force. */
   static async open(file: string, env: Environment): Promise<ConfigWatch> {
     const watch = new ConfigWatch(file, env);
     watch.#taken = await watch.#digest();
@@ -48,7 +48,7 @@ export class ConfigWatch {
     signal.addEventListener('abort', every(clock, intervalMs, look));
   }
 
-  /** Resolves when no check and no reload by one is under way. */
+  /** Resolves when no check, and no reload by one, is in progress. */
   async settled(): Promise<void> {
     await this.#look;
   }
@@ -61,7 +61,7 @@ export class ConfigWatch {
     await reload();
   }
 
-  /** Digest of all contents. The config says anew which files those are of once one of them has changed. */
+  /** Digest of all contents. After a change of any file, the list of files is read from the config again. */
   async #digest(): Promise<string> {
     const known = await digestOf(this.#files);
     if (known === this.#seen) return known;

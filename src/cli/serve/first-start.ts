@@ -57,8 +57,8 @@ export interface NewKey {
 }
 
 /**
- * Text of the first start, printed once: the key, a request in each format ready to paste, and the URL of the
- * console. `model`: one that a slot serves; undefined: only the upstreams know.
+ * Text of the first start, printed once: the key, a request in each format ready to paste, and the URL of the console.
+ * `model`: a served one; undefined if only the upstreams know.
  */
 export function welcome(url: string, { masterKey, file }: NewKey, model: string | undefined): string {
   const base = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//127.0.0.1:');

@@ -17,7 +17,7 @@ import { refuseUnsendable } from '../sent-secrets.js';
 import { endOnSignal, logRefusal, onSignals } from './signals.js';
 import { announce, type Start } from './start.js';
 
-/** Serves in this process, or in as many workers as the config says. Throws if the start fails. */
+/** Serves in this process, or in the configured number of workers. Throws if the start fails. */
 export async function serve(file: string): Promise<undefined> {
   const { env } = process;
   refuseUnsendable(env);

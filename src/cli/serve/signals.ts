@@ -13,8 +13,8 @@ interface SignalHandlers {
 }
 
 /**
- * Has SIGTERM and SIGINT end a start that waits for its store: as process 1 of a container it would get neither without
- * a handler. Returns a function that removes the handlers.
+ * Makes SIGTERM and SIGINT end a start that waits for its store: as process 1 of a container it would get neither
+ * without a handler. Returns a function that removes the handlers.
  */
 export function endOnSignal(log: Logger): () => void {
   const end = (signal: NodeJS.Signals): void => {
@@ -44,7 +44,7 @@ export function onSignals({ log, close, kill, reload }: SignalHandlers): void {
   process.on('SIGHUP', () => void reload());
 }
 
-/** Logs why a reload was refused. */
+/** Logs the reason of a refused reload. */
 export function logRefusal(log: Logger): (error: unknown) => void {
   return (error) => {
     const isRefused = error instanceof ConfigError || (isGatewayError(error) && error.code === 'conflict');

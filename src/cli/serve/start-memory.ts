@@ -4,9 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 interface ReleaseOptions {
   /** Time without a request that counts as idle, in ms. */
   readonly idleMs?: number;
-  /** Time that V8 is given, in ms: its memory reducer looks every 8 s. */
+  /** Time for V8 to act, in ms: its memory reducer runs every 8 s. */
   readonly windowMs?: number;
-  /** Time after which nothing is done any more, in ms: what is left then is no longer of the start. */
+  /** Time after which memory is left alone, in ms: it no longer comes from the start. */
   readonly giveUpMs?: number;
   readonly setFlags?: (flags: string) => void;
 }
@@ -15,9 +15,9 @@ interface ReleaseOptions {
 const requestStart = 'http.server.request.start';
 
 /**
- * Has V8 give back the memory that only the start needed, once no request comes. V8's memory reducer waits for a
- * low allocation rate, and the start counts in that rate for long; with `--optimize-for-size` it does not wait.
- * The flag also makes code slower, so that the next request ends it. Returns a function that gives up.
+ * Makes V8 release the memory that only the start needed, once idle: its memory reducer waits for a low allocation
+ * rate, which the start raises for long, unless `--optimize-for-size` is set. The flag also slows code down, so the
+ * next request resets it; returns a function that cancels.
  */
 export function releaseStartMemory(options: ReleaseOptions = {}): () => void {
   const { idleMs = 2000, windowMs = 9000, giveUpMs = 60_000, setFlags = setFlagsFromString } = options;

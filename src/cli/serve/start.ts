@@ -48,7 +48,7 @@ export async function announce(url: string, start: Start, fields: object = {}): 
   process.stdout.write(welcome(url, { masterKey, file: kept }, exampleModel(config)));
 }
 
-/** Name of a model that a slot serves, as far as the config says it; undefined if only the upstreams know. */
+/** Name of a model that a slot serves, as far as the config names one; undefined if only the upstreams know. */
 function exampleModel({ slots, models }: Pick<Config, 'slots' | 'models'>): string | undefined {
   const served = slots.flatMap((slot) => (slot.discovers ? [] : slot.models));
   const isServed = globMatcher(served);

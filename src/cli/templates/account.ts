@@ -1,6 +1,6 @@
 import type { Template } from './template.js';
 
-/** An account that is proved by two headers. */
+/** An account with two headers as its proof. */
 export const account: Template = {
   plugin: `
 import { Type } from '@gw2api/gateway/plugin';

@@ -11,7 +11,7 @@ export interface Filling {
   readonly isTypeScript: boolean;
 }
 
-/** Fills a text in: `__NAME__`, `__MODULE__`, and what stands between « and », which is for TypeScript alone. */
+/** Fills in a text: `__NAME__`, `__MODULE__`, and the parts between « and », which are for TypeScript alone. */
 export function fill(text: string, { name, module, isTypeScript }: Filling): string {
   return text
     .replaceAll(/«([^»]*)»/g, isTypeScript ? '$1' : '')

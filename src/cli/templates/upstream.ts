@@ -1,12 +1,12 @@
 import type { Template } from './template.js';
 
-/** An upstream that answers in lines of JSON, with a service that plays it in the test. */
+/** An upstream that answers in lines of JSON, with a simulated service for the test. */
 export const upstream: Template = {
   plugin: `
 import { ModelEvent, Type«, type ModelEventBatch» } from '@gw2api/gateway/plugin';
 import { defineUpstream, interruptedError, refusal } from '@gw2api/gateway/plugin/upstream';
 
-/** Asks a service that answers with newline-delimited JSON. */
+/** Calls a service that answers with newline-delimited JSON. */
 export default defineUpstream({
   name: '__NAME__',
   api: 1,
@@ -64,7 +64,7 @@ import kind from '__MODULE__';
 
 const line = (fields«: object») => \`\${JSON.stringify(fields)}\\n\`;
 
-/** Writes until nobody reads; the kernel's buffers are full by then. */
+/** Writes until nobody reads, when the kernel's buffers are full. */
 async function pour(response«: ServerResponse», blocked«: () => void») {
   response.setMaxListeners(0);
   while (!response.destroyed) {

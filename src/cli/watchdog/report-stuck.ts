@@ -5,7 +5,7 @@ import { pluginPlace } from '../../engine/trace/plugin-place.js';
 import { sourceStack } from '../../kit/source-stack.js';
 import { raiseMs, type WatchOptions, type StuckLog } from './watchdog.js';
 
-/** Logs where the loop is stuck, and kills the process unless the loop goes on in time. */
+/** Logs the position of a stuck loop, and kills the process unless the loop recovers in time. */
 export async function reportStuck(options: WatchOptions, isStuck: () => boolean): Promise<void> {
   const { stuckTimeoutMs, killMs, log } = options;
   const main = openMainThread();
@@ -18,7 +18,10 @@ export async function reportStuck(options: WatchOptions, isStuck: () => boolean)
   main.close();
 }
 
-/** The kernel ignores a SIGKILL of process 1 to itself, as a container's only process is: then JavaScript ends it. */
+/**
+ * The kernel ignores a SIGKILL that process 1 sends itself, as the only process of a container: then JavaScript ends
+ * it.
+ */
 async function kill(main: MainThread): Promise<void> {
   process.kill(process.pid, 'SIGKILL');
   await delay(raiseMs);
@@ -38,8 +41,8 @@ const stackTimeoutMs = 5000;
 const killedCode = 137;
 
 /**
- * Writes an error line to standard output at once: what a thread logs goes through the loop of the main thread. Gives
- * up after a second where nobody reads it.
+ * Writes an error line to standard output at once, since a thread's usual log goes through the loop of the main thread.
+ * Stops after a second if nobody reads it.
  */
 async function writeStuckLine({ level, format, fields }: StuckLog, own: object, msg: string): Promise<void> {
   if (level === 'silent' || level === 'fatal') return;
@@ -68,7 +71,7 @@ function written(bytes: Buffer): number {
 const maxTries = 20;
 const pauseMs = 50;
 
-/** Inspector session to the main thread, which answers also within a loop that never ends. */
+/** Inspector session to the main thread, which also answers within an endless loop. */
 interface MainThread {
   /** Stack in the form of an error's, once the main thread runs JavaScript again; undefined after `maxMs`. */
   stack(maxMs: number): Promise<string | undefined>;

@@ -13,7 +13,7 @@ export interface WatchOptions {
   readonly log: StuckLog;
 }
 
-/** The log as the thread writes it, past the logger of the main thread. */
+/** The log as the thread writes it, bypassing the logger of the main thread. */
 export interface StuckLog {
   readonly level: string;
   readonly format: LogFormat;
@@ -21,13 +21,13 @@ export interface StuckLog {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Runs `begin(data)` of a module in a thread that is there already. */
+/** Runs `begin(data)` of a module in an existing thread. */
 export type RunModule = (url: string, data: unknown) => void;
 
 interface WatchdogOptions {
   /** 0: no watchdog. */
   readonly stuckTimeoutMs: number;
-  /** True: the process is killed at once, because another takes its place. */
+  /** True: the process is killed at once, because another one replaces it. */
   readonly isWorker: boolean;
   readonly log: StuckLog;
   /** Undefined: the watchdog gets a thread of its own. */
@@ -35,8 +35,8 @@ interface WatchdogOptions {
 }
 
 /**
- * Watches the event loop of this process from another thread: logs where it is stuck after `stuckTimeoutMs`, and kills
- * the process, which no signal handler could end any more.
+ * Watches the event loop of this process from another thread: logs its position if stuck for `stuckTimeoutMs`, and
+ * kills the process, which no signal handler could end any more.
  */
 export async function startWatchdog(options: WatchdogOptions): Promise<void> {
   const { stuckTimeoutMs, isWorker, log, runModule = runInThread } = options;
@@ -47,7 +47,7 @@ export async function startWatchdog(options: WatchdogOptions): Promise<void> {
   runModule(watchModule, { shared, stuckTimeoutMs, killMs, log } satisfies WatchOptions);
 }
 
-/** Raises the counter for as long as the loop runs. */
+/** Increments the counter for as long as the loop runs. */
 async function raise(counter: Int32Array): Promise<void> {
   const { url } = await import('node:inspector');
   setInterval(() => {
@@ -69,10 +69,10 @@ function runInThread(url: string, data: unknown): void {
 
 const watchModule = programUrl('cli/watchdog/watch.js').href;
 
-/** Interval at which the loop raises its counter, and at which the thread looks at it. */
+/** Interval at which the loop increments its counter, and at which the thread checks it. */
 export const raiseMs = 250;
 
-/** Time that a process without others beside it is stuck before it is killed. */
+/** Time before a stuck process without siblings is killed. */
 const aloneMs = 60_000;
 const maxHeapMb = 64;
 const maxYoungHeapMb = 4;

@@ -14,7 +14,7 @@ interface PoolReloadOptions {
   readonly log: Logger;
 }
 
-/** Message by which a worker changes to a config that it has built. */
+/** Message by which a worker switches to a prepared config. */
 type Switch = 'worker.take' | 'worker.commit';
 
 /** Reloads all workers, one reload at a time: all workers take the new config, or none. */
@@ -54,7 +54,7 @@ export class PoolReload {
     });
   }
 
-  /** Takes the canary's config in all workers. Rejects with `conflict` if there is none. */
+  /** Applies the canary's config in all workers. Rejects with `conflict` if there is none. */
   commitCanary(): Promise<Reloaded> {
     return this.#turns.run(async () => {
       const { text } = this.#requiredCanary(); // which goes on where the first worker cannot take its config
@@ -72,7 +72,7 @@ export class PoolReload {
     });
   }
 
-  /** Forgets a canary that a worker has rolled back, as the others do: no new worker may join it. */
+  /** Forgets a canary that a worker has rolled back, as the others do, so that no new worker joins it. */
   canaryGivenUp(id: number): void {
     this.#givenUpId = Math.max(this.#givenUpId, id);
   }
@@ -156,7 +156,7 @@ export class PoolReload {
   }
 }
 
-/** Result for a worker that has exited and can say nothing. */
+/** Result for a worker that has exited without an answer. */
 const nothing: Taken = { needsRestart: [], changes: noChanges };
 
 function refused(problems: readonly ConfigProblem[]): Reloaded {

@@ -3,7 +3,7 @@ import type { WorkerHandle } from './worker-handle.js';
 
 interface SilentWorkersOptions {
   readonly workers: () => Iterable<WorkerHandle>;
-  /** Time without a sign after which a worker is stuck; 0: never. */
+  /** Heartbeat timeout after which a worker is stuck; 0: never. */
   readonly stuckTimeoutMs: number;
   readonly log: Logger;
 }

@@ -22,7 +22,7 @@ export interface WorkerInit {
 
 /** Canary in all workers of a pool. */
 export interface PoolCanary {
-  /** Number in the pool, which rises. */
+  /** Rising number within the pool. */
   readonly id: number;
   readonly text: string;
   readonly percent: number;
@@ -33,7 +33,7 @@ export interface Reloaded extends Taken {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Result of a reload by the primary, or the error code of one that was not taken. */
+/** Result of a reload by the primary, or the error code of a rejected one. */
 export type SystemReload = { readonly cause: ReloadCause } & (
   | { readonly taken: Taken }
   | { readonly code: string }

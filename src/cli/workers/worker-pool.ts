@@ -16,7 +16,7 @@ interface WorkerPoolOptions {
   readonly hub: IpcHub | undefined;
   readonly secretKey: () => Promise<string | undefined>;
   readonly init: Omit<WorkerInit, 'name' | 'text' | 'canary' | 'isHub'>;
-  /** Time without a sign of a worker's loop after which a reload and the shutdown do not wait for it; 0: never. */
+  /** Heartbeat timeout after which a reload and the shutdown do not wait for a worker; 0: never. */
   readonly stuckTimeoutMs: number;
   /** Config file text at startup. */
   readonly text: string;
@@ -51,8 +51,8 @@ export class WorkerPool {
   }
 
   /**
-   * Returns the URL once all workers listen. The first one starts alone, as it may make or migrate a file that the
-   * others then find ready. Throws a UsageError with the reason if they cannot start.
+   * Returns the URL once all workers listen. The first one starts alone, as it may create or migrate a file for the
+   * others. Throws a UsageError with the reason if they cannot start.
    */
   async start(): Promise<string> {
     const [first = '1', ...others] = Array.from({ length: this.#options.size }, (_, index) => `${index + 1}`);
@@ -187,7 +187,7 @@ export class WorkerPool {
   }
 }
 
-/** Max consecutive deaths before serving, while no other worker serves. After that the pool gives up. */
+/** Max consecutive deaths before serving, while no other worker serves; then the pool fails. */
 const maxFailures = 5;
 const firstPauseMs = 100;
 const maxPauseMs = 10_000;

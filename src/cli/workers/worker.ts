@@ -95,7 +95,7 @@ class Worker {
     this.#channel.notify('pool.listening', url);
   }
 
-  /** Starts the watchdog, and the signs that the loop gives the primary. */
+  /** Starts the watchdog, and the heartbeats to the primary. */
   async #watch({ runtime, services }: Gateway, log: StuckLog): Promise<void> {
     const { stuckTimeoutMs } = runtime.config.listen;
     const { runModule } = services.store;
@@ -103,7 +103,7 @@ class Worker {
     if (stuckTimeoutMs > 0) setInterval(() => this.#channel.notify('pool.sign'), signMs).unref();
   }
 
-  /** Sends the primary what is counted here once a second, while requests settle: it stays known if this worker dies. */
+  /** Sends local counters to the primary once a second, while requests settle, so that they survive this worker. */
   #sendTotals({ exchanges, services }: Gateway): void {
     let sent = 0;
     const send = async (): Promise<void> => {
@@ -162,7 +162,7 @@ class Worker {
     return prepared ? (await canariesOf(gateway)).here.start(prepared, percent, onGivenUp) : noChanges;
   }
 
-  /** Takes the config of the canary, also where this worker could not join it. */
+  /** Applies the config of the canary, also if this worker could not join it. */
   async #commit(gateway: Gateway, text: string): Promise<Taken | undefined> {
     if (!this.#lacksCanary) return (await canariesOf(gateway)).here.commit();
     const problems = await this.#prepare(gateway, text);
@@ -202,7 +202,7 @@ const signMs = 500;
 /** Interval of the totals that a worker sends. */
 const totalsMs = 1000;
 
-/** Throws if a reload was not taken. */
+/** Throws if a reload was rejected. */
 function takenOf(reload: SystemReload): Taken {
   if ('taken' in reload) return reload.taken;
   throw new GatewayError(reload.code, 'The new config was refused.');

@@ -3,7 +3,7 @@ import { Type } from '../../plugin/index.js';
 
 const Kind = Type.Enum(['added', 'removed', 'changed']);
 
-/** One setting that two configs have different values of. */
+/** One setting with different values in two configs. */
 export const SettingChange = Type.Object({
   path: Type.String({
     description:
@@ -33,8 +33,8 @@ export const EntryChange = Type.Object({
 export type EntryChange = Static<typeof EntryChange>;
 
 /**
- * The difference between two configs, in their effect: defaults are filled in, durations are in one unit. Has no
- * secret and nothing of the environment; may be sent as it is.
+ * The difference between the effects of two configs: defaults are filled in, durations are in one unit. Contains no
+ * secrets and no values of the environment; may be sent as it is.
  */
 export const ConfigDiff = Type.Object({
   stages: Type.Array(EntryChange),

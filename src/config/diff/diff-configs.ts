@@ -9,8 +9,8 @@ import { stageEntries } from './stages.js';
 import { objectValue, optionsValue, plainValue } from './values.js';
 
 /**
- * Compares two loaded configs in their effect: stages by their names and order, slots and models by their ids,
- * formats by their names. The files of plugins are not compared.
+ * Compares the effects of two loaded configs: stages by their names and order, slots and models by their ids, formats
+ * by their names. The files of plugins are not compared.
  */
 export function diffConfigs(before: LoadedConfig, after: LoadedConfig): ConfigDiff {
   const settings = diffSettings(before.config, after.config);

@@ -49,8 +49,8 @@ function nameAbove(entries: readonly Entry[], at: number): string | null {
 }
 
 /**
- * Names of the most entries that can be said to have kept their order: a longest increasing subsequence of their
- * old positions, in n log n.
+ * Names of the largest set of entries that kept their order: a longest increasing subsequence of their old positions,
+ * in n log n.
  */
 function steadyNames(
   after: readonly Entry[],

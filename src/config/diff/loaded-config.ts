@@ -4,7 +4,7 @@ type Options = Readonly<Record<string, unknown>>;
 
 /** A plugin of a config with its options. */
 export interface LoadedPlugin {
-  /** Name of the entry, where that has one; else that of the plugin. */
+  /** Name of the entry, if it has one; else that of the plugin. */
   readonly name: string;
   /** JSON Schema of the options. */
   readonly schema: object;

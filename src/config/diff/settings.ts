@@ -16,7 +16,7 @@ export function needsRestart(started: Config, now: Config): string[] {
   return restartSections(diffSettings(started, now));
 }
 
-/** Sections of the changes that wait for the next start. */
+/** Sections of the changes that take effect at the next start. */
 export function restartSections(changes: readonly SettingChange[]): string[] {
   const sections = changes.filter(({ restart }) => restart).map(({ path }) => path.replace(/\..*$/s, ''));
   return [...new Set(sections)];

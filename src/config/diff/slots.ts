@@ -39,7 +39,7 @@ function slotValue(slot: SlotConfig, plugins: LoadedSlotPlugins, entry: unknown)
   );
 }
 
-/** Values of the settings that have ways of their own. */
+/** Settings with their own conversion. */
 function ownValues(
   slot: SlotConfig,
   { upstream, account }: LoadedSlotPlugins,
@@ -61,13 +61,13 @@ function ownValues(
   };
 }
 
-/** Models as they stand in the file. */
+/** Models as written in the file. */
 function servedValue({ models, upstreamModels, discovers }: SlotConfig): unknown {
   if (discovers) return 'discover';
   return upstreamModels ? modelMap(models, upstreamModels) : models;
 }
 
-/** Map of models as it stands in the file. */
+/** Map of models as written in the file. */
 function modelMap(
   models: readonly string[],
   names: Readonly<Record<string, string>>,
@@ -75,7 +75,7 @@ function modelMap(
   return Object.fromEntries(models.map((model) => [model, names[model] ?? true]));
 }
 
-/** Options of an account with its kind, as they stand beside each other in the file. */
+/** Options of an account with its kind, side by side as in the file. */
 function withKind(kind: string, { raw, shown }: Value): Value {
   return { raw: { kind, ...Object(raw) }, shown: { kind, ...Object(shown) } };
 }

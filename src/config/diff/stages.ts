@@ -65,13 +65,13 @@ function optionsOf({ stage, plugin }: NamedStage): Value {
   return optionsValue(plugin.options, stage.written, plugin.schema);
 }
 
-/** Options instead of those of a stage that is not in force: its defaults. */
+/** Options in place of those of a disabled stage: its defaults. */
 function noneInForce({ stage, plugin }: NamedStage): Value {
   if (!plugin) return optionsValue(stage.with, stage.written, {});
   return optionsValue(plugin.defaults, {}, plugin.schema);
 }
 
-/** The alternatives of a stage's entry that both configs have, by stage; some of them where there are many. */
+/** The alternatives of a stage's entry that both configs have, by stage; shortened if there are many. */
 function alternativesOf(
   stages: readonly NamedStage[],
   others: ReadonlyMap<string, NamedStage>,
@@ -122,7 +122,7 @@ function asPercentage(conditions: Conditions): object {
   return sample === undefined ? conditions : { ...conditions, sample: `${sample}%` };
 }
 
-/** Value of a new stage without settings of its own; the options of one that is switched off do nothing. */
+/** Value of a new stage without settings of its own; the options of a disabled one have no effect. */
 function defaultsOf(named: NamedStage): Value {
   const { use, name } = named.stage;
   return objectValue({

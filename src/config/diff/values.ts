@@ -4,7 +4,7 @@ import { isRecord } from '../../kit/schema/record.js';
 import type { SettingChange } from './config-diff.js';
 import { units } from '../../kit/schema/units.js';
 
-/** A value and the copy of it that may be shown: without secrets and without values of the environment. */
+/** A value and a copy of it for display, without secrets and values of the environment. */
 export interface Value {
   readonly raw: unknown;
   readonly shown: unknown;
@@ -12,7 +12,7 @@ export interface Value {
 
 /**
  * Value of options. `written`: as in the file, before variables are substituted; `schema` marks the secrets, and
- * what it does not describe is one too.
+ * undescribed options count as secrets.
  */
 export function optionsValue(raw: object, written: unknown, schema: object): Value {
   return { raw: inUnits(raw, schema), shown: redactAddresses(redactMarked(asWritten(raw, written), schema)) };
@@ -83,7 +83,7 @@ function hasBlank(shown: unknown): boolean {
   return shown === blank;
 }
 
-/** Copy of a value with the texts of the file instead of those that variables have filled in. */
+/** Copy of a value with the file's texts in place of substituted variables. */
 function asWritten(value: unknown, written: unknown): unknown {
   if (typeof written === 'string') return written.includes('${') ? written : value;
   if (Array.isArray(value))
@@ -95,8 +95,8 @@ function asWritten(value: unknown, written: unknown): unknown {
 }
 
 /**
- * Copy of options with durations, sizes, times and percentages as numbers, as far as their schema names the unit: one
- * may be written in several ways. Follows properties and items.
+ * Copy of options with durations, sizes, times and percentages as numbers, as far as their schema names the unit, so
+ * that different notations compare equal. Follows properties and items.
  */
 function inUnits(value: unknown, schema: unknown): unknown {
   if (!isRecord(schema)) return value;

@@ -32,7 +32,7 @@ const Servers = Closed({
   cluster: Type.Optional(Nodes),
 });
 
-/** `live:` with an address of its own and those who know the server, as written. */
+/** `live:` with its own address and credentials, as written. */
 type RawServers = Static<typeof Servers>;
 
 const Live = Described(
@@ -47,7 +47,7 @@ const Live = Described(
 
 type RawLive = Static<typeof Live>;
 
-/** Section `live:`, an address of which the checked config has the parts. */
+/** Section `live:`, whose address is split into its parts in the checked config. */
 export const live = {
   schema: Live,
   restart: true,
@@ -121,7 +121,7 @@ function nodeErrors(nodes: readonly string[] = [], path: readonly string[]): rea
   return nodes.flatMap((text, at) => (toRedisNode(text) ? [] : [{ path: [...path, at], message }]));
 }
 
-/** One text, also where the file has an object: it is one value, whatever has been read from it. */
+/** One text, even if the file has an object, since it is compared as one value. */
 function shownLive(settings: LiveSettings, written: unknown): unknown {
   if (settings.kind === 'memory') return settings.kind;
   const { label, prefix, access, directory } = settings;

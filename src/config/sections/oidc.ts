@@ -79,7 +79,7 @@ export const oidc = {
   ),
 };
 
-/** The provider with its label; `enabled` has been looked at. */
+/** The provider with its label; `enabled` has been checked. */
 export function withLabel({ enabled: _, label, ...provider }: Settled<typeof oidc>) {
   return { ...provider, label: label ?? new URL(provider.issuer).host };
 }

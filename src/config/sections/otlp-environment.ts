@@ -7,7 +7,7 @@ export const compressions = ['gzip', 'none'] as const;
 /** Address of a collector. */
 export interface OtlpEndpoint {
   readonly url: string;
-  /** True: the path is whole; else `/v1/traces` belongs behind it. */
+  /** True: the path is complete; else `/v1/traces` is appended. */
   readonly isExact: boolean;
 }
 
@@ -79,7 +79,7 @@ function headersIn(text: string): Readonly<Record<string, string>> | undefined {
   return Object.fromEntries(headers);
 }
 
-/** Text without its percent-encoding; as it stands where that is wrong. */
+/** Text without its percent-encoding; unchanged if that is invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -80,7 +80,7 @@ function publicUrlErrors(text: string): readonly SchemaError[] {
   return problem === undefined ? [] : [{ path, message: problem }];
 }
 
-/** Problem of the path that the gateway is below; it becomes the path of cookies and part of a page's links. */
+/** Problem of the gateway's base path, which becomes the path of cookies and part of a page's links. */
 function basePathProblem({ pathname, origin }: URL): string | undefined {
   const [, first = '', ...rest] = pathname.replace(/\/$/, '').split('/');
   if (pathname === '/') return undefined;

@@ -18,11 +18,11 @@ export interface SettingContext {
 
 /** One setting of a section: its schema, and its way into the checked config and back. */
 export interface Setting<Schema extends TSchema = TSchema, Result = unknown, Name extends string = string> {
-  /** Has the words of the setting as its description. */
+  /** Schema with the setting's description. */
   readonly schema: Schema;
   /** Name in the checked config, in which `*` stands for the key. */
   readonly name: Name;
-  /** Taken by a reload, though its section waits for the next start. */
+  /** Applied by a reload, though its section waits for the next start. */
   readonly live: boolean;
   /** Checked value; undefined leaves the field out. */
   settle(this: void, raw: Plain<Schema>, context: SettingContext): Result;
@@ -30,7 +30,9 @@ export interface Setting<Schema extends TSchema = TSchema, Result = unknown, Nam
   show(this: void, settled: Result | undefined): unknown;
 }
 
-/** Settings by their keys; with more of `Setting` here, TypeScript would take the results of those written in place for unknown. */
+/**
+ * Settings by their keys; with more of `Setting` here, TypeScript would infer unknown for the results of inline ones.
+ */
 type Settings = Readonly<Record<string, Pick<Setting, 'schema' | 'live'>>>;
 
 /** Fields of the checked config: `drainDelayMs: number` for a `drainDelay`. */
@@ -68,7 +70,7 @@ export type Raw<Fields extends Settings> = Static<TObject<SchemasOf<Fields>>>;
 
 type Plain<Schema extends TSchema> = Schema extends TOptional ? Static<Schema> | undefined : Static<Schema>;
 
-/** Makes a setting; `words` say what it does, to editors and in the reference config. */
+/** Makes a setting; `words` describe it in editors and in the reference config. */
 export function setting<Schema extends TSchema, Result = Plain<Schema>, Name extends string = '*'>(
   schema: Schema,
   words: string,
@@ -82,13 +84,13 @@ export function setting<Schema extends TSchema, Result = Plain<Schema>, Name ext
   return { schema: Described(schema, words), name, live, settle, show };
 }
 
-/** Makes a setting that is a duration, which the checked config has in milliseconds. */
+/** Makes a setting for a duration, which the checked config has in milliseconds. */
 export function duration(initial: string, words: string, { live = false } = {}) {
   const terms = { name: '*Ms', live, settle: durationMs, show: durationText } as const;
   return setting(Duration({ default: initial }), words, terms);
 }
 
-/** Makes a setting that is a group of settings, all of which may be left out. */
+/** Makes a setting for a group of settings, all of which may be left out. */
 export function group<Fields extends Settings>(fields: Fields, words: string) {
   return setting(Closed(schemasOf(fields), { default: {} }), words, {
     settle: (raw, context) => settled(fields, raw, context),
@@ -96,13 +98,13 @@ export function group<Fields extends Settings>(fields: Fields, words: string) {
   });
 }
 
-/** Makes a setting that is read and shown by code of its own. */
+/** Makes a setting with its own code for reading and display. */
 export function schemaOnly<Schema extends TSchema>(schema: Schema, words: string) {
   const terms = { name: '' as never, settle: () => undefined, show: () => undefined }; // no field has this name
   return setting<Schema, undefined, never>(schema, words, terms);
 }
 
-/** A part of the config that is not a list of entries. */
+/** A part of the config other than a list of entries. */
 export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
   readonly schema: Schema;
   /** Takes effect at the next start, except for the settings in `reloaded`. */
@@ -121,7 +123,7 @@ interface SectionTerms<Fields extends Settings> {
   errors?(this: void, raw: Raw<Fields>, context: SettingContext): readonly SchemaError[];
 }
 
-/** Makes a section of settings; all of it may be left out. */
+/** Makes a section of settings, which may be left out as a whole. */
 export function section<Fields extends Settings>(
   fields: Fields,
   { description, restart = false, errors = () => [] }: SectionTerms<Fields> = {},
@@ -161,7 +163,7 @@ export function settled<Fields extends Settings>(
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settled<Fields>; // by its fields
 }
 
-/** Context of settings that depend on nothing else. */
+/** Context of settings without other dependencies. */
 const noContext: SettingContext = { env: {}, store: undefined };
 
 /** Checked values as a file has them. */

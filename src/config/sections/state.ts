@@ -39,7 +39,7 @@ const Store = Described(
 
 type RawStore = Static<typeof Store>;
 
-/** Section `store:`, an address of which the checked config has the parts. */
+/** Section `store:`, whose address is split into its parts in the checked config. */
 export const store = {
   schema: Store,
   restart: true,
@@ -126,7 +126,7 @@ export function storeErrors(raw: RawStore): readonly SchemaError[] {
   return [{ path: at, message }];
 }
 
-/** Address, kind and settings of the store, as they stand in the file. */
+/** Address, kind and settings of the store, as written in the file. */
 function shownStore(settings: StoreSettings): string | object {
   if (settings.kind === 'memory') return settings.kind;
   if (settings.kind === 'sqlite') return `sqlite:${settings.file}`;
@@ -138,7 +138,7 @@ function sqliteFile(text: string): string | undefined {
   return /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
 }
 
-/** The message that `read` throws, as an error; readers of addresses throw nothing else. */
+/** The error that `read` throws; readers of addresses throw no others. */
 function messagesOf(at: SchemaError['path'], read: () => unknown): readonly SchemaError[] {
   try {
     read();

@@ -85,7 +85,7 @@ export interface ExportSettings {
   readonly unusable: readonly string[];
 }
 
-/** Settings of exports, with those of the environment where the config has none; undefined: nothing is exported. */
+/** Settings of exports, with those of the environment as defaults; undefined: nothing is exported. */
 function exportsOf(raw: Raw<typeof fields>, env: OtlpEnvironment): ExportSettings | undefined {
   const { enabled, otlp, headers, protocol, compression, timeout } = raw;
   const ofEnvironment = enabled ? env.endpoint : undefined;

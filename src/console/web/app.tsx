@@ -20,7 +20,7 @@ import { Icon } from './ui/icon.js';
 import './state/theme.js';
 
 interface AppProps {
-  /** Page without a session; absent: there is no way to sign in. */
+  /** Page without a session; absent if nobody can sign in. */
   readonly login?: ComponentType;
   /** All pages of the console, in the order of the navigation. */
   readonly pages: readonly ConsolePage[];

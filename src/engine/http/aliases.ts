@@ -3,8 +3,8 @@ import { routesAt } from './route-table.js';
 import type { Routes } from './routes.js';
 
 /**
- * Serves the paths that configurations of clients have instead of those of the routes. They lead to the routes of
- * formats, of the models and of the health alone: a proxy may block others by their prefix.
+ * Serves the alternative paths in configurations of clients. They lead only to the routes of formats, of the models and
+ * of the health, since a proxy may block others by their prefix.
  */
 export function answerAliases(routes: Routes, aliases: readonly string[]): CoreMiddleware {
   const targetOf = aliasTargets(aliases, modelPaths(routes));
@@ -18,7 +18,7 @@ export function answerAliases(routes: Routes, aliases: readonly string[]): CoreM
   };
 }
 
-/** Paths of model calls whose body is read and written anew, with `/v1`. */
+/** Paths of model calls whose body is rewritten, with `/v1`. */
 function modelPaths({ doors }: Routes): readonly string[] {
   return [...doors].flatMap(([path, format]) => {
     const takesModel = path.startsWith('{/v1}/') && !path.includes(':') && format?.keepsBytes === false;
@@ -26,7 +26,7 @@ function modelPaths({ doors }: Routes): readonly string[] {
   });
 }
 
-/** True for a path that has routes, all of which aliases may lead to. */
+/** True for a path whose routes aliases may all lead to. */
 function isDoor({ tables, doors }: Routes, path: string): boolean {
   const routes = routesAt(tables, path);
   return routes.length > 0 && routes.every((route) => doors.has(route.path));

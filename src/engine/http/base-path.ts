@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Takes the path that the gateway is below away from a request whose proxy has kept it; `basePath` is such as `/llm`,
- * empty for none. A request whose proxy has taken it away stays as it is.
+ * Strips the gateway's base path from a request whose proxy has kept it; `basePath` is such as `/llm`, empty for none.
+ * Other requests stay unchanged.
  */
 export function removeBasePath(request: IncomingMessage, basePath: string): void {
   const { url = '' } = request;

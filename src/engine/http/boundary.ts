@@ -14,10 +14,10 @@ import type { TextMask } from '../masking/text-mask.js';
 import type { Dialect } from './dialect.js';
 import type { CoreContext, CoreMiddleware, CoreState } from './exchange.js';
 
-/** Mask for what the upstreams of a request have said. */
+/** Mask for texts from the upstreams of a request. */
 type MaskOf = (ctx: CoreContext) => TextMask;
 
-/** Makes the one place where an error becomes bytes, and is logged. `speak`: for requests that no format has taken. */
+/** Makes the one place that turns an error into bytes and logs it. `speak`: for requests without a format. */
 export function errorBoundary(maskOf: MaskOf, speak: Dialect): CoreMiddleware {
   return async function boundary(ctx, next) {
     const { state } = ctx;
@@ -34,13 +34,13 @@ export function errorBoundary(maskOf: MaskOf, speak: Dialect): CoreMiddleware {
   };
 }
 
-/** Message for a failure that nobody has foreseen: it names the stage, and how to find it in the log. */
+/** Message for an unexpected failure: names the stage, and how to find it in the log. */
 function failureOf({ trace, requestId }: CoreState, thrown: unknown): string | undefined {
   const by = trace.blamed(thrown);
   return by && `The stage ${JSON.stringify(by.stage)} failed on request ${requestId}; see the log.`;
 }
 
-/** Answers with the error object of contract §2.3, and with what the caller's format has beside it. */
+/** Answers with the error object of contract §2.3, and with the additions of the caller's format. */
 function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void {
   if (ctx.headerSent) {
     ctx.res.destroy();
@@ -57,7 +57,7 @@ function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void 
   ctx.type = 'application/json';
 }
 
-/** The error object, or the caller's format's own; a format that fails at it gets none. */
+/** The error object, or the caller's format's own; the plain one if the format fails. */
 function bodyOf(error: GatewayError, { formatError, requestId, log }: CoreState): string {
   try {
     return JSON.stringify(formatError?.(error, { requestId }) ?? error);
@@ -67,7 +67,7 @@ function bodyOf(error: GatewayError, { formatError, requestId, log }: CoreState)
   }
 }
 
-/** True for errors that a retry would meet again: without a hint some clients retry for half a minute. */
+/** True for errors that a retry would repeat: without a hint some clients retry for half a minute. */
 function isFinal({ status, code }: GatewayError): boolean {
   return status === 401 || status === 403 || status === 404 || code === 'incomplete_response';
 }
@@ -84,7 +84,7 @@ function fromThrown(thrown: unknown, message?: string): GatewayError {
   }
 }
 
-/** The error where all of it can be sent, else what of it can be. Throws if its parts cannot be read. */
+/** The error, reduced to the parts that can be serialized. Throws if its parts cannot be read. */
 function answerable(error: GatewayError, expected: string | undefined): GatewayError {
   const { code, type, message, status, details, headers } = error;
   const isValid = [code, type, message].every((part) => typeof part === 'string') && isErrorStatus(status);
@@ -178,7 +178,7 @@ function callsOf({ calls }: CoreState['trace']): object {
   return last ? { slot: last.slot, attempts: calls.length } : {};
 }
 
-/** Message of the log: an upstream's own words say neither who spoke nor what comes of it. */
+/** Message of the log: an upstream's own words name neither their source nor their consequence. */
 function messageOf(
   { failure, status, message }: GatewayError,
   { calls }: CoreState['trace'],
@@ -195,7 +195,7 @@ function messageOf(
 const maxWords = 300;
 const maxMessage = 1000;
 
-/** Message of the cause, without its stack, which is of no use for an upstream's error. */
+/** Message of the cause, without its stack, which does not help with an upstream's error. */
 function causeOf({ cause }: GatewayError): string | undefined {
   try {
     return cause instanceof Error ? cause.message : undefined;

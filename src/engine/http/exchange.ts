@@ -19,7 +19,7 @@ import { MemorySocket } from './connection/memory-socket.js';
 /** Core view of `ctx.state`: seeds the keys that plugins only read, and reads those that they may set. */
 export type CoreState = { -readonly [Key in Exclude<CoreKey, 'trace'>]: GatewayState[Key] } & {
   readonly trace: RequestTrace;
-  /** Error bodies of the format whose path it is, where these are its own. */
+  /** Error bodies of the format of the path, if it has its own. */
   formatError?: NonNullable<Format['error']> | undefined;
   /** Authenticated operator of a request to the console or `/admin/*`. */
   actor?: Actor;
@@ -54,7 +54,7 @@ export class Exchange implements Delivery {
     Object.defineProperty(ctx, 'state', { value: this.state, writable: false });
   }
 
-  /** Calls `listener` once the response has closed; at once where that has happened. */
+  /** Calls `listener` once the response has closed; at once if it has. */
   onSettled(listener: SettledListener): void {
     if (this.#outcome) this.#call(listener, this.#outcome);
     else this.#listeners.push(listener);
@@ -90,7 +90,7 @@ export class Exchange implements Delivery {
     for (const listener of this.#listeners) this.#call(listener, this.#outcome);
   }
 
-  /** Settles when the listeners have, as far as they are asynchronous; undefined if none is. */
+  /** Settles with the asynchronous listeners; undefined if there are none. */
   get counted(): Promise<unknown> | undefined {
     return this.#counted;
   }

@@ -50,7 +50,10 @@ function readiness({ slots, isDraining, isUp }: Health, isReady: boolean): strin
 /** Values of the query parameter `ready`. */
 const readyValues = ['1', 'true', '0', 'false'] as const;
 
-/** True if readiness is asked for. Throws `invalid_request` for another value, so that no probe is green by mistake. */
+/**
+ * True if readiness is requested. Throws `invalid_request` for another value, so that a mistyped probe does not
+ * succeed.
+ */
 export function asksReadiness(query: URLSearchParams): boolean {
   const value = query.get('ready');
   if (value === null) return false;

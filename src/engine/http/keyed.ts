@@ -5,7 +5,7 @@ import { dialectOf } from './dialect.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import type { RouteContext } from './route-context.js';
 
-/** Runs the stages of an operation and then `answer`, where the stages do not answer themselves. */
+/** Runs the stages of an operation and then `answer`, unless the stages answer themselves. */
 export function keyed(
   serving: RouteContext,
   operation: Operation,

@@ -65,7 +65,7 @@ function indexOf(all: readonly CatalogModel[], query: URLSearchParams, name: str
   return index;
 }
 
-/** 1 to 1000; all where none is given, as clients that do not page expect. */
+/** 1 to 1000; all by default, as clients without paging expect. */
 function limitOf(query: URLSearchParams): number {
   const text = query.get('limit');
   if (text === null) return 1000;

@@ -5,8 +5,8 @@ import type { Routes } from './routes.js';
 type Doors = Routes['doors'];
 
 /**
- * Sentence of a 404. For a path that ends with that of a route it names the path that is served, and the base URL to
- * set in the client; `basePath` is the path that the gateway is below.
+ * Sentence of a 404. For a path that ends with that of a route it names the served path, and the base URL to set in the
+ * client; `basePath` is the base path of the gateway.
  */
 export function nothingAt(ctx: CoreContext, doors: Doors, basePath: string): string {
   const nothing = `There is nothing at ${ctx.path}.`;

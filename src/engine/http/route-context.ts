@@ -5,7 +5,7 @@ import type { Keys, ServedRoute, Slots } from '../../plugin/core.js';
 import type { Health } from './health.js';
 import type { CoreContext } from './exchange.js';
 
-/** A pipeline as requests see it: entered by each, left when the response has closed. */
+/** A pipeline as requests see it: entered by each, left once the response has closed. */
 interface RunningPipeline {
   middlewareFor(operation: Operation): Koa.Middleware;
   enter(): void;
@@ -23,7 +23,7 @@ export interface RouteContext {
   readonly slots: Slots;
   readonly keys: Keys;
   readonly health: Health;
-  /** Path that the gateway is below: `/llm`; empty for none. */
+  /** Base path of the gateway: `/llm`; empty for none. */
   readonly basePath: string;
   /** False once the process is about to end: new requests are refused. */
   readonly takesRequests: boolean;
@@ -35,7 +35,7 @@ export interface RouteContext {
   /** Admits the master key and admin tokens that may read metrics; throws 401, 403 and `store_unavailable`. */
   authorizeMetrics(ctx: CoreContext): Promise<void>;
   metricsText(): Promise<string>;
-  /** Watch of the requests; `begin` is undefined if nobody has it. */
+  /** Watch of the requests; `begin` is undefined without an observer. */
   readonly watch: { readonly begin?: ((ctx: CoreContext) => void) | undefined };
   /** The context of a format that answers a route itself. */
   formatContext(ctx: Parameters<typeof formatContext>[1]): FormatContext;

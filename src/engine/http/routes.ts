@@ -17,18 +17,17 @@ export interface Routes {
   /** Answers a request that has a route. */
   readonly middleware: CoreMiddleware;
   readonly tables: readonly RouteTable<CoreState>[];
-  /** Routes that an alias may lead to, by their path, with the format whose they are. */
+  /** Routes that an alias may lead to, by their path, with their format. */
   readonly doors: ReadonlyMap<string, Format | undefined>;
-  /** The format that a path belongs to, by whatever method. */
+  /** The format that a path belongs to, for any method. */
   formatOf(path: string): Format | undefined;
   /** Gives a request that no route has taken the error bodies of its path. */
   speak(ctx: CoreContext): void;
 }
 
 /**
- * Routes of the formats, and of the models, the usage and the health of the gateway. Model calls have a router
- * of their own in front, for a router tries every route for each request. Those for a WebSocket go with
- * `webSockets: false`.
+ * Routes of the formats, and of the models, the usage and the health of the gateway; model calls have a separate router
+ * in front, since a router tries every route for each request. `webSockets: false` omits those for a WebSocket.
  */
 export function createRoutes(serving: RouteContext, { webSockets = true } = {}): Routes {
   const calls = new RouteTable<CoreState>();
@@ -103,7 +102,7 @@ function addCatalogRoutes(table: RouteTable<CoreState>, serving: RouteContext): 
   table.add('GET', '/metrics', answerMetrics(serving));
 }
 
-/** A path of a format: through the stages, and then to the route's own handler where it has one. */
+/** A path of a format: through the stages, and then to the route's own handler, if any. */
 function formatRoute(serving: RouteContext, format: Format, route: FormatRoute): CoreMiddleware {
   if (!route.handle) return keyed(serving, route.operation, format);
   return keyed(serving, route.operation, format, async (ctx) => {
@@ -151,7 +150,7 @@ const answerUsage = (serving: RouteContext) => (ctx: CoreContext) => {
   ctx.body = usageOf(serving.slots, ctx.headers, ctx.state);
 };
 
-/** Not by way of `ctx.URL`, which needs a host header that makes a URL; health checks have none. */
+/** Avoids `ctx.URL`, which needs a valid host header; health checks have none. */
 function queryOf(ctx: CoreContext): URLSearchParams {
   return new URLSearchParams(ctx.querystring);
 }
@@ -174,7 +173,7 @@ function answerMetrics(serving: RouteContext): CoreMiddleware {
   };
 }
 
-/** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the one to be picked. */
+/** `GET /v1/usage`: windows of the sticky key's OAuth slot, else of the next one to be picked. */
 function usageOf(slots: Slots, headers: IncomingHttpHeaders, { caller }: CoreState): object {
   const slot = slots.account(caller && stickyKey(caller.keyId, headers), caller);
   if (slot) return usageBody(slot.id, slot.windows);

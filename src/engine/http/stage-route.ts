@@ -30,8 +30,8 @@ export function stageRoute(
 const noNext = async (): Promise<void> => undefined;
 
 /**
- * Keeps scripts of an answer from the console, whose origin it has: a page is sandboxed beside any policy of
- * its own, another answer unless it has one.
+ * Keeps scripts of an answer away from the console, which has the same origin: a page is sandboxed in addition to its
+ * own policy, another answer unless it has one.
  */
 function isolate(ctx: CoreContext, isPage: boolean): void {
   const own = ctx.res.getHeader('content-security-policy');

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Networks } from '../../kit/networks.js';
 
-/** Proxies before the gateway whose `x-forwarded-*` headers are believed: a number of hops, or networks (CIDR). */
+/**
+ * Proxies in front of the gateway whose `x-forwarded-*` headers are trusted: a number of hops, or networks (CIDR).
+ */
 export type TrustProxy = false | number | readonly string[];
 
 /** Trusted proxies between the callers and this gateway. */
@@ -19,12 +21,12 @@ export class TrustedHops {
     return this.#networks?.has(remoteAddress) ?? true;
   }
 
-  /** Takes away the headers by which an untrusted connection names another caller, host or protocol. */
+  /** Removes the headers by which an untrusted connection names another caller, host or protocol. */
   clean({ socket, headers }: IncomingMessage): void {
     if (!this.believes(socket)) for (const name of forwardedHeaders) delete headers[name];
   }
 
-  /** Address of the caller in `x-forwarded-for`, of a connection that is believed; empty if it names none. */
+  /** Address of the caller in `x-forwarded-for`, of a trusted connection; empty if it names none. */
   callerIn({ 'x-forwarded-for': header }: IncomingHttpHeaders): string {
     if (header === undefined) return '';
     const hops = String(header).split(',').map(withoutPort).filter(Boolean);

@@ -10,7 +10,7 @@ interface WrongKeysOptions {
   /** The same on every instance. */
   readonly secret: Buffer;
   readonly clock: Clock;
-  /** True for a key that was good within the last hour; asks no store. */
+  /** True for a key that was valid within the last hour; does not read the store. */
   readonly wasGood: (key: string) => boolean;
 }
 
@@ -65,7 +65,7 @@ export class WrongKeys {
     return (this.#waitingOf.get(networkOf(address)) ?? 0) >= maxWaitingOfOne;
   }
 
-  /** JSON web tokens are looked up nowhere: they are checked, and refused where they are wrong. */
+  /** JSON web tokens are not looked up: they are checked, and refused if they are invalid. */
   #isSuspect(key: string | undefined): boolean {
     return key !== undefined && !/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(key) && !this.#wasGood(key);
   }
@@ -86,7 +86,7 @@ const delayMs = 1000;
 /** Max delayed answers, each of which holds memory and a connection; beyond it they are sent at once. */
 const maxWaiting = 100;
 
-/** Max delayed answers of one address; beyond it, its keys that were not good before are not looked up. */
+/** Max delayed answers of one address; beyond it, its keys without a recent success are not looked up. */
 const maxWaitingOfOne = 10;
 
 function tooMany(): GatewayError {
@@ -95,7 +95,7 @@ function tooMany(): GatewayError {
   });
 }
 
-/** True for a wrong key of a caller. An upstream that refuses its account may use the same code. */
+/** True for a wrong key of a caller, since an upstream that refuses its account may use the same code. */
 function isWrongKey(error: unknown): boolean {
   return isGatewayError(error) && error.code === 'invalid_api_key' && error.failure === undefined;
 }

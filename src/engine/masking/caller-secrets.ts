@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Headers that carry credentials, whoever has set them. */
+/** Headers that carry credentials, from any source. */
 export const credentialNames: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',

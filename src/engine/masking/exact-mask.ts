@@ -1,10 +1,10 @@
 import { formsOf } from './secret-forms.js';
 import type { TextMask } from './text-mask.js';
 
-/** Replaces secrets in a text by `***`, in all their forms; leaves all other words as they are. */
+/** Replaces secrets in a text by `***`, in all their forms, and nothing else. */
 export type ExactMask = (text: string) => string;
 
-/** Mask of these secrets alone; shorter ones than 6 characters would be found in other words. */
+/** Mask of these secrets alone; those shorter than 6 characters would match other words. */
 export function exactMask(secrets: readonly string[]): ExactMask {
   const forms = [...new Set(secrets.filter(isLongEnough).flatMap(formsOf))].filter(isLongEnough);
   const longestFirst = forms.toSorted((a, b) => b.length - a.length); // one may contain another
@@ -18,7 +18,7 @@ function isLongEnough({ length }: string): boolean {
 const minLength = 6;
 const blank = '***';
 
-/** A mask that remembers the results of its last texts: where an upstream fails, it says the same to each request. */
+/** A mask with a cache of its last texts, since a failing upstream repeats itself for each request. */
 export function rememberingMask(mask: TextMask): TextMask {
   const known = new Map<string, string>();
   return (text, maxLength) => {
@@ -36,5 +36,5 @@ export function rememberingMask(mask: TextMask): TextMask {
 
 const maxTexts = 4;
 
-/** Longer texts are not remembered, as they would take memory in each slot. */
+/** Longer texts are not cached, to limit the memory of each slot. */
 const maxText = 8192;

@@ -1,4 +1,4 @@
-/** A text as it may stand in others: as it is, within JSON, percent-encoded, and within base64. */
+/** A text in all its possible forms: plain, within JSON, percent-encoded, and within base64. */
 export function formsOf(secret: string): readonly string[] {
   const percent = percentEncoded(secret);
   const base64 = [0, 1, 2].map((offset) => withinBase64(secret, offset));

@@ -12,7 +12,7 @@ export function shownCode(code: unknown, maskOf: () => TextMask): string {
   return isErrorCode(code) && maskOf()(code, code.length) === code ? code : 'other';
 }
 
-/** Our own codes and types of errors, which are most, and need no mask: a secret may be of small letters alone. */
+/** The gateway's own codes and types of errors, which need no mask: a secret may be of small letters alone. */
 const wellKnown: ReadonlySet<string> = new Set(
   Object.entries(errorCodes).flatMap(([code, { type }]) => [code, type]),
 );

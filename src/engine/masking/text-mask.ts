@@ -6,11 +6,11 @@ interface Span {
   readonly end: number;
 }
 
-/** Secret in one of its forms, and the number of its first characters that are enough to know it by. */
+/** Secret in one of its forms, and the number of first characters that identify it. */
 interface KnownForm {
   readonly form: string;
   readonly enough: number;
-  /** False for the beginning of a secret that is longer than what is searched for. */
+  /** False for the beginning of a secret that is longer than the searched part. */
   readonly isWhole: boolean;
 }
 
@@ -18,8 +18,8 @@ interface KnownForm {
 export type TextMask = (text: string, maxLength: number) => string;
 
 /**
- * Mask of secrets, as they are, encoded or cut off, and of whatever looks like a credential. Takes time linear in a
- * bounded part of the text, which is masked before it is cut, so that no cut hides half of a secret from it.
+ * Mask of secrets, plain, encoded or cut off, and of anything that looks like a credential. Takes time linear in a
+ * bounded part of the text, which is masked before it is cut, so that no cut hides half of a secret.
  */
 export function textMask(secrets: readonly string[]): TextMask {
   const known = knownForms(secrets);
@@ -34,17 +34,17 @@ export function textMask(secrets: readonly string[]): TextMask {
 /** Characters of a text that are searched. */
 const maxSearched = 8192;
 
-/** The last of these may be the beginning of a secret that does not show yet; longer than all that patterns need. */
+/** Length of the end that may begin an incomplete secret; longer than any pattern needs. */
 const margin = 1024;
 
 /** Secrets of one request, and the characters of each that are searched for. */
 const maxSecrets = 100;
 const maxForm = 2048;
 
-/** A shorter secret would be found in words that have nothing to do with it. */
+/** A shorter secret would match unrelated words. */
 const minSecret = 6;
 
-/** Number of the first characters of a secret that no other text begins with by chance: not those of a word. */
+/** Min length of a secret's beginning that no other text starts with by chance: longer than a word. */
 function headLength(form: string): number {
   const { index: randomAt = maxHead } = /\d|(?<=[a-z])[A-Z]/.exec(form) ?? {};
   return Math.min(Math.max(minHead, randomAt + 1), maxHead, form.length);
@@ -65,10 +65,10 @@ function knownForms(secrets: readonly string[]): readonly KnownForm[] {
   });
 }
 
-/** Its name is not secret, and the beginning of it with the scheme would be found in sentences. */
+/** Its name is not secret, and its beginning with the scheme would match sentences. */
 const scheme = /^\s*(?:bearer|basic|token|negotiate|apikey)\s+/i;
 
-/** Places of a secret, whole or not: cut off, or with its rest in an encoding that is none of its forms. */
+/** Places of a secret, whole or not: cut off, or with its rest in an unknown encoding. */
 function spansOf(text: string, { form, enough, isWhole }: KnownForm): readonly Span[] {
   const spans: Span[] = [];
   const head = form.slice(0, enough);
@@ -98,7 +98,7 @@ function patternSpans(text: string): readonly Span[] {
   );
 }
 
-/** The text up to `end`, and one blank in the place of spans that meet. */
+/** The text up to `end`, with one blank for each run of adjacent spans. */
 function blanked(text: string, spans: readonly Span[], end: number): string {
   let shown = '';
   let at = 0;
@@ -112,7 +112,7 @@ function blanked(text: string, spans: readonly Span[], end: number): string {
 
 const blank = '***';
 
-/** A text on one line, without characters that a screen or a database takes for orders, and without half characters. */
+/** A text on one line, without characters that control a screen or a database, and without half surrogate pairs. */
 function printable(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

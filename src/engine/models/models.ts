@@ -55,8 +55,8 @@ export class CatalogModels implements Models {
   }
 
   /**
-   * Name that is meant by one that neither the catalog nor a slot knows: without the prefix of a vendor or slot, without
-   * `:latest`, in another case, each once. The name itself where none is known.
+   * Known name for one that neither the catalog nor a slot has: without the prefix of a vendor or slot, without
+   * `:latest`, in another case, each once. The name itself if none is known.
    */
   #servedName(name: string): string {
     const { served } = this.#known;
@@ -103,5 +103,5 @@ function discoveredModel({ id, maxTokens, contextWindow, thinking }: ListedModel
   };
 }
 
-/** Cap that is shown where the upstream names none. */
+/** Default cap, for an upstream that names none. */
 const unknownMaxTokens = 4096;

@@ -1,4 +1,4 @@
-/** A vendor's name of a model, taken apart at its segments. */
+/** A vendor's name of a model, split into its segments. */
 interface NameParts {
   /** Without the version: `claude-sonnet-5`. */
   readonly undated: string;
@@ -26,8 +26,8 @@ export function shortName(name: string): string {
 }
 
 /**
- * Forms of a name without `:latest`, without the prefix of a vendor or slot, and without both. A region is not taken
- * off: it says where the data may be.
+ * Forms of a name without `:latest`, without the prefix of a vendor or slot, and without both. Keeps a region, which
+ * restricts the location of the data.
  */
 export function shorterForms(name: string, isSlot: (id: string) => boolean): readonly string[] {
   const untagged = name.replace(/:latest$/i, '');
@@ -42,7 +42,7 @@ function withoutPrefix(name: string, isSlot: (id: string) => boolean): string {
   return /^anthropic\./i.test(name) ? name.slice('anthropic.'.length) : name;
 }
 
-/** Names that stand before a model's own at gateways and on hubs. */
+/** Prefixes of model names at gateways and on hubs. */
 const vendors: ReadonlySet<string> = new Set(
   [
     'anthropic openai google gemini vertex_ai vertex bedrock azure azure_ai azure-openai xai x-ai groq',
@@ -53,7 +53,7 @@ const vendors: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Longer texts name no model: foreign names are kept and searched. */
+/** Longer texts are not model names: foreign names are kept and searched. */
 export const maxNameLength = 200;
 
 const prefix = 'claude-';

@@ -1,12 +1,12 @@
 import type { ModelProfile } from '../../plugin/format/index.js';
 
-/** Profile merged with that learned from a refusal, which takes precedence but never raises a cap. */
+/** Profile merged with one learned from a refusal, which takes precedence but never raises a cap. */
 export function corrected(profile: ModelProfile, by: ModelProfile): ModelProfile {
   const { contextWindow, thinking, canStopThinking, efforts, sampling } = { ...profile, ...by };
   return present({ ...caps(profile, by), contextWindow, thinking, canStopThinking, efforts, sampling });
 }
 
-/** The profile that holds in either of two upstreams: a request may go to any of them. */
+/** The profile that is valid for either of two upstreams, since a request may go to any of them. */
 export function inBoth(a: ModelProfile, b: ModelProfile): ModelProfile {
   const { thinking, canStopThinking } = { ...b, ...a };
   const efforts =
@@ -28,7 +28,7 @@ function lower(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
-/** Without what is not known. */
+/** Without unknown fields. */
 function present(profile: {
   readonly [Key in keyof ModelProfile]: ModelProfile[Key] | undefined;
 }): ModelProfile {

@@ -28,7 +28,7 @@ export function refusedAnswer(error: unknown): RefusedAnswer | undefined {
   return failure?.kind === 'status' && failure.status === 401 ? failure : undefined;
 }
 
-/** The error as a 401, by which a credential is refused. */
+/** The error as a 401, the status of a refused credential. */
 export function asRefusal(error: GatewayError, headers: RefusedAnswer['headers']): GatewayError {
   return changedError(error, {
     status: 401,

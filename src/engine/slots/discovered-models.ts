@@ -13,12 +13,12 @@ export class DiscoveredModels {
   /** Listed ids by all names of a model. */
   #ids: ReadonlyMap<string, string> = new Map();
 
-  /** `known`: models of a kind without a list; absent: the list comes later. */
+  /** `known`: models of a kind without a list; absent: the list is fetched later. */
   constructor(known?: readonly ListedModel[]) {
     this.#listed = known;
   }
 
-  /** True while the slot serves what its upstream lists. */
+  /** True while the slot serves its upstream's list. */
   get isOn(): boolean {
     return this.#isOn;
   }
@@ -42,12 +42,12 @@ export class DiscoveredModels {
     return isFirst;
   }
 
-  /** True for a model that is listed; before the first list for any that the filter lets through. */
+  /** True for a listed model; before the first list for any that the filter accepts. */
   serves(model: NamedModel): boolean {
     return this.#listed ? this.idOf(model) !== undefined : isNamed(model, this.#matches);
   }
 
-  /** Listed id of a model, which goes up; undefined: it is not listed, or no list is known. */
+  /** Listed id of a model, which is sent upstream; undefined if it is not listed, or no list is known. */
   idOf({ id, upstreamModel }: NamedModel): string | undefined {
     if (!this.#isOn) return undefined;
     const found = this.#ids.get(upstreamModel);

@@ -29,7 +29,7 @@ export class ModelNames {
   }
 }
 
-/** A model by its names in the catalog, or by the name that was asked for. */
+/** A model by its names in the catalog, or by the requested name. */
 export type NamedModel = Pick<CatalogModel, 'id' | 'upstreamModel'> & {
   readonly aliases?: readonly string[] | undefined;
 };

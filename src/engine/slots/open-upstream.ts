@@ -39,7 +39,7 @@ export interface UpstreamParts {
   readonly openClient?: OpenHttpClient | undefined;
 }
 
-/** Upstream of a slot with its HTTP client; does what its kind leaves out. */
+/** Upstream of a slot with its HTTP client, and defaults for the parts that its kind leaves out. */
 export class OpenUpstream implements Upstream {
   readonly models: Upstream['models'];
   readonly knownModels: Upstream['knownModels'];
@@ -47,7 +47,7 @@ export class OpenUpstream implements Upstream {
   readonly refused: Upstream['refused'];
   /** False: `countTokens` estimates. */
   readonly counts: boolean;
-  /** Base URL of the slot, else that of its kind; undefined: it needs none. */
+  /** Base URL of the slot, else that of its kind; undefined if it needs none. */
   readonly baseUrl: string | undefined;
   readonly #upstream: Upstream;
   readonly #http: HttpClient;
@@ -127,7 +127,7 @@ export class OpenUpstream implements Upstream {
   }
 }
 
-/** Throws for what `open` gave instead of an upstream or an account. */
+/** Throws for a result of `open` other than an upstream or an account. */
 export function requireMethod(opened: unknown, name: string): void {
   if (typeof (Object(opened) as Record<string, unknown>)[name] === 'function') return; // any object has properties
   throw new Error(`its open returned no object with ${name}`);
@@ -138,7 +138,7 @@ export async function httpClients(): Promise<OpenHttpClient> {
   return (await import('../transport/http-client.js')).openHttpClient;
 }
 
-/** Client of a slot that has nothing to connect to. */
+/** Client of a slot without a network. */
 export function noAddress({ id }: Pick<SlotSettings, 'id'>): HttpClient {
   const refuse = () => {
     throw new GatewayError('internal', `Slot "${id}" has no baseUrl, which its upstream requires.`, {

@@ -16,7 +16,7 @@ export interface SlotPoolOptions {
   readonly live: Live;
   readonly log: Logger;
   readonly clock?: Clock;
-  /** Is told each choice of a slot, and which ones were not taken. */
+  /** Notified of each choice of a slot, and of the rejected ones. */
   readonly onChoice?: OnChoice | undefined;
   /** Prices that a model lacks at a slot; default: none is known to be missing. */
   readonly priceGaps?: FindPriceGaps | undefined;

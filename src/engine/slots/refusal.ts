@@ -55,10 +55,10 @@ export function modelNotFound({ id }: WantedModel, served: readonly string[] = [
   return new GatewayError('model_not_found', `No slot serves the model "${id}"; ${cure}.`);
 }
 
-/** A longer text names no model, and takes long to compare. */
+/** Longer texts are not model names, and take long to compare. */
 const maxComparedLength = 200;
 
-/** Error for a model that other slots serve than those of the stage. */
+/** Error for a model served only outside the stage's `slots`. */
 export function noSlotOfThese({ id }: WantedModel, slots: readonly string[]): GatewayError {
   const names = slots.map((slot) => JSON.stringify(slot)).join(', ');
   return new GatewayError('model_not_found', `No slot of ${names} serves the model "${id}".`, {
@@ -66,7 +66,7 @@ export function noSlotOfThese({ id }: WantedModel, slots: readonly string[]): Ga
   });
 }
 
-/** Error for a model that other slots serve than those of the key. */
+/** Error for a model served only outside the key's slots. */
 export function keyHasNoSlot({ id }: WantedModel, { name }: Caller): GatewayError {
   const key = JSON.stringify(name);
   return new GatewayError('forbidden', `The key ${key} may not use any slot that serves the model "${id}".`);

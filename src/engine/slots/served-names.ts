@@ -2,7 +2,7 @@ import { namesIn } from '../../plugin/core.js';
 import type { Models } from '../../plugin/index.js';
 import { wantedModel, type SlotEntry } from './slot-entry.js';
 
-/** Names of models that slots serve, whatever the state of the slots. */
+/** Names of models that slots serve, in any state. */
 export class ServedNames {
   readonly #entries: () => readonly SlotEntry[];
   readonly #models: () => Models;

@@ -173,7 +173,7 @@ export class SlotEntry {
     return cooling.toSorted((a, b) => a.untilMs - b.untilMs)[0];
   }
 
-  /** Upstream models that the slot lists; where it lists none, those that it has answered lately. */
+  /** Upstream models that the slot lists; without a list, those that it has answered lately. */
   #servedModels(nowMs: number): readonly string[] {
     const { discovered } = this.#slot;
     if (discovered.isOn && discovered.list.length > 0) return discovered.list.map(({ id }) => id);
@@ -182,12 +182,12 @@ export class SlotEntry {
     return models.map((name) => this.upstreamModel(wantedModel(this.#models(), name)));
   }
 
-  /** True if the slot is ready, also for this model, or cools and is due to be asked again. */
+  /** True if the slot is ready, also for this model, or is due for a probe during its cooldown. */
   isSchedulable(model: WantedModel, nowMs: number): boolean {
     return this.#isOpen && !this.coolDowns.blocks(this.upstreamModel(model), nowMs);
   }
 
-  /** True if a request that no other slot serves may ask the slot although it cools. */
+  /** True if a request that no other slot serves may probe the slot during its cooldown. */
   mayBeAsked(model: WantedModel, nowMs: number): boolean {
     return this.isSchedulable(model, nowMs) || !this.coolDowns.refusesAsks(this.upstreamModel(model), nowMs);
   }

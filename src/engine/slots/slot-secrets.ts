@@ -9,7 +9,7 @@ import type { SlotPlugins } from './open-upstream.js';
 export class SlotSecrets {
   readonly #configured: readonly string[];
   #last: Credential = {};
-  /** A call that was made with it may fail after a renewal. */
+  /** Kept for calls made with it, which may fail after a renewal. */
   #earlier: Credential = {};
   #mask: TextMask | undefined;
   #exact: ExactMask | undefined;
@@ -57,7 +57,7 @@ function isSame(one: Credential, other: Credential): boolean {
   return true;
 }
 
-/** Values of headers, except for those that tell a version, a date or a name of an account rather than a secret. */
+/** Values of headers, except for those with a version, a date or an account name rather than a secret. */
 function secretValues(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) => (publicNames.test(name) ? [] : value));
 }
@@ -65,7 +65,7 @@ function secretValues(headers: Readonly<Record<string, string>>): readonly strin
 const publicNames =
   /^(?:accept|user-agent|content-type|host|referer|http-referer|x-title|x-amz-(?:date|content-sha256)|x-goog-user-project|anthropic-(?:version|beta)|openai-(?:beta|organization|project)|api-version)$/i;
 
-/** Options that the plugins of a slot mark as secret, its headers, and what its addresses have of secrets. */
+/** Options that the plugins of a slot mark as secret, its headers, and the secrets in its addresses. */
 export function configuredSecrets(config: SlotConfig, plugins: Partial<SlotPlugins>): readonly string[] {
   const { headers, proxy, baseUrl } = config;
   const chosen = [plugins.upstream, plugins.account].flatMap((each) => each ?? []);
@@ -76,7 +76,7 @@ export function configuredSecrets(config: SlotConfig, plugins: Partial<SlotPlugi
   ].filter((text) => text !== '');
 }
 
-/** The password of an address, and the values of its query; as they are written, and decoded. */
+/** The password of an address, and the values of its query; as written, and decoded. */
 function urlSecrets(address: string | undefined): readonly string[] {
   if (address === undefined || !URL.canParse(address)) return [];
   const { password, search, searchParams } = new URL(address);

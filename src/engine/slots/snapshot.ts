@@ -24,7 +24,7 @@ export interface SlotsState {
 interface Sources {
   readonly shared: SharedMap;
   readonly bindings: Pick<Bindings, 'ofCaller'>;
-  /** Key whose sessions are taken along. */
+  /** Key whose sessions are included. */
   readonly keyId: string;
 }
 

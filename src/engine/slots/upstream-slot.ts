@@ -110,7 +110,7 @@ export class UpstreamSlot implements Slot {
     return this.#secrets.texts;
   }
 
-  /** Mask for what the upstream says. */
+  /** Mask for texts from the upstream. */
   get mask(): TextMask {
     return this.#secrets.mask;
   }
@@ -193,7 +193,7 @@ export class UpstreamSlot implements Slot {
     this.#closeWhenUnused();
   }
 
-  /** Closes the upstream once it has no users, then calls `onClosed`; the account may go on without it. */
+  /** Closes the upstream once it has no users, then calls `onClosed`; the account may continue without it. */
   retire(onClosed: () => void, { keepsAccount = false } = {}): void {
     this.#keepsAccount = keepsAccount;
     this.#onClosed = onClosed;
@@ -212,7 +212,7 @@ export class UpstreamSlot implements Slot {
     if (!this.#keepsAccount) await this.#attempt(() => this.account.close());
   }
 
-  /** Closes a part; one that throws or hangs is logged and left, for the store must be closed after it. */
+  /** Closes a part; one that throws or hangs is logged and abandoned, since the store must be closed after it. */
   async #attempt(close: () => Promise<void>): Promise<void> {
     const late = `Its close has not ended within ${closeTimeoutMs / 1000} s.`;
     try {
@@ -250,7 +250,7 @@ export class UpstreamSlot implements Slot {
     }
   }
 
-  /** The error, as a 401 if the account says that it refuses the credential; its windows are read. */
+  /** The error, as a 401 if the account reports a refused credential; also reads its windows. */
   #judged(error: unknown): unknown {
     if (!isGatewayError(error) || error.failure?.kind !== 'status') return error;
     const { status, headers } = error.failure;

@@ -1,7 +1,7 @@
 import type { SlotFailure } from '../../plugin/core.js';
 import type { NotTaken, ObservedChoice } from './selection/observed-choice.js';
 
-/** Why a slot was not taken, in words that follow its name. */
+/** Reason why a slot was not taken, phrased to follow its name. */
 export const notTakenWords: Readonly<Record<NotTaken, string>> = {
   not_of_stage: 'not among the slots of the stage',
   not_of_key: 'not among the slots of the key',

@@ -1,7 +1,7 @@
 import type { StagePlace } from '../../plugin/core.js';
 import { EventStream, isGatewayError, type GatewayError } from '../../plugin/index.js';
 
-/** First error of a request, the stage to blame for it, and what it has become on its way. */
+/** First error of a request, the stage to blame for it, and its later forms. */
 export class Blame {
   #thrown: Thrown | undefined;
   readonly #streams = new MadeStreams();
@@ -11,7 +11,7 @@ export class Blame {
     return this.#thrown !== undefined;
   }
 
-  /** Notes a stream of the answer by the stage that has made it: one that breaks is that stage's fault. */
+  /** Records the stage of a stream of the answer, to blame if the stream breaks. */
   made(events: unknown, by: StagePlace | undefined): void {
     this.#streams.add(events, by);
   }
@@ -32,7 +32,7 @@ export class Blame {
       this.#thrown = this.#streams.brokenBy(error.code === 'internal' ? error.cause : error);
   }
 
-  /** Error behind one that the caller of a stage was given: that of the stream which it came from. */
+  /** Original of an error that a stage's caller received: that of its stream. */
   reasonFor(error: unknown): unknown {
     return (this.#isThrown(error) ? this.#thrown?.reason : undefined) ?? error;
   }
@@ -42,7 +42,7 @@ export class Blame {
     return this.#isThrown(error) ? this.#thrown?.by : undefined;
   }
 
-  /** True for the error that was thrown first, also in the GatewayError that it has become. */
+  /** True for the error that was thrown first, also as its converted GatewayError. */
   #isThrown(error: unknown): boolean {
     if (!this.#thrown) return false;
     if (this.#thrown.error === error) return true;

@@ -40,12 +40,12 @@ export class CallBill {
     this.#failure = error;
   }
 
-  /** True for a call that has cost nothing, as its request has not gone up. */
+  /** True for a call without cost, as its request was not sent. */
   get isUnsent(): boolean {
     return this.#progress === undefined && !this.#hasBegun;
   }
 
-  /** Usage that an estimate adds to the one that was told; undefined for a call that was not cut. */
+  /** Usage that an estimate adds to the reported one; undefined for a call that was not cut. */
   missing(hasCallerLeft: boolean): Usage | undefined {
     if (!this.#isCut(hasCallerLeft)) return undefined;
     const told = this.#usage ?? {};
@@ -61,7 +61,7 @@ export class CallBill {
     return this.#progress === 'accepted' || (this.#progress === 'sent' && hasCallerLeft);
   }
 
-  /** A third of the bytes, and 64 tokens that may have been under way; no more than the request allows. */
+  /** A third of the bytes, and 64 tokens possibly in flight; at most the request's limit. */
   #outputTokens(): number {
     const tokens = Math.ceil(this.#output.bytes / bytesPerToken) + underWay;
     const { max_tokens: max } = this.#request;

@@ -48,7 +48,7 @@ export class RequestTrace implements Trace {
     return this.#costSoFar?.();
   }
 
-  /** Lets go of the request, whose cost is known by now: its trace may be held for longer. */
+  /** Releases the request, once its cost is known, since its trace may be kept for longer. */
   settle(): void {
     this.#costSoFar = undefined;
   }
@@ -65,7 +65,7 @@ export class RequestTrace implements Trace {
     return this.#tags;
   }
 
-  /** Notes the new parts of `state.additions` as those of the stage that is being timed. */
+  /** Attributes the new parts of `state.additions` to the stage that is being timed. */
   addedParts(additions: Additions): void {
     this.added.note(additions, this.clock.current?.place.stage);
   }
@@ -132,7 +132,9 @@ export class RequestTrace implements Trace {
     return this.clock.enter(place);
   }
 
-  /** Ends a stage. The first one to end has ended the request: nothing below it runs, or it did not wait for that. */
+  /**
+   * Ends a stage. The first one to end has ended the request: nothing below it runs, or it has not waited for that.
+   */
   leave(step: StageStep): void {
     if (!this.#endedBy) {
       this.#endedBy = step.place;
@@ -153,20 +155,20 @@ export class RequestTrace implements Trace {
   }
 
   /**
-   * State of the stages below the one that ended the request: `open`, they are still at work, for it
-   * did not wait for its `next`; `failed`: their error has not come through; undefined: neither.
+   * State of the stages below the one that ended the request. `open`: still running, since it did not wait for its
+   * `next`; `failed`: their error was suppressed; undefined: neither.
    */
   get endedAbove(): 'open' | 'failed' | undefined {
     if (this.#hasLeftOpen) return 'open';
     return this.#blame.isPut ? 'failed' : undefined;
   }
 
-  /** Adds a version of the request, of the stage that is being timed unless `by` says another one. */
+  /** Adds a version of the request, of the stage that is being timed unless `by` names another one. */
   sees(request: MessagesRequest, by = this.clock.current?.place): void {
     this.versions.add(request, by);
   }
 
-  /** Adds a stream of the answer, of the stage that is being timed unless `by` says another one. */
+  /** Adds a stream of the answer, of the stage that is being timed unless `by` names another one. */
   made(events: unknown, by = this.clock.current?.place): void {
     this.#blame.made(events, by);
   }
@@ -176,7 +178,7 @@ export class RequestTrace implements Trace {
     this.#blame.put(error, by);
   }
 
-  /** Error behind one that the caller of a stage was given: that of the stream which it came from. */
+  /** Original of an error that a stage's caller received: that of its stream. */
   reasonFor(error: unknown): unknown {
     return this.#blame.reasonFor(error);
   }

@@ -24,7 +24,7 @@ export class RequestUsage {
     this.#tally = { ...this.#tally, masked };
   }
 
-  /** Bills the calls whose answers were cut off; of one that has not come to its mask, the additions are hidden. */
+  /** Bills the calls whose answers were cut off; hides the additions of one that has not reached its mask. */
   close(hasCallerLeft: boolean, added: AddedParts): void {
     const missing = this.#open
       .map((call) => call.close(hasCallerLeft))
@@ -52,7 +52,7 @@ export class AddedParts implements AddedByStages {
     this.#tokens = tokens;
   }
 
-  /** Notes those parts as the stage's that no stage has added before. */
+  /** Attributes the parts not yet attributed to the stage. */
   note({ system, tools }: Additions, stage: string | undefined): void {
     this.#parts = [...system, ...tools];
     if (stage === undefined) return;

@@ -30,8 +30,8 @@ export class RequestVersions {
   }
 
   /**
-   * Stage behind an error that one has thrown before there was an answer: the one that has left a request of another
-   * shape than a Messages request has, else that one.
+   * Stage behind an error before the answer: the one whose request is not a valid Messages request, else the one that
+   * has thrown.
    */
   causeOf(
     error: unknown,

@@ -1,6 +1,6 @@
 import type { StagePlace, TimedStage } from '../../plugin/core.js';
 
-/** Stage with its start and its end, milliseconds of `performance.now()`; without an end while it is at work. */
+/** Stage with its start and its end, milliseconds of `performance.now()`; without an end while it is running. */
 export class TracedStage implements TimedStage {
   readonly stage: string;
   ms = 0;
@@ -23,17 +23,17 @@ export class TracedStage implements TimedStage {
 export interface StageStep {
   readonly place: StagePlace;
   readonly timed: TracedStage;
-  /** The one that waits for it. */
+  /** The stage that waits for it. */
   readonly above: StageStep | undefined;
 }
 
-/** Stages that a request passes, each with its own time: one at a time is at work, and those above it wait. */
+/** Stages that a request passes, each with its own time: one at a time is running, and those above it wait. */
 export class StageClock {
   readonly stages: TracedStage[] = [];
   /** Stage that is being timed, since `#sinceMs`. */
   #current: StageStep | undefined;
   #sinceMs = 0;
-  /** Stage whose interceptor is at work, and its start. */
+  /** Stage whose interceptor is running, and its start. */
   #wrapping: { readonly place: StagePlace; readonly sinceMs: number } | undefined;
 
   /** Stage that is being timed. */
@@ -58,7 +58,7 @@ export class StageClock {
     place.meter?.time(timed.ms);
   }
 
-  /** Sets the stage whose interceptor the request waits for; undefined while a call of the model is under way. */
+  /** Sets the stage whose interceptor the request waits for; undefined during a call of the model. */
   wrap(place: StagePlace | undefined): void {
     this.#wrapping = place && { place, sinceMs: performance.now() };
   }
@@ -71,7 +71,7 @@ export class StageClock {
     this.#current.timed.ms -= ms;
   }
 
-  /** Marks a stage as skipped; the time of those below it is theirs. */
+  /** Marks a stage as skipped; the stages below keep their own time. */
   skip({ path }: StagePlace): void {
     const timed = this.stages.findLast((stage) => stage.isAt(path));
     if (timed) timed.skipped = true;
@@ -87,7 +87,7 @@ export class StageClock {
     return { place, ms: timed.ms };
   }
 
-  /** Adds the time since the last turn to the stage that had it, then times the next one. */
+  /** Adds the time since the last switch to the current stage, then times the next one. */
   #turnTo(next: StageStep | undefined): void {
     const nowMs = performance.now();
     if (this.#current) this.#current.timed.ms += nowMs - this.#sinceMs;

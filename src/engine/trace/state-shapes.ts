@@ -3,12 +3,12 @@ import { checkReply } from '../../plugin/core.js';
 
 type Check = (value: unknown) => string | undefined;
 
-/** Fault of a state key's value, continuing its name; undefined if it has the shape that its type says. */
+/** Fault of a state key's value, phrased to follow its name; undefined if it has the shape of its type. */
 export function shapeFault(key: string, value: unknown): string | undefined {
   return Object.hasOwn(shapes, key) ? shapes[key]?.(value) : undefined;
 }
 
-/** Keys that plugins have added are not known here. */
+/** Keys added by plugins are unknown here. */
 const shapes: Readonly<Record<string, Check>> = {
   caller: (value) =>
     fieldFault(value, {

@@ -21,7 +21,7 @@ export interface TracedCall extends TimedCall {
   readonly spanId?: string;
 }
 
-/** Id of a call's span, and the headers that hand the trace on. */
+/** Id of a call's span, and the headers that propagate the trace. */
 export interface CallIds {
   readonly spanId: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -35,11 +35,11 @@ export interface CallIdSource {
 interface TimerParts {
   readonly report: CallReport;
   readonly headers?: CallTimer['headers'];
-  /** Absent: the call is not billed where it is cut off. */
+  /** Absent: the call is not billed if it is cut off. */
   readonly bill?: CallBill | undefined;
 }
 
-/** Timer of one upstream call, and what that reports to the trace of its request. */
+/** Timer of one upstream call, which reports to the trace of its request. */
 export class UpstreamCallTimer implements CallTimer {
   readonly headers: CallTimer['headers'];
   readonly #timed: Writable<TracedCall>;
@@ -90,7 +90,7 @@ export class UpstreamCallTimer implements CallTimer {
     this.#bill?.bill(usage, isFinal);
   }
 
-  /** Completes the bill of a call at the end of its request; returns what an estimate has added to it. */
+  /** Completes the bill of a call at the end of its request; returns the usage added by an estimate. */
   close(hasCallerLeft: boolean): Usage | undefined {
     const missing = this.#bill?.missing(hasCallerLeft);
     const { billed, code } = this.#timed;

@@ -12,7 +12,7 @@ import {
 interface BegunCall {
   readonly slot: string;
   readonly model: string | undefined;
-  /** Absent: the call is not billed where it is cut off. */
+  /** Absent: the call is not billed if it is cut off. */
   readonly request: MessagesRequest | undefined;
   /** Stage that makes the call. */
   readonly by: TracedStage | undefined;
@@ -22,7 +22,7 @@ interface BegunCall {
 export class UpstreamCalls {
   readonly list: TracedCall[] = [];
   readonly failed = new FailedCalls();
-  /** Ids of the calls, where the request is part of a trace that is exported or handed on. */
+  /** Ids of the calls, if the request is part of an exported or propagated trace. */
   ids: CallIdSource | undefined;
   /** Slot of the call that began or failed last. */
   slot: string | undefined;

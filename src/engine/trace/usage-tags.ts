@@ -4,7 +4,7 @@ export type UsageTags = Readonly<Record<string, string>>;
 /** Max usage tags of one request. */
 const maxTags = 8;
 
-/** Names of usage tags, as a JSON Schema says it. */
+/** Names of usage tags, as a pattern of JSON Schema. */
 export const tagNamePattern = '^[A-Za-z][A-Za-z0-9_.-]{0,39}$';
 
 const tagName = new RegExp(tagNamePattern);

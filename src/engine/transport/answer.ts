@@ -26,7 +26,7 @@ export class ReceivedAnswer implements HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly #call: Readable;
-  /** The body, once its first bytes have been looked at. */
+  /** The body, once its first bytes have been inspected. */
   #sniffed: SniffedBody | undefined;
 
   constructor(call: Readable, status: number, headers: Headers) {
@@ -121,7 +121,7 @@ function lineTooLong(): GatewayError {
   return new GatewayError('upstream_invalid_response', message, { failure: { kind: 'foreign' } });
 }
 
-/** Media types of services that do not say what they send. */
+/** Media types of services that do not declare their content. */
 const sayNothing: ReadonlySet<string> = new Set([
   '',
   'application/json',

@@ -33,6 +33,6 @@ export interface BodyReader {
   readonly failure: GatewayError | undefined;
   /** True once the answer is complete or has failed. */
   readonly isOver: boolean;
-  /** Time after which an answer that lacks nothing but its formal end is finished; undefined: it waits. */
+  /** Time after which an answer that lacks only its formal end is finished; undefined: no limit. */
   readonly settlesInMs?: number | undefined;
 }

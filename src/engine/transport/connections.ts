@@ -17,7 +17,7 @@ interface EgressSettings {
   readonly usesEnvironment?: boolean;
   /** Max time for which an unused connection is kept; default 30 s. */
   readonly idleMs?: number;
-  /** Makes the connections instead of TCP, TLS and the proxy; they leave this process only if it lets them. */
+  /** Makes the connections instead of TCP, TLS and the proxy; they leave this process only if it permits that. */
   readonly connector?: Connector | undefined;
 }
 
@@ -60,8 +60,8 @@ export function openEgress(settings: EgressSettings): Egress {
 }
 
 /**
- * Time for which an unused connection is kept, whatever the server hints: behind a NAT or a balancer it may be dead by then.
- * TCP probes of those in use begin after 10 s of silence, and end a call whose peer is gone.
+ * Time for which an unused connection is kept, ignoring the server's hints: behind a NAT or a balancer it may be dead
+ * by then. TCP probes of active ones begin after 10 s of silence, and end a call whose peer is gone.
  */
 function idleLimits({ idleMs = 30_000 }: Pick<EgressSettings, 'idleMs'>): Pool.Options {
   return { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs };
@@ -136,7 +136,7 @@ function withoutUser(proxy: string): string {
   return url.href;
 }
 
-/** undici itself passes over a user without a password. */
+/** undici itself ignores a user without a password. */
 function proxyToken(proxy: string): { token?: string } {
   const { username, password } = new URL(proxy);
   if (!username) return {};

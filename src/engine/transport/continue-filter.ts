@@ -8,7 +8,7 @@ export class ContinueFilter {
   #isArmed = false;
   #held: Buffer[] = [];
 
-  /** Expects an answer. */
+  /** Starts filtering for an answer. */
   arm(): void {
     this.#isArmed = true;
   }
@@ -53,7 +53,7 @@ const maxHead = 16 * 1024;
 /** Whole heads of `100 Continue`. */
 const interim = /^(?:HTTP\/1\.[01] 100[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+/;
 
-/** True for what may become one: nothing, a part of its first words, or a head that has not ended. */
+/** True for a possible beginning of one: empty, a part of its first words, or an incomplete head. */
 function isBegun(text: string): boolean {
   return (
     'HTTP/1.1 100'.startsWith(text) || 'HTTP/1.0 100'.startsWith(text) || /^HTTP\/1\.[01] 100/.test(text)

@@ -6,7 +6,7 @@ import type { Backpressure, BodyReader, BodySink } from './body.js';
 import { MessageReader } from './message-reader.js';
 
 export interface EventBodyOptions {
-  /** Makes text of the bytes of each read; what it throws fails the events. */
+  /** Decodes the bytes of each read to text; its errors fail the events. */
   readonly unframe?: ((bytes: Buffer) => Buffer) | undefined;
   /** Default: that of the Messages API. */
   readonly reader?: BodyReader;
@@ -23,7 +23,7 @@ export class EventBody implements BodySink, Flow {
   readonly #unframe: EventBodyOptions['unframe'];
   readonly #parser: BodyReader;
   readonly #clock: Clock | undefined;
-  /** Runs while the answer lacks nothing but its formal end. */
+  /** Runs while the answer lacks only its formal end. */
   #settling: Deadline | undefined;
   readonly #controller = new StreamController<ModelEventBatch>(this);
   readonly events = new EventStream(this.#controller);
@@ -69,7 +69,7 @@ export class EventBody implements BodySink, Flow {
     this.#settling?.stop();
   }
 
-  /** Finishes an answer whose service neither ends nor continues it; only events continue it, comments do not. */
+  /** Finishes an answer whose service neither ends nor continues it; comments do not count as a continuation. */
   #settleIn(ms: number): void {
     this.#settling ??= new Deadline(
       () => {

@@ -23,7 +23,7 @@ export function requestHeaders(
   return headers;
 }
 
-/** The name of the first of these headers that no request can have. */
+/** The name of the first of these headers that is invalid in a request. */
 export function wrongHeader(headers: Headers): string | undefined {
   return Object.keys(headers).find((name) => !isRequestHeader(name, headers[name] ?? ''));
 }
@@ -53,7 +53,7 @@ const usualField = /^[a-z]+\/[a-z.+-]+(?=$|;[^,]*$)/;
 
 const userAgent = `gw2api/${release}`;
 
-/** The same headers under the names that HTTP has them by. */
+/** The same headers under their HTTP names. */
 export function lowerCase(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

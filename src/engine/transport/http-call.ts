@@ -52,7 +52,7 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
   #chunks: Buffer[] = [];
   /** True if a read has arrived before the body was taken. */
   #isWaiting = false;
-  /** End of a body that nobody has taken yet. */
+  /** End of a body that has not been taken yet. */
   #unreadEnd: { readonly error: unknown } | undefined;
   #resolve: (answer: ReceivedAnswer) => void = () => {};
   #reject: (error: unknown) => void = () => {};

@@ -15,7 +15,7 @@ import { isClosedReuse, unsendable } from './failure.js';
 import { lowerCase, requestHeaders, wrongHeader } from './headers.js';
 import { HttpCall } from './http-call.js';
 
-/** Settings of a client: those of its slot that concern the way out. */
+/** Settings of a client: those of its slot about the egress. */
 export type ClientSettings = Pick<
   SlotSettings,
   'id' | 'proxy' | 'tls' | 'headers' | 'connectTimeoutMs' | 'isGuarded'

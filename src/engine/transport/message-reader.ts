@@ -127,7 +127,7 @@ export class MessageReader implements BodyReader {
   }
 }
 
-/** True if the escape of a surrogate may be in the bytes: no other way leads half of a pair through JSON. */
+/** True if the escape of a surrogate may be in the bytes, the only way for half of a pair through JSON. */
 function hasSurrogates(bytes: Buffer): boolean {
   return bytes.includes(backslash) && (bytes.includes(lowerEscape) || bytes.includes(upperEscape));
 }

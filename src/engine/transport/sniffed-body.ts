@@ -1,13 +1,13 @@
 import type { Backpressure, BodySink } from './body.js';
 
-/** Body whose first bytes say whether it is server-sent events; they are kept for its reader. */
+/** Body whose first bytes show whether it is server-sent events; they are kept for its reader. */
 export class SniffedBody implements BodySink {
   readonly #flow: Backpressure;
   #chunks: Buffer[] = [];
   #target: BodySink | undefined;
   #ended: { readonly error: unknown } | undefined;
   #decide: (isEvents: boolean) => void = () => undefined;
-  /** True for server-sent events; false also for a body that ends before it can be told. */
+  /** True for server-sent events; false also for a body that ends before they can be recognised. */
   readonly isEvents = new Promise<boolean>((resolve) => {
     this.#decide = resolve;
   });
@@ -45,7 +45,7 @@ export class SniffedBody implements BodySink {
 
 const maxSearched = 1024;
 
-/** True for the beginning of server-sent events, false for that of anything else, undefined for too little of it. */
+/** True for the beginning of server-sent events, false for that of anything else, undefined if it is too short. */
 function beginsEvents(bytes: string): boolean | undefined {
   const text = bytes.replace(/^\u00ef\u00bb\u00bf/, '').trimStart();
   if (field.test(text)) return true;

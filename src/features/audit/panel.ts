@@ -28,7 +28,7 @@ const filters = {
 
 const Filter = Closed(filters);
 
-/** Routes of `/api/panel/audit`, for viewers too: nothing in an entry is a secret. */
+/** Routes of `/api/panel/audit`, for viewers too, since entries contain no secrets. */
 export const panelRoutes: RoutesOf = ({ services }) => {
   const { audit } = services.store;
   return [

@@ -54,7 +54,7 @@ function placeOf({ toolsEnd, systemEnd, starts }: Turn, at: number): Place {
   return { section: 'messages', index: Math.max(0, index) };
 }
 
-/** Stage of a change that has no like in another turn. */
+/** Stage of a change without a counterpart in another turn. */
 function oneSided(changes: readonly StageChange[], other: Turn): string | undefined {
   return changes.find(
     ({ section, stage }) =>

@@ -10,22 +10,22 @@ import { cachedTokens, turnOf, type Turn, type TurnCall, bytesOf } from './turn.
 export interface AnsweredRequest {
   /** Name of its session. */
   readonly session: string;
-  /** The request as each stage has left it that changed it; the first one is the caller's. */
+  /** The request after each stage that changed it; the first one is the caller's. */
   readonly versions: readonly RequestVersion[];
   readonly call: TurnCall;
-  /** True if these are the tokens of one whole answer: else they say nothing about what was read. */
+  /** True if these are the tokens of one whole answer; else they do not show cache reads. */
   readonly isWhole: boolean;
 }
 
 /**
- * Explains turns that read less from a provider's prompt cache than an earlier one had left there. Keeps
- * hashes of the last prompts of each session, by a key of this process, and no text.
+ * Explains turns that read less from a provider's prompt cache than an earlier one had written. Keeps hashes of the
+ * last prompts of each session, by a key of this process, and no text.
  */
 export class CacheLedger {
   readonly #hash = new KeyedHash();
   readonly #sessions: Sessions;
 
-  /** `maxBytes`: bound of all that it keeps. */
+  /** `maxBytes`: bound of all kept data. */
   constructor({ maxBytes = 32_000_000 }: { readonly maxBytes?: number } = {}) {
     this.#sessions = new Sessions(maxBytes);
   }
@@ -39,7 +39,7 @@ export class CacheLedger {
     return this.#sessions.bytes;
   }
 
-  /** Adds a turn to its session; returns what it has lost, undefined if nothing or if there is none to compare with. */
+  /** Adds a turn to its session; returns its loss, undefined without one or without a turn to compare with. */
   add({ session, versions, call, isWhole }: AnsweredRequest): CacheLoss | undefined {
     const turn = turnOf(this.#hash, versions, isWhole ? call : { ...call, readTokens: 0, writtenTokens: 0 });
     if (!turn) return undefined;
@@ -60,7 +60,7 @@ function lossOf(turns: readonly Turn[], next: Turn): CacheLoss | undefined {
   return lostTokens > 0 ? { ...causeOf(predecessor, next, turns), lostTokens } : undefined;
 }
 
-/** A turn that has read another one's prefix has renewed its lifetime. */
+/** A turn that reads another one's prefix renews its lifetime. */
 function renew(turns: readonly Turn[], next: Turn, isWhole: boolean): void {
   for (const turn of turns) {
     const hasRead = !isWhole || next.call.readTokens >= cachedTokens(turn);
@@ -116,7 +116,7 @@ class Sessions {
     else session.bytes = 0;
   }
 
-  /** Evicts the sessions that have outlived any cache, and the oldest of the others as long as all take too much. */
+  /** Evicts the sessions older than any cache, and the oldest of the others while the total is too large. */
   #evict(nowMs: number): void {
     for (const [name, session] of this.#sessions) {
       if (this.#bytes <= this.#maxBytes && session.usedMs > nowMs - keptMs) return;

@@ -8,7 +8,7 @@ import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { exactCost, roundedCost } from '../../state/ledger/cost.js';
 
-/** Adds to ledger rows what their turns have lost of the prompt cache and its cost, and counts it. */
+/** Adds the lost cache tokens of turns and their cost to ledger rows, and counts them. */
 export function openCacheLedger({ services: { metrics }, priceOf }: Gateway): Opened<void> {
   const ledger = new CacheLedger();
   const counted = new CacheMetrics(metrics);

@@ -35,10 +35,10 @@ function expired(turn: Turn, next: Turn): Finding {
   return { cause: 'expired', detail: `${Math.floor(idleMs(turn, next) / 60_000)} min after its last use` };
 }
 
-/** Lifetime after which no provider keeps what nobody has marked. */
+/** Max lifetime of unmarked parts at any provider. */
 const maxLifetimeMs = 3_600_000;
 
-/** Time in which a provider keeps what nobody has marked. */
+/** Lifetime of unmarked parts at a provider. */
 const minLifetimeMs = 300_000;
 
 function idleMs({ usedMs }: Turn, { call }: Turn): number {
@@ -52,7 +52,7 @@ function movedCause({ call: before }: Turn, { call: after }: Turn): Finding | un
   return undefined;
 }
 
-/** Cause of a loss behind a changed prompt; unknown where something else has its part in it. */
+/** Cause of a loss behind a changed prompt; unknown if there may be further causes. */
 function contentCause(turn: Turn, next: Turn, at: number, turns: readonly Turn[]): Finding {
   const isInMessages = sectionOf(turn, next, at) === 'messages';
   const expiry = isInMessages && expiredLast(turn, next);
@@ -65,7 +65,7 @@ function contentCause(turn: Turn, next: Turn, at: number, turns: readonly Turn[]
   return blame(turn, next, at);
 }
 
-/** True if the turn has read less than another one has left there, whose prompt it still has. */
+/** True if the turn has read less than another one has cached, although its prompt is unchanged. */
 function lostMore(next: Turn, turns: readonly Turn[]): boolean {
   return turns.some(
     (turn) =>
@@ -95,7 +95,7 @@ function markerCause(turn: Turn, next: Turn): Finding | undefined {
   return { cause: 'client_changed', detail: 'cache markers' };
 }
 
-/** True if a marker of the next turn is close enough to the end of what the other one has cached. */
+/** True if a marker of the next turn is close enough to the end of the other one's cached prefix. */
 function isInReach(turn: Turn, next: Turn): boolean {
   const end = cachedEnd(turn);
   if (turn.boundaries.length === 0) return true;
@@ -110,7 +110,7 @@ function parameterCause(turn: Turn, next: Turn): Finding | undefined {
   return changed.length > 0 ? { cause: 'model_changed', detail: changed.join(', ') } : undefined;
 }
 
-/** Expiry within the doubt about when a lifetime began, or how long it is. */
+/** Expiry within the uncertainty of a lifetime's start or length. */
 function maybeExpired(turn: Turn, next: Turn): Finding | undefined {
   const last = turn.boundaries.at(-1);
   if (!last)

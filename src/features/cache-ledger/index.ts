@@ -1,6 +1,6 @@
 import type { Extension } from '../../gateway/gateway.js';
 
-/** Causes of what turns lose of the providers' prompt caches. */
+/** Causes of lost tokens of the providers' prompt caches. */
 export const cacheLedger: Extension<void> = {
   name: 'cache-ledger',
   starts: ({ ledger }) => ledger.cacheCauses,

@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto';
 
-/** Hashes of the parts of a prompt: not on the heap, where the collector would copy them. */
+/** Hashes of the parts of a prompt, outside the heap, where the collector would copy them. */
 export type Hashes = Float64Array;
 
 /**
- * Hash of JSON values under a random key of the process. Cache markers do not count, as they are not part of
- * a prompt.
- *
- * It is fast, and not a cryptographic hash: two lanes of 32 bits that multiply and shift, joined to 53 bits. By
- * accident, two of 100,000 parts of a session are alike in one of about two million sessions. A caller who makes
- * such two on purpose falsifies the cause of a loss in his own session, and nothing else: no hash leaves the
- * process, and none decides about a request.
+ * Hash of JSON values under a random key of the process, without cache markers, which are not part of a prompt. Fast
+ * but not cryptographic: two 32-bit lanes joined to 53 bits, so that collisions are rare, and can only falsify the
+ * cause of a loss in the colliding caller's own session.
  */
 export class KeyedHash {
   readonly #seedA: number;
   readonly #seedB: number;
-  /** Words of the text that is being hashed, for native code writes texts much faster than a loop reads them. */
+  /** Words of the text that is being hashed; native code writes texts faster than a loop reads them. */
   readonly #scratch = new Uint8Array(scratchBytes);
   readonly #words = new Uint32Array(this.#scratch.buffer);
   #a = 0;

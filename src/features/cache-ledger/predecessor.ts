@@ -1,7 +1,7 @@
 import { isEqual } from './prompt-hashes.js';
 import { cachedEnd, type Turn } from './turn.js';
 
-/** Turn that another one goes on from. */
+/** Turn that another one continues. */
 export interface Predecessor {
   readonly turn: Turn;
   /** False if turns between the two are missing here: another instance may have had them. */
@@ -9,8 +9,8 @@ export interface Predecessor {
 }
 
 /**
- * Turn of the same session that a new one goes on from: of several conversations, the one whose messages it
- * repeats. Undefined if it repeats none, as the first turn of a conversation does. `turns`: oldest first.
+ * Turn of the same session that a new one continues: of several conversations, the one whose messages it repeats.
+ * Undefined if it repeats none, as the first turn of a conversation; `turns`: oldest first.
  */
 export function predecessorOf(turns: readonly Turn[], next: Turn): Predecessor | undefined {
   // Nothing that had not begun to answer could be read.
@@ -30,7 +30,7 @@ export function predecessorOf(turns: readonly Turn[], next: Turn): Predecessor |
 
 interface Continued {
   readonly turn: Turn;
-  /** Messages of it that the new turn has unchanged. */
+  /** Its messages that the new turn repeats unchanged. */
   readonly matches: number;
   /** Messages of the new turn that stand for those of the old one. */
   readonly repeated: number;
@@ -42,7 +42,7 @@ function isBetter(one: Continued, best: Continued, next: Turn): boolean {
   return isSamePlace(one.turn, next) && !isSamePlace(best.turn, next);
 }
 
-/** False for a turn that would not be better if all its messages matched, as most of the older ones. */
+/** False for a turn that could not be better even if all its messages matched, as most of the older ones. */
 function mayBeBetter(turn: Turn, best: Continued, next: Turn): boolean {
   return isBetter({ turn, matches: turn.clientMessages.length, repeated: 0 }, best, next);
 }
@@ -53,8 +53,8 @@ export function isSamePlace({ call: one }: Turn, { call: other }: Turn): boolean
 }
 
 /**
- * Unchanged turn with the longest cached prefix that is alive in the place of the new turn. A session that
- * goes to and fro between two places loses nothing if it comes back.
+ * Unchanged turn with the longest live cached prefix in the place of the new turn. A session that alternates between
+ * two places loses nothing.
  */
 function warmest(turns: readonly Turn[], next: Turn): Continued | undefined {
   const alive = turns.filter(
@@ -70,7 +70,7 @@ function isAlive({ usedMs, boundaries }: Turn, { call }: Turn): boolean {
   return lifetimeMs === undefined || call.startedMs - usedMs < lifetimeMs;
 }
 
-/** Index of the first part of a turn's cached prefix that the next one does not have; undefined: it has all. */
+/** Index of the first part of a turn's cached prefix that the next one lacks; undefined if it has all. */
 export function firstDifference(turn: Turn, next: Turn): number | undefined {
   let end = cachedEnd(turn);
   if (end === 0 || turn.prefixes[end - 1] === next.prefixes[end - 1]) return undefined;
@@ -83,7 +83,7 @@ export function firstDifference(turn: Turn, next: Turn): number | undefined {
   return from;
 }
 
-/** The turn as the beginning of the next one, or as its end where the caller has dropped the first messages. */
+/** The turn as the beginning of the next one, or as its end if the caller has dropped the first messages. */
 function continuedFrom(turn: Turn, next: Turn): Continued | undefined {
   const count = turn.clientMessages.length;
   const aligned = matchesAt(turn, next, 0);
@@ -101,7 +101,7 @@ interface Matches {
   readonly isLastEqual: boolean;
 }
 
-/** Messages of a turn that stand in the next one too, `dropped` places before. */
+/** Messages of a turn that the next one also has, `dropped` places earlier. */
 function matchesAt({ clientMessages: old }: Turn, { clientMessages: own }: Turn, dropped: number): Matches {
   let count = 0;
   for (let at = dropped; at < old.length; at += 1) if (old[at] === own[at - dropped]) count += 1;
@@ -130,8 +130,8 @@ function droppedFrom({ clientMessages: old }: Turn, { clientMessages: own }: Tur
 }
 
 /**
- * The last turn, where the next one has none of its messages but its length, and its tools and system prompt:
- * the caller has rewritten them all.
+ * The last turn, if the next one shares only its length, its tools and its system prompt: the caller has rewritten all
+ * messages.
  */
 function rewrittenFrom(turn: Turn | undefined, next: Turn): Continued | undefined {
   if (!turn) return undefined;

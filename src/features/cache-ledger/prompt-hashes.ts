@@ -63,7 +63,7 @@ interface Known {
   readonly hashes: ArrayLike<number>;
 }
 
-/** Hashes of a list; those of the parts that it begins or ends with as the known list does are taken from there. */
+/** Hashes of a list; copies those of the parts that it shares with the beginning or end of the known list. */
 function hashList(hash: KeyedHash, parts: readonly unknown[], known: Known, salt: number): readonly number[] {
   const { head, tail } = commonEnds(parts, known.parts);
   const added = known.parts.length - parts.length;

@@ -1,14 +1,14 @@
 import { blocksIn, isSame, type Prompt, type Section } from './prompt.js';
 import { isEqual, type HashedPrompts } from './prompt-hashes.js';
 
-/** A run of parts that the caller did not send so; an empty one where a stage has removed parts. */
+/** A run of parts that differ from the caller's; an empty one if a stage has removed parts. */
 export interface StageChange {
   readonly section: Section;
   /** Indices among the tools, the system blocks, or the messages as sent. */
   readonly from: number;
   readonly to: number;
   readonly stage: string;
-  /** True where nothing of the caller stands in its place. */
+  /** True if it replaces nothing of the caller. */
   readonly isAdded: boolean;
 }
 
@@ -22,7 +22,7 @@ export function stageChanges(history: History, { sent, client }: HashedPrompts):
   ];
 }
 
-/** A request's prompt as each stage has left it that changed it; the first one is the caller's. */
+/** A request's prompt after each stage that changed it; the first one is the caller's. */
 export type History = readonly { readonly by: string; readonly prompt: Prompt }[];
 
 function changesIn(
@@ -101,7 +101,7 @@ function pairsByHash(client: ArrayLike<number>, sent: ArrayLike<number>): Pairs 
   return pairs;
 }
 
-/** Stage after which a sent part was first there. */
+/** Stage that first added a sent part. */
 function makerOf(section: Section, at: number, history: History): string {
   const final = history.at(-1);
   const sent = final?.prompt[section] ?? [];
@@ -126,7 +126,7 @@ function isSameMessage(one: unknown, other: unknown): boolean {
   );
 }
 
-/** First stage after which a part of the caller was missing, and whether it has put nothing in its place. */
+/** First stage that removed a part of the caller, and whether it left no replacement. */
 function removerOf(
   section: Section,
   clientAt: number,

@@ -12,9 +12,9 @@ export interface TurnCall {
   readonly model: string;
   /** Arrival of the request, unix milliseconds. */
   readonly startedMs: number;
-  /** First event of the answer: from then on what it wrote can be read. */
+  /** First event of the answer, from which on its cache writes can be read. */
   readonly answeredMs: number;
-  /** Prompt tokens that were read from the cache, written to it, and neither. */
+  /** Prompt tokens read from the cache, written to it, and uncached. */
   readonly readTokens: number;
   readonly writtenTokens: number;
   readonly inputTokens: number;
@@ -27,7 +27,7 @@ export interface Boundary {
   readonly lifetimeMs: number;
 }
 
-/** One turn of a session: hashes of its prompt, and what became of them. No text. */
+/** One turn of a session: hashes of its prompt, and their outcome. No text. */
 export interface Turn {
   readonly call: TurnCall;
   /** Hashes of the prefixes as sent, up to each part: tools, system blocks, blocks of messages. */
@@ -46,7 +46,7 @@ export interface Turn {
   readonly boundaries: readonly Boundary[];
   /** Stage that has set the markers; undefined: the caller. */
   readonly markedBy: string | undefined;
-  /** Hashes of what providers take into account besides the prompt, in the order of `parameterNames`. */
+  /** Hashes of the parameters that providers consider besides the prompt, in the order of `parameterNames`. */
   readonly parameters: readonly number[];
   /** Last time that its prefix was written or read, unix milliseconds. */
   usedMs: number;

@@ -4,7 +4,7 @@ import type { AuditedAction } from '../../state/audit/audited-action.js';
 import { reloadReport, type ReloadReport } from '../pipeline/reload-report.js';
 import { canary } from './extension.js';
 
-/** Takes the canary's config wholly. Throws `conflict` if none runs. */
+/** Takes the canary's config as a whole. Throws `conflict` if none is running. */
 export async function commitCanary(
   gateway: Gateway,
   audit: AuditedAction,
@@ -15,13 +15,13 @@ export async function commitCanary(
   return report;
 }
 
-/** Ends the canary. Throws `conflict` if none runs. */
+/** Ends the canary. Throws `conflict` if none is running. */
 export async function cancelCanary(gateway: Gateway): Promise<object> {
   await (await gateway.use(canary)).cancel();
   return canaryStatus(gateway);
 }
 
-/** The canary that runs, or else the last one. */
+/** The running canary, or else the last one. */
 export async function canaryStatus(gateway: Gateway): Promise<object> {
   const reloads = await gateway.opened(canary);
   return { object: 'reload', canary: reloads?.report ?? null };

@@ -12,11 +12,11 @@ export interface Placed extends CanaryPlace {
   readonly canary: Canary;
 }
 
-/** Places of the requests under way in the canaries that they came to. */
+/** Places of the running requests in their canaries. */
 export class CanaryPlaces {
   readonly #services: Services;
   readonly #places = new WeakMap<CoreContext, Placed>();
-  /** Names of WebSockets; each is the session of requests that name none. */
+  /** Names of WebSockets, which serve as the session of requests without one. */
   readonly #sockets = new WeakMap<object, string>();
 
   constructor(services: Services) {
@@ -42,7 +42,7 @@ export class CanaryPlaces {
     return name;
   }
 
-  /** True for a session that is bound to a slot already. A caller whose key a plugin checks is not known here. */
+  /** True for a session that is already bound to a slot. A caller whose key a plugin checks is not known here. */
   async isUnderWay(headers: IncomingHttpHeaders): Promise<boolean> {
     const { keys, store, clock } = this.#services;
     const sent = sentKey(headers);

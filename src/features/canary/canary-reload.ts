@@ -31,19 +31,19 @@ export class CanaryReload implements CanaryReloads {
     return { shared: this.report?.shared ?? true, changes };
   }
 
-  /** Applies the canary's config to all requests. Throws `conflict` if none runs. */
+  /** Applies the canary's config to all requests. Throws `conflict` if none is running. */
   commit(): Promise<Taken> {
     const { workerGroup } = this.#gateway;
     return workerGroup ? workerGroup.commitCanary() : this.here.commit();
   }
 
-  /** Ends the canary; the config in force stays. Throws `conflict` if none runs. */
+  /** Ends the canary; the config in force stays. Throws `conflict` if none is running. */
   cancel(): Promise<void> {
     const { workerGroup } = this.#gateway;
     return workerGroup ? workerGroup.cancelCanary() : this.here.cancel();
   }
 
-  /** The canary that runs, or else the last one, in all instances; undefined if there has been none. */
+  /** The running canary, or else the last one, in all instances; undefined if there has been none. */
   get report(): CanaryReport | undefined {
     return this.here.report;
   }

@@ -77,7 +77,7 @@ function sideReport(side: SideFigures): Static<typeof SideReport> {
   };
 }
 
-/** More says nothing more, and JSON has no infinity. */
+/** Higher values add no information, and JSON has no infinity. */
 const maxEvidence = 1e12;
 
 /** Answer about the canary, as sent by `/admin` and the console API. */

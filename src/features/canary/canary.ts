@@ -37,13 +37,13 @@ export interface CanaryPlace {
 }
 
 /**
- * A canary: gives a share of new sessions to a candidate, compares them with an equal share of new sessions that keep
- * the config in force, over all instances, and gives the candidate up where its errors are clearly more.
+ * A canary: gives a share of new sessions to a candidate, compares them with an equal share of new sessions on the
+ * config in force, over all instances, and rolls back if the candidate's error rate is significantly higher.
  */
 export class Canary {
   readonly #options: CanaryOptions;
   readonly #own = new FigureCounter();
-  /** Sessions whose side is decided; `none`: they were under way before. */
+  /** Sessions with an assigned variant; `none`: started before the canary. */
   readonly #decided: LRUCache<string, CanarySide | 'none'> = growingCache(20_000);
   readonly #stopPublishing: () => void;
   readonly #stopWatching: () => void;
@@ -161,8 +161,8 @@ export class Canary {
   }
 }
 
-/** Lifetime of what instances share about a canary, from its last change. */
+/** Lifetime of the shared data about a canary, from its last change. */
 const lifetimeMs = dayMs;
 
-/** Interval at which an instance publishes its figures and looks at all. */
+/** Interval at which an instance publishes its figures and evaluates all. */
 const publishEveryMs = 1000;

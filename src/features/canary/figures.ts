@@ -10,7 +10,7 @@ export interface CanaryResult {
   readonly addedTokens: number;
 }
 
-/** Counts of one side. */
+/** Counts of one variant. */
 export interface SideFigures {
   readonly requests: number;
   readonly errors: number;
@@ -96,7 +96,7 @@ function bucketOf(ms: number): number {
 /** Bucket of some 18 minutes and more. */
 const maxBucket = 80;
 
-/** Time to first token that a share of the requests has had at most, in milliseconds; null without any. */
+/** Upper bound of the time to first token for a share of the requests, in milliseconds; null without any. */
 export function firstTokenPercentile({ firstTokens }: SideFigures, share: number): number | null {
   const buckets = Object.entries(firstTokens).map(([bucket, count]) => [Number(bucket), count] as const);
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);

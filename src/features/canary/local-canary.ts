@@ -14,7 +14,7 @@ import type { CurrentConfig } from '../../gateway/reload/current-config.js';
 import type { Runtime } from '../../gateway/runtime.js';
 import type { Services } from '../../gateway/services.js';
 
-/** A canary that runs. */
+/** A running canary. */
 interface Running {
   readonly canary: Canary;
   readonly candidate: Candidate;
@@ -32,7 +32,7 @@ interface IdClaim {
   readonly id: string;
 }
 
-/** The canary of this process: the runtime of each request, and the figures of both sides. */
+/** The canary of this process: the runtime of each request, and the figures of both variants. */
 export class LocalCanary implements RequestWatch {
   readonly #services: Services;
   readonly #current: CurrentConfig;
@@ -78,22 +78,22 @@ export class LocalCanary implements RequestWatch {
     return candidate.changes;
   }
 
-  /** Takes the candidate wholly. Throws `conflict` if no canary runs. */
+  /** Takes the candidate as a whole. Throws `conflict` if no canary is running. */
   async commit(): Promise<Taken> {
     return this.#current.takeCandidate(this.#candidate);
   }
 
-  /** Ends the canary; its sessions get the config in force. Throws `conflict` if no canary runs. */
+  /** Ends the canary; its sessions get the config in force. Throws `conflict` if no canary is running. */
   async cancel(): Promise<void> {
     if (!(await this.#current.leaveCandidate(this.#candidate, 'cancelled'))) throw noCanary();
   }
 
-  /** The canary that runs, or else the last one; undefined if there has been none. */
+  /** The running canary, or else the last one; undefined if there has been none. */
   get report(): CanaryReport | undefined {
     return this.#running ? this.#reportOn(this.#running, 'running') : this.#ended;
   }
 
-  /** Places a request in the canary that runs; undefined if that takes no time. */
+  /** Places a request in the running canary; undefined if that takes no time. */
   readonly place = (ctx: CoreContext): Promise<void> | undefined =>
     this.#running && ctx.method === 'POST' ? this.#places.add(ctx, this.#running.canary) : undefined;
 

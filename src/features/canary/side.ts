@@ -1,19 +1,16 @@
 import { hash } from 'node:crypto';
 
-/**
- * Side of a session: `candidate` gets the new config; `control` keeps the one in force and is what the candidate is
- * compared with.
- */
+/** Variant of a session: `candidate` gets the new config; `control` keeps the one in force, for comparison. */
 export type CanarySide = 'candidate' | 'control';
 
-/** Digest of a session under one canary: the same on all instances, another one in the next canary. */
+/** Digest of a session under one canary: the same on all instances, and different in the next canary. */
 export function unitOf(canaryId: string, session: string): string {
   return hash('sha256', `${canaryId}\0${session}`, 'hex').slice(0, 32);
 }
 
 /**
- * Side of a session by its digest: two equal shares of all sessions, so that a session of either is the candidate's with
- * a probability of 1/2; undefined for the rest. `percent`: up to 50.
+ * Variant of a session by its digest: two equal shares of all sessions, so that a session of either is the candidate's
+ * with a probability of 1/2; undefined for the rest. `percent`: up to 50.
  */
 export function sideOf(unit: string, percent: number): CanarySide | undefined {
   const at = (Number.parseInt(unit.slice(0, 12), 16) / 2 ** 48) * 100;

@@ -93,7 +93,7 @@ function wholeChoice({ delta, ...choice }: Json): Json {
   return delta === undefined ? choice : { ...choice, message: delta };
 }
 
-/** Fields whose texts are whole in each chunk. */
+/** Fields whose texts are complete in each chunk. */
 const unjoined = new Set(['id', 'type', 'role', 'finish_reason']);
 
 function merged(into: unknown, part: unknown, name = ''): unknown {

@@ -29,9 +29,9 @@ const maxWaitMs = 24 * 3_600_000;
 const maxTimers = 2_000_000;
 
 /**
- * The gateway of a config, built by the same code as the one that serves, over a world of its own: simulators in
- * place of the upstreams, sockets within this process, store and live state in memory, and a clock that moves
- * when everything waits. It opens no port, connects to nothing and touches no file.
+ * The gateway of a config, built by the same code as the real one, over its own environment: simulators in place of the
+ * upstreams, sockets within this process, store and live state in memory, and a clock that moves when everything waits.
+ * Opens no port, connects to nothing and touches no file.
  */
 export class DryGateway {
   readonly #gateway: Gateway;
@@ -87,7 +87,7 @@ export class DryGateway {
     return dry;
   }
 
-  /** Texts of the config that no report may have. */
+  /** Texts of the config that reports must not contain. */
   get secrets(): readonly string[] {
     return secretsOf(this.#gateway);
   }
@@ -97,7 +97,7 @@ export class DryGateway {
     return this.#clock.now();
   }
 
-  /** Changes what answers instead of a slot's account. Throws an Error for an unknown slot or scenario. */
+  /** Changes the answers in place of a slot's account. Throws an Error for an unknown slot or scenario. */
   answerWith(slot: string, scenarios: readonly string[]): void {
     requireKnown('slot', slot, this.#slotIds);
     for (const scenario of scenarios)
@@ -106,8 +106,8 @@ export class DryGateway {
   }
 
   /**
-   * Sends requests, all at once, and moves the clock on while everything waits, until all have ended. Throws an
-   * Error for one that does not end.
+   * Sends requests concurrently, and moves the clock on while everything waits, until all have ended. Throws an Error
+   * for one that does not end.
    */
   async send(requests: readonly DryRequest[]): Promise<readonly DryOutcome[]> {
     this.#guard.lead();
@@ -135,7 +135,7 @@ export class DryGateway {
     this.#clock.moveTo(endMs);
   }
 
-  /** Ends what is under way, too. */
+  /** Ends the running work, too. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#upstreams.close(); // the gateway waits for its calls
@@ -146,7 +146,7 @@ export class DryGateway {
     }
   }
 
-  /** Sends a request on a connection of its own, whose far end the record of the request is found by. */
+  /** Sends a request on its own connection, whose far end identifies the record of the request. */
   async #ask(
     request: DryRequest,
     headers: Readonly<Record<string, string>>,
@@ -166,7 +166,7 @@ export class DryGateway {
     return outcomeOf(received, settled, { ...shared, slots, log: this.#log.take(id) });
   }
 
-  /** Waits for work; moves the clock to the next timer whenever nothing else goes on. */
+  /** Waits for work; moves the clock to the next timer whenever nothing else is running. */
   async #until<Result>(work: Promise<Result>): Promise<Result> {
     let isOver = false;
     const over = () => isOver;

@@ -10,7 +10,7 @@ import { minuteMs } from '../../kit/clock.js';
 /** Name of the key that may use `/admin` and the console's API. */
 export const masterName = 'master';
 
-/** Name of the key of requests that name none. */
+/** Name of the default key of requests. */
 export const defaultName = 'test';
 
 interface Surroundings {

@@ -17,13 +17,13 @@ export interface Settled {
 export interface Surroundings {
   readonly outgoing: readonly OutgoingCall[];
   readonly refused: readonly string[];
-  /** False for one of several requests at once, which `outgoing` is of all of. */
+  /** False for one of several concurrent requests, which share `outgoing`. */
   readonly isAlone: boolean;
   readonly slots: readonly SlotStatus[];
   readonly log: DryOutcome['log'];
 }
 
-/** Outcome of a request; one that the HTTP server has refused itself has no record. */
+/** Outcome of a request; one that the HTTP server itself has refused has no record. */
 export function outcomeOf(
   received: Received,
   settled: Settled | undefined,
@@ -75,7 +75,7 @@ function recorded(settled: Settled | undefined): Recorded {
   };
 }
 
-/** Cost of a request; one without a row, which called no model, has none. */
+/** Cost of a request; none without a row, as for requests without a model call. */
 function costOf(row: LedgerRow | undefined): DryOutcome['cost'] {
   if (!row) return noCost;
   const { cost } = row;

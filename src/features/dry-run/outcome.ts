@@ -6,13 +6,13 @@ import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 export interface DryRequest extends CallerRequest {
   /** Names in any case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Name of the key that sends it, which is issued when it is first used; null: none; default `test`. */
+  /** Name of the key that sends it, which is issued on first use; null: none; default `test`. */
   readonly key?: string | null;
 }
 
 /** A request as it went out to an upstream. */
 export interface OutgoingCall {
-  /** Undefined if it went to no slot's upstream: to the token endpoint of an account. */
+  /** Undefined for a request to the token endpoint of an account, rather than to a slot's upstream. */
   readonly slot?: string;
   readonly method: string;
   /** Path with its query. */
@@ -39,13 +39,13 @@ export function isTokenCount(path: string): boolean {
   return /\b(count[-_]?tokens|input_tokens)\b/i.test(path.split('?', 1)[0] ?? '');
 }
 
-/** Everything that a request has shown: what its caller got, what went upstream, and what is kept of it. Plain JSON. */
+/** All observable results of a request: its caller's answer, upstream requests, and stored data. Plain JSON. */
 export interface DryOutcome {
-  /** HTTP status; 499 if the caller left before it was known. */
+  /** HTTP status; 499 if the caller disconnected before it was known. */
   readonly status: number;
   /** Answer headers, lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as JSON, else as text; of a stream what its events add up to in the caller's format. */
+  /** The body as JSON, else as text; of a stream the sum of its events in the caller's format. */
   readonly answer: unknown;
   /** Text of the model in the answer, of all blocks and choices. */
   readonly text: string;
@@ -53,12 +53,12 @@ export interface DryOutcome {
   readonly events: readonly ReceivedEvent[];
   /** Error of the answer, or of the event that ended its stream. */
   readonly error?: { readonly code: string; readonly message: string };
-  /** True if the caller got the whole answer; false if the connection broke off, or the caller left. */
+  /** True if the caller got the whole answer; false if the connection broke off, or the caller disconnected. */
   readonly complete: boolean;
   readonly slot?: string;
   /** Model as asked. */
   readonly model?: string;
-  /** Model that answered instead of the one asked for. */
+  /** Model that answered instead of the requested one. */
   readonly answeredBy?: string;
   /** Calls of upstreams. */
   readonly attempts: number;
@@ -68,9 +68,9 @@ export interface DryOutcome {
   readonly stages: readonly string[];
   /** Stages whose failure was skipped (`onError: skip`). */
   readonly skipped: readonly string[];
-  /** Body of the last call of the model as it went out; absent if there was none, and for concurrent requests. */
+  /** Body of the last model call as it was sent; absent if there was none, and for concurrent requests. */
   readonly upstream?: unknown;
-  /** Every request that went out for this one, in order; concurrent requests share the list. */
+  /** Every upstream request for this one, in order; concurrent requests share the list. */
   readonly outgoing: readonly OutgoingCall[];
   /** Fields that could not be passed on, as `x-gw-dropped` names them. */
   readonly dropped: readonly string[];

@@ -1,6 +1,6 @@
 import type { Placeholders } from '../../config/environment.js';
 
-/** Values instead of secrets that the environment lacks; remembers what they stood in for. */
+/** Placeholders for missing secrets of the environment; remembers their names. */
 export class SecretPlaceholders implements Placeholders {
   readonly #names = new Set<string>();
 
@@ -14,7 +14,7 @@ export class SecretPlaceholders implements Placeholders {
     return `placeholder-${file}`;
   }
 
-  /** Variables without a value, and files that could not be read. */
+  /** Variables without a value, and unreadable files. */
   get names(): readonly string[] {
     return [...this.#names];
   }

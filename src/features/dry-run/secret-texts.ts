@@ -7,7 +7,7 @@ import { configuredSecrets } from '../../engine/slots/slot-secrets.js';
 
 const blank = '***';
 
-/** Headers of a request that goes out, without the values of those that the account or the slot has set. */
+/** Headers of an upstream request, without the values that the account or the slot has set. */
 export function maskedHeaders(
   { headers, credential }: Pick<OutgoingCall, 'headers' | 'credential'>,
   slotHeaders: readonly string[],
@@ -19,10 +19,7 @@ export function maskedHeaders(
   );
 }
 
-/**
- * Copy of a JSON value without these texts, wherever they stand in it: as they are or encoded, and also where a
- * shortened text cuts them.
- */
+/** Copy of a JSON value without these texts at any place: plain, encoded, and cut off in a shortened text. */
 export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
   const long = secrets.filter((secret) => secret.length >= minLength);
   if (long.length === 0) return value;
@@ -50,7 +47,7 @@ function withoutCut(text: string, secret: string): string {
   return `${start}${cut[0]}${after > 0 ? blank + tail.slice(after) : tail}`;
 }
 
-/** A shorter secret would be found in words that have nothing to do with it. */
+/** A shorter secret would match unrelated words. */
 const minLength = 6;
 
 /** Copy of a JSON value with other texts. */
@@ -61,7 +58,9 @@ export function mapTexts(value: unknown, map: (text: string) => string): unknown
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, map)]));
 }
 
-/** Texts of a gateway's config that no report may have: options that plugins mark as secret, headers, proxies. */
+/**
+ * Texts of a gateway's config that reports must not contain: options that plugins mark as secret, headers, proxies.
+ */
 export function secretsOf({ runtime, services }: Pick<Gateway, 'runtime' | 'services'>): readonly string[] {
   const ofSlots = runtime.config.slots.flatMap((config) =>
     configuredSecrets(config, services.slots.get(config.id)?.plugins ?? {}),

@@ -4,11 +4,11 @@ import type { MeterReading, WindowLimit } from '../../plugin/core.js';
 import type { OnChoice } from '../../engine/slots/selection/observed-choice.js';
 import type { SlotsState } from '../../engine/slots/snapshot.js';
 
-/** Settings of the made-up world of a dry gateway. */
+/** Settings of the simulated environment of a dry gateway. */
 export interface DrySettings {
   /**
-   * Scenarios of the simulator that answer instead of a slot's account, by slot id, as in its markers: `text`,
-   * `429 retry-after=2 times=1`. Default: an ordinary answer. Throws for a slot that the config does not have.
+   * Scenarios of the simulator in place of a slot's account, by slot id, in the syntax of its markers: `text`, `429
+   * retry-after=2 times=1`. Default: an ordinary answer; throws for an unknown slot.
    */
   readonly slots?: Readonly<Record<string, readonly string[]>>;
   /** Terms of the keys that requests name; other names are issued without limits. */
@@ -21,7 +21,7 @@ export interface DrySettings {
   readonly startsStages?: boolean;
   /** Watches each request on its way through the stages. */
   readonly watch?: PipelineWatch;
-  /** Is told each choice of a slot. */
+  /** Notified of each choice of a slot. */
   readonly onChoice?: OnChoice;
   /** State of the slots at the start; default: all are ready, and none is in use. */
   readonly state?: SlotsState;
@@ -44,7 +44,7 @@ export type TeamTerms = KeyLimits & {
   readonly used?: UsedLimits;
 };
 
-/** Use of limits in their windows, in the limits' own units; by default the use of a window has just begun. */
+/** Use of limits in their windows, in the limits' own units; by default the windows have just begun. */
 export type UsedLimits = Partial<
   Readonly<Record<WindowLimit, Pick<MeterReading, 'used'> & Partial<MeterReading>>>
 >;

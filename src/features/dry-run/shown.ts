@@ -8,7 +8,7 @@ const maxPart = 160;
 const maxItems = 12;
 const maxDepth = 4;
 
-/** Small copy of a JSON value: long texts in part, base64 and deep structures by their size alone. */
+/** Small copy of a JSON value: long texts in part, base64 and deep structures only by their size. */
 export function shown(value: unknown, depth = maxDepth): unknown {
   if (typeof value === 'string') return shownText(value);
   if (typeof value !== 'object' || value === null) return shownScalar(value);
@@ -30,14 +30,14 @@ function shownScalar(value: unknown): unknown {
     : `‹${typeof value}›`;
 }
 
-/** Text of a report: whole where it is short; never base64. */
+/** Text of a report: complete if it is short; never base64. */
 export function shownText(text: string): string {
   if (isBase64(text)) return `‹base64, ${text.length} characters›`;
   if (text.length <= maxText) return text;
   return `${text.slice(0, maxPart)} ‹… ${text.length} characters …› ${text.slice(-maxPart / 4)}`;
 }
 
-/** Text that `shownText` puts instead of the middle of a long text. */
+/** Replacement by `shownText` for the middle of a long text. */
 export const cutMark = / ‹… \d+ characters …› /;
 
 /** True for a long text that looks like encoded bytes, also as a data URL. */
@@ -47,7 +47,7 @@ export function isBase64(text: string): boolean {
   return /^[\w+/=-]+$/.test(text.slice(0, 1000));
 }
 
-/** Text that shows only how long the hidden one is. */
+/** Text that shows only the length of the hidden one. */
 export function concealed(value: unknown): string {
   return typeof value === 'string' ? `‹hidden, ${value.length} characters›` : '‹hidden›';
 }

@@ -40,7 +40,7 @@ type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
 let isRefusing = false;
 
-/** Makes connects fail while a guard is open. There is no other place that all of them pass: TLS has no event for it. */
+/** Makes connects fail while a guard is open, at the only place that all of them pass: TLS has no event for it. */
 function refuseSockets(): void {
   if (isRefusing) return;
   isRefusing = true;

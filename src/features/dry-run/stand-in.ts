@@ -12,7 +12,7 @@ import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 
 type StandIn = NonNullable<UpstreamKind['standIn']>;
 
-/** Server that speaks by the wire of a kind of upstream, in front of the simulator of its slot. */
+/** Server with the wire protocol of a kind of upstream, in front of the simulator of its slot. */
 export function standInServer(standIn: StandIn, simulator: Server): Server {
   return createServer((incoming, outgoing) => {
     const left = new AbortController();
@@ -26,7 +26,7 @@ export function standInServer(standIn: StandIn, simulator: Server): Server {
   });
 }
 
-/** The simulator has ended a connection instead of an answer. */
+/** The simulator has ended a connection instead of answering. */
 class BrokenConnection extends Error {}
 
 function faultOf(error: unknown): string {
@@ -58,7 +58,7 @@ function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage, body
   return new Request(`http://dry-run${url}`, { method, headers: fields, ...(hasBody && { body }) });
 }
 
-/** Headers that the simulator asks for, as any service of the Messages API does. */
+/** Headers that the simulator requires, like any service of the Messages API. */
 const usualHeaders = { 'anthropic-version': '2023-06-01', 'x-api-key': 'dry-run' };
 
 /** Headers that belong to one connection, or to one body. */

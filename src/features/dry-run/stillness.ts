@@ -6,17 +6,16 @@ import { Gzip } from 'node:zlib';
 /** Turns of the event loop without new work, after which it counts as idle. */
 const stillTurns = 2;
 
-/** Real time for work that other threads do unseen (hashes), in ms. */
+/** Real time for invisible work of other threads (hashes), in ms. */
 const graceMs = 1;
 
-/** Max real time to wait for stillness, in ms. */
+/** Max real time to wait for an idle process, in ms. */
 const maxMs = 10_000;
 
 /**
- * Sees when everything in this process waits for a timer of the dry clock. Each socket read, timer, promise and
- * piece of work of Node gets an asynchronous id, so that a turn of the event loop in which no more of them are
- * used up than by the look itself is one in which nothing has begun. Callbacks throughout: a promise of its own
- * would take ids too.
+ * Detects that everything in this process waits for a timer of the dry clock: nothing has begun in a turn of the event
+ * loop that uses no more asynchronous ids than the check itself. Uses callbacks throughout, since promises would take
+ * ids too.
  */
 export class Stillness {
   readonly #before = countBusy();
@@ -25,7 +24,7 @@ export class Stillness {
     watchOtherThreads();
   }
 
-  /** Resolves when nothing goes on any more, or when `isOver`. Rejects after ten seconds. */
+  /** Resolves when nothing is running any more, or when `isOver`. Rejects after ten seconds. */
   wait(isOver: () => boolean): Promise<void> {
     const endMs = performance.now() + maxMs;
     return new Promise((resolve, reject) => {
@@ -46,7 +45,7 @@ export class Stillness {
     });
   }
 
-  /** Calls `work`; true if it began nothing that goes on. */
+  /** Calls `work`; true if it has started nothing that is still running. */
   isStillAfter(work: () => void): Promise<boolean> {
     return new Promise((resolve) => {
       work();
@@ -54,7 +53,7 @@ export class Stillness {
     });
   }
 
-  /** Looks again in the next turn, or after a while where something is under way elsewhere. */
+  /** Checks again in the next turn, or after a while if work is running elsewhere. */
   #retry(look: (isStill: boolean) => void): void {
     if (this.#isBusy()) setTimeout(() => this.#turn(look), graceMs);
     else this.#turn(look);
@@ -65,7 +64,9 @@ export class Stillness {
     setImmediate(() => look(lastId() - before <= ownIds && !this.#isBusy()));
   }
 
-  /** True while another thread is at work, or a file, a name or a timer is waited for that was not there at the beginning. */
+  /**
+   * True while another thread is busy, or a file, a name or a timer is awaited that did not exist at the beginning.
+   */
   #isBusy(): boolean {
     if (isWorkingElsewhere()) return true;
     for (const [kind, count] of countBusy()) if (count > (this.#before.get(kind) ?? 0)) return true;
@@ -73,7 +74,7 @@ export class Stillness {
   }
 }
 
-/** Ids of a look: its turn's, and the one that counts. */
+/** Ids of a check: its turn's, and the one that counts. */
 const ownIds = 2;
 
 const endless = `still busy after ${maxMs / 1000} s of real time; does a plugin use a timer of its own instead of host.clock?`;
@@ -90,15 +91,15 @@ function countBusy(): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Streams of zlib with a piece of data that has not been worked off. */
+/** Streams of zlib with unfinished data. */
 const pending = new Set<Transform>();
 
-/** Calls of WebCrypto that are under way. */
+/** Running calls of WebCrypto. */
 let working = 0;
 
 let isWatching = false;
 
-/** Sees from now on when zlib and WebCrypto are at work in other threads, which nothing of Node tells. */
+/** Detects from now on when zlib and WebCrypto are busy in other threads, which Node does not report. */
 function watchOtherThreads(): void {
   if (isWatching) return;
   isWatching = true;
@@ -115,7 +116,7 @@ function watchOtherThreads(): void {
   watchCrypto();
 }
 
-/** Work of WebCrypto, of which all is done in other threads. */
+/** Work of WebCrypto, all of which other threads do. */
 const cryptoMethods = ['decrypt', 'deriveBits', 'digest', 'encrypt', 'importKey', 'sign', 'verify'] as const;
 
 function watchCrypto(): void {
@@ -133,7 +134,7 @@ function watchCrypto(): void {
   }
 }
 
-/** True while another thread compresses or works for WebCrypto; a stream that is full waits for its reader instead. */
+/** True while another thread compresses or works for WebCrypto; a full stream waits for its reader instead. */
 function isWorkingElsewhere(): boolean {
   if (working > 0) return true;
   for (const stream of pending)

@@ -7,7 +7,7 @@ import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
 import { standInServer } from './stand-in.js';
 
-/** Exports that this room uses of the built-in simulator, which no room may import. */
+/** Exports of the built-in simulator that this folder uses, since no folder may import it. */
 interface SimulatorModule {
   readonly Simulator: new (
     server: Server,
@@ -22,7 +22,7 @@ interface DryUpstream {
   readonly scenarios: string[];
 }
 
-/** Simulators instead of the upstreams of all slots, and a token endpoint instead of those of accounts. */
+/** Simulators in place of the upstreams of all slots, and a token endpoint in place of those of accounts. */
 export class DryUpstreams {
   readonly #module: SimulatorModule;
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class DryUpstreams {
   readonly #tokens = createServer((request, response) => void grantToken(request, response));
   readonly #sockets = new Set<MemorySocket>();
 
-  /** Requests that have gone out since it was emptied. */
+  /** Upstream requests since it was emptied. */
   readonly outgoing: OutgoingCall[] = [];
 
   private constructor(module: SimulatorModule, clock: Clock) {
@@ -76,7 +76,7 @@ export class DryUpstreams {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Connects to the simulator of a slot, which stands below the path of any base URL, or to its stand-in. */
+  /** Connects to the simulator of a slot, which serves below the path of any base URL, or to its stand-in. */
   #connect({ id, baseUrl, standIn }: Parameters<OpenHttpClient>[0]): (far: MemorySocket) => void {
     if (standIn) {
       return connectTo(lazy(() => standInServer(standIn, this.#of(id).server)));
@@ -103,7 +103,7 @@ function connectTo(server: () => Server): (far: MemorySocket) => void {
   return (far) => void server().emit('connection', far);
 }
 
-/** Paths of the base URLs that connections are for. */
+/** Paths of the base URLs of connections. */
 const basePaths = new WeakMap<object, string>();
 
 /** Called before the simulator, which is given the path below that of the base URL. */

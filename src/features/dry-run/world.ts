@@ -17,10 +17,10 @@ import type { DryOutcome } from './outcome.js';
 
 export const masterKey = 'gw2api-dry-run';
 
-/** Seals what a run keeps, in memory: 32 bytes in base64, which takes no time to derive. */
+/** Seals a run's data in memory: 32 bytes in base64, which need no slow derivation. */
 const secretKey = `${'A'.repeat(43)}=`;
 
-/** World of one dry run. */
+/** Environment of one dry run. */
 export interface World {
   readonly clock: ManualClock;
   readonly upstreams: DryUpstreams;
@@ -30,7 +30,7 @@ export interface World {
   readonly guard: SocketGuard;
 }
 
-/** Opens a world. Its guard refuses connections from then on. */
+/** Opens an environment. Its guard refuses connections from then on. */
 export async function openWorld({ startMs = Date.now() }: DrySettings): Promise<World> {
   const clock = new ManualClock(startMs);
   const upstreams = await DryUpstreams.load(clock);
@@ -42,7 +42,7 @@ export async function openWorld({ startMs = Date.now() }: DrySettings): Promise<
   return { clock, upstreams, ...parts, guard: new SocketGuard() };
 }
 
-/** Options of a gateway in a world. */
+/** Options of a gateway in a dry environment. */
 export function gatewayOptions({ clock, upstreams, settled, log }: World, settings: DrySettings) {
   const { startsStages = false, watch, onChoice, state } = settings;
   return {
@@ -58,7 +58,7 @@ export function gatewayOptions({ clock, upstreams, settled, log }: World, settin
   };
 }
 
-/** Extension that keeps what is known of each request by the socket that it has come on. */
+/** Extension that keeps the data of each request by its incoming socket. */
 function outcomes(settled: World['settled']): Extension {
   const keep: RequestWatch['settled'] = ({ exchange, record, row }) =>
     void settled.set(exchange.ctx.req.socket, { trace: exchange.state.trace, record, row });
@@ -69,7 +69,7 @@ function outcomes(settled: World['settled']): Extension {
   };
 }
 
-/** The config with all that leads outside replaced by memory. */
+/** The config with memory in place of all external resources. */
 export function withinMemory(config: Config): Config {
   const memory = { kind: 'memory' } as const;
   const { spool: _, ...ledger } = config.ledger;
@@ -103,7 +103,7 @@ const maxRequests = 1000;
 /** Max lines of one request. */
 const maxLines = 100;
 
-/** Destination of a log that keeps its lines by the request that they are about. */
+/** Destination of a log that keeps its lines by their request. */
 export class WarningLog {
   readonly #byRequest = new Map<string, Line[]>();
 
@@ -118,7 +118,7 @@ export class WarningLog {
     if (this.#byRequest.size > maxRequests && !oldest.done) this.#byRequest.delete(oldest.value);
   }
 
-  /** Lines of a request, which are forgotten. */
+  /** Lines of a request, which are then forgotten. */
   take(id: string): readonly Line[] {
     const lines = this.#byRequest.get(id) ?? [];
     this.#byRequest.delete(id);

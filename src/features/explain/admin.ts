@@ -13,7 +13,7 @@ const maxExplainBytes = 16 * 1024 * 1024;
 
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
-/** Routes that explain a request, and what was recorded of one. */
+/** Routes that explain a request, and return the recorded data of one. */
 export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
@@ -74,8 +74,8 @@ function recordedReport(row: LedgerRow): object {
 }
 
 /**
- * Row of a request with its trace, by `<time>.<id>` as in reports, or by its request id: then the last one of
- * that. A request that has just ended may be in no store yet.
+ * Row of a request with its trace, by `<time>.<id>` as in reports, or by its request id: then the last one of that. A
+ * request that has just ended may not be in the store yet.
  */
 async function recordedRequest(gateway: Gateway, id: string): Promise<LedgerRow | undefined> {
   if (/\p{Cc}/u.test(id) || id.length > maxIdLength) return undefined;

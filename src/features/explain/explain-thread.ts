@@ -6,7 +6,7 @@ import type { Clock } from '../../plugin/index.js';
 /** Max heap of a thread that explains. */
 const maxHeapMb = 512;
 
-/** Max tasks of a thread, after which what plugins have left in it goes with it. */
+/** Max tasks of a thread, after which it is replaced, with any leftovers of plugins. */
 const maxTasks = 100;
 
 /** Thread that explains requests, one after another. It does not keep the process alive while it is idle. */
@@ -54,10 +54,10 @@ export class ExplainThread {
   }
 }
 
-/** Time for which a thread waits for another task, with the modules that it has loaded. */
+/** Time for which a thread waits for another task, with its loaded modules. */
 const idleMs = 3 * 60_000;
 
-/** Place of one thread that waits for another task; it ends after a while, and when the gateway closes. */
+/** Keeps one idle worker thread for reuse; it ends after a while, and when the gateway closes. */
 export class IdleThread {
   readonly #clock: Clock;
   readonly #closing: AbortSignal;
@@ -74,7 +74,7 @@ export class IdleThread {
     return this.#thread;
   }
 
-  /** The thread that waits, which waits no more. */
+  /** Takes the idle thread. */
   take(): ExplainThread | undefined {
     this.#cancel();
     const thread = this.#thread;
@@ -82,7 +82,7 @@ export class IdleThread {
     return thread;
   }
 
-  /** Keeps a thread, where the place is free. */
+  /** Keeps a thread, unless there is one already. */
   keep(thread: ExplainThread): void {
     if (this.#thread || !thread.isUsable || this.#closing.aborted) return;
     this.#thread = thread;

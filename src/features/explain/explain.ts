@@ -21,7 +21,7 @@ import { isBase64, shown, shownText } from '../dry-run/shown.js';
 /** Max choices that are kept; a request that waits makes one whenever a state changes. */
 const maxChoices = 200;
 
-/** Max calls whose bodies are shown: a stage may call the model any number of times, with all of the request each time. */
+/** Max calls whose bodies are shown, since a stage may call the model any number of times with the whole request. */
 const maxBodies = 20;
 const bodyLeftOut = `omitted: only the bodies of the first ${maxBodies} calls are shown`;
 
@@ -124,7 +124,7 @@ function requestOf(
   };
 }
 
-/** Copy in which base64 is shown by its length. */
+/** Copy in which base64 is replaced by its length. */
 function withoutBytes(value: unknown): unknown {
   return mapTexts(value, (text) => (isBase64(text) ? shownText(text) : text));
 }

@@ -3,20 +3,20 @@ import type { PassedBy } from '../../engine/pipeline/run/watch.js';
 import type { ObservedChoice } from '../../engine/slots/selection/observed-choice.js';
 import type { LedgerTokens } from '../../plugin/core.js';
 
-/** Request to explain, and who sends it. */
+/** Request to explain, and its sender. */
 export type ExplainRequest = Pick<DryRequest, 'method' | 'path' | 'headers' | 'body' | 'key'>;
 
 /** Change of the Messages request at one place; values are shortened. */
 export interface RequestChange {
   /** `system[0].text`; empty: the whole request. */
   readonly path: string;
-  /** Absent: it is new. */
+  /** Absent for an addition. */
   readonly before?: unknown;
-  /** Absent: it was removed. */
+  /** Absent for a removal. */
   readonly after?: unknown;
 }
 
-/** Changes of the request, and the number of those that are left out. */
+/** Changes of the request, and the number of omitted ones. */
 export interface RequestChanges {
   readonly changes: readonly RequestChange[];
   readonly more?: number;
@@ -26,13 +26,13 @@ export interface RequestChanges {
 export interface StateChange {
   readonly key: string;
   readonly change: 'set' | 'changed' | 'removed';
-  /** Small value, or a few words about it; absent if it cannot be shown. */
+  /** Small value, or a short description; absent if it cannot be shown. */
   readonly value?: unknown;
 }
 
 /** Changes of a stage to an answer's events. */
 export interface EventChanges {
-  /** Number of events by type, where it differs: before and after. */
+  /** Number of events by type, if it differs: before and after. */
   readonly types: Readonly<Record<string, readonly [before: number, after: number]>>;
   /** Characters of text before and after. */
   readonly characters: readonly [before: number, after: number];
@@ -50,25 +50,25 @@ export interface ExplainedError {
 
 /** Call of the model that a stage's interceptor has made. */
 export interface ExplainedCall {
-  /** Changes of the interceptor to the request that it was given. */
+  /** Changes of the interceptor to its given request. */
   readonly request: RequestChanges;
   readonly error?: ExplainedError;
 }
 
 /** Run of a stage's interceptor. */
 export interface Interception {
-  /** Calls that it has made; none: it answered itself. */
+  /** Calls that it has made; none if it answered itself. */
   readonly calls: readonly ExplainedCall[];
   /** Changes to the answer; absent: none. */
   readonly events?: EventChanges;
   readonly error?: ExplainedError;
 }
 
-/** Reason why a request has not passed a stage. */
+/** Reason why a request has skipped a stage. */
 export type SkipReason =
   | PassedBy
   | { readonly kind: 'disabled' }
-  /** The stage is not for requests of this operation. */
+  /** The stage does not handle this operation. */
   | { readonly kind: 'operation'; readonly operation: string }
   /** It failed, and the request continued without it. */
   | { readonly kind: 'error'; readonly error: ExplainedError }
@@ -82,7 +82,7 @@ export interface ExplainedStage {
   readonly path: string;
   /** Place in the config: `config/gateway.yaml:14:5`. */
   readonly at: string;
-  /** `passed`: went on below it; `answered`: ended the request with an answer. */
+  /** `passed`: continued below it; `answered`: ended the request with an answer. */
   readonly result: 'passed' | 'answered' | 'failed' | 'skipped';
   readonly reason?: SkipReason;
   /** Own time, without that of the stages below it and of calls of the model. */
@@ -93,18 +93,18 @@ export interface ExplainedStage {
   readonly events?: EventChanges;
   readonly interceptions: readonly Interception[];
   readonly error?: ExplainedError;
-  /** Error of a stage below that it has not passed on. */
+  /** Error of a stage below that it has suppressed. */
   readonly caught?: ExplainedError;
 }
 
-/** Request as it would go out to an upstream. */
+/** Request as it would be sent to an upstream. */
 export interface ExplainedOutgoing {
   readonly slot?: string;
   readonly method: string;
   readonly path: string;
-  /** Masked: those that the account, the slot or a credential has set. */
+  /** Masked if set by the account, the slot or a credential. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent if texts are not to be shown. */
+  /** Absent if texts are hidden. */
   readonly body?: unknown;
 }
 
@@ -117,17 +117,17 @@ export interface ExplainedAnswer {
   readonly error?: ExplainedError;
   /** False: the answer broke off. */
   readonly complete: boolean;
-  /** Absent if texts are not to be shown. */
+  /** Absent if texts are hidden. */
   readonly answer?: unknown;
 }
 
-/** Tokens of a request, and what the gateway has added to it. */
+/** Tokens of a request, and the gateway's additions to it. */
 export interface ExplainedTokens {
   readonly billed: LedgerTokens;
   readonly shown: LedgerTokens;
-  /** Input tokens billed and not shown. */
+  /** Input tokens billed but not shown. */
   readonly added: number;
-  /** Estimate of the texts that the gateway has put into the request. */
+  /** Estimate of the texts that the gateway has added to the request. */
   readonly additions: { readonly system: number; readonly tools: number };
 }
 

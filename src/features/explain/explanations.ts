@@ -21,8 +21,8 @@ interface Explained {
 }
 
 /**
- * Explains requests in threads of their own, as the gateway would handle them now: by its config and the state of
- * its slots. No request goes out, and no limit is spent.
+ * Explains requests in threads of their own, as the gateway would handle them now: by its config and the state of its
+ * slots. No request is sent, and no limit is used.
  */
 export class Explanations {
   readonly #gateway: Explained;
@@ -36,8 +36,8 @@ export class Explanations {
   }
 
   /**
-   * Explains the request that `read` gives once there is a place. Throws what `read` throws, `rate_limited` while too
-   * many are under way, `not_found` for an unknown key, `conflict` where the config cannot run dry, and
+   * Explains the request that `read` returns once there is a place. Throws the errors of `read`, `rate_limited` while
+   * too many are running, `not_found` for an unknown key, `conflict` if the config cannot run dry, and
    * `request_timeout`.
    */
   async explain(read: () => GivenRequest | Promise<GivenRequest>): Promise<Explanation> {
@@ -110,7 +110,7 @@ function nameOf({ id, name }: ProtocolKey): string {
   return name === 'master' ? id : name;
 }
 
-/** The key and its team as a dry run takes them, with what they have used of their limits. */
+/** The key and its team for a dry run, with the use of their limits. */
 async function holdersOf(
   key: ProtocolKey | undefined,
   services: Services,
@@ -132,7 +132,7 @@ function termsOf(key: ProtocolKey): NonNullable<DrySettings['keys']>[string] {
   return { id, ...keyLimits(key), ...(models && { models }), ...(slots && { slots }) };
 }
 
-/** The config without the functions that find positions in its file, which no thread can be sent. */
+/** The config without the functions that find positions in its file, which cannot be sent to a thread. */
 function withoutFunctions(config: Config): ThreadTask['config'] {
   return {
     ...config,

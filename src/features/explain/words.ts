@@ -1,6 +1,6 @@
 import type { SkipReason } from './explanation.js';
 
-/** Why a request has not passed a stage. */
+/** Reason why a request has skipped a stage. */
 export function skipWords(reason: SkipReason): string {
   if (reason.kind === 'when') return `skipped, not met: ${reason.conditions.join(', ')}`;
   if (reason.kind === 'alternative') return `not taken, ${reason.taken} was`;

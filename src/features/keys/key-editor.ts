@@ -14,7 +14,7 @@ import { teamIdOf } from '../../operator/team-id.js';
 import { maxFormerSecrets } from '../../state/store/key-rules.js';
 import { dayMs } from '../../kit/clock.js';
 
-/** A new secret of a key, and how long the one before is accepted. */
+/** A new secret of a key, and the grace period of the one before. */
 interface NewSecret extends ReturnType<typeof makeKeySecret> {
   /** A duration, `24h`. */
   readonly grace: string;
@@ -44,8 +44,8 @@ export class KeyEditor {
   }
 
   /**
-   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team and for a name
-   * that other callers have, and `conflict` for a budget that nothing counts.
+   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team and for a
+   * name that other callers have, and `conflict` for a budget that no stage counts.
    */
   async checked<Fields extends KeyPatch>(fields: Fields): Promise<Fields> {
     refuseUncountedBudget(this.#gateway, fields);
@@ -102,7 +102,7 @@ export class KeyEditor {
     return this.#withText(key, text);
   }
 
-  /** Revokes a key; one that is revoked already keeps its time. */
+  /** Revokes a key; an already revoked one keeps its time. */
   async revoke(id: string, audit: AuditedAction): Promise<Report> {
     const { store, now } = this.#gateway.services;
     const key = await store.keys.get(id);
@@ -148,8 +148,8 @@ function noSuchKey(id: string): GatewayError {
 }
 
 /**
- * Throws `invalid_request` for a grace that is too long; `conflict` for a key that is revoked or has expired, and where
- * more than `maxFormerSecrets` former secrets would work beside the new one.
+ * Throws `invalid_request` for too long a grace; `conflict` for a revoked or expired key, and if more than
+ * `maxFormerSecrets` former secrets would work beside the new one.
  */
 function refuseRotation(key: ProtocolKey, graceMs: number, nowMs: number): void {
   if (graceMs > maxGraceMs) throw invalid([`grace: must be at most ${maxGraceMs / dayMs}d`]);
@@ -170,8 +170,8 @@ function refuseRotation(key: ProtocolKey, graceMs: number, nowMs: number): void 
 const maxGraceMs = 365 * dayMs;
 
 /**
- * Models of a key, ids or globs, that neither the catalog nor the list of a slot has: misspelt, or served by a slot that
- * takes any name.
+ * Models of a key, ids or globs, that are neither in the catalog nor in the list of a slot: misspelt, or served by a
+ * slot that takes any name.
  */
 function unknownModels(patterns: readonly string[], { runtime, services }: Gateway): readonly string[] {
   const served = services.slots.list().flatMap(({ serves }) => serves);

@@ -58,7 +58,7 @@ export const IssuedKey = named(
   Type.Object({ ...reported, unknown_models: unknown, key: Type.String() }),
 );
 
-/** Time for which the secrets before a rotation work, where it names none. */
+/** Default grace period of the former secrets after a rotation. */
 export const defaultGrace = '24h';
 
 /** Body of a rotation. */

@@ -49,7 +49,7 @@ export function limitsReport(limits: KeyLimits): Reported {
   };
 }
 
-/** Limits that a body contains; undefined: it does not say. */
+/** Limits that a body contains; undefined if it has none. */
 export function limitsPatch(body: Settable): {
   readonly [Limit in keyof KeyLimits]-?: number | null | undefined;
 } {

@@ -104,7 +104,7 @@ function noSuchTeam(id: string): GatewayError {
   return new GatewayError('not_found', `Unknown team ${JSON.stringify(id)}.`);
 }
 
-/** A key that left its team by itself would have no limits but its own. */
+/** A key removed from its team would have no limits but its own. */
 function hasKeys({ name }: Team, keys: readonly string[]): GatewayError {
   const named = keys.slice(0, maxNamed).map((key) => JSON.stringify(key));
   const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : '';

@@ -17,7 +17,7 @@ export class FlowSeal {
   readonly #key: Uint8Array;
   readonly #now: () => number;
 
-  /** `secrets`: the same on every instance; `context`: what a flow is bound to. */
+  /** `secrets`: the same on every instance; `context`: the binding of a flow. */
   constructor(secrets: readonly string[], context: string, now: () => number) {
     const input = JSON.stringify(secrets);
     this.#key = new Uint8Array(hkdfSync('sha256', input, '', `gw2api login flow ${context}`, 32));

@@ -4,10 +4,10 @@ import type { Subject } from '../../state/store/contract/store.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Claims of a login: those of the ID token, then those of userinfo, where that was asked. */
+/** Claims of a login: those of the ID token, then those of userinfo, if it was requested. */
 export type Sources = readonly [idToken: Claims, ...userinfo: Claims[]];
 
-/** Settings that make an actor of claims. */
+/** Settings for deriving an actor from claims. */
 export interface IdentityRules {
   /** Name of a claim, or the path to one within objects: `realm_access.roles`. */
   readonly groupsClaim: string;
@@ -19,7 +19,7 @@ export interface IdentityRules {
   readonly emailVerified: 'required' | 'assume';
 }
 
-/** The person of a login; undefined where none of its groups has a role. */
+/** The person of a login; undefined if none of its groups has a role. */
 export function actorOf(sources: Sources, rules: IdentityRules): Actor | undefined {
   const role = roleOf(groupsOf(sources, rules), rules);
   return role && { kind: 'oidc', name: nameOf(sources, rules.nameClaim), role };
@@ -100,11 +100,11 @@ function claimAt(claims: Claims, claim: string): unknown {
 /** Email of a login. */
 interface Email {
   readonly email: string | undefined;
-  /** Undefined if no source says so of this address. */
+  /** Undefined if no source verifies this address. */
   readonly isVerified: boolean | undefined;
 }
 
-/** The email of the first source that has one; what a source says of another address says nothing about this one. */
+/** The email of the first source that has one; statements about another address do not apply to this one. */
 function emailOf(sources: Sources): Email {
   const email = sources.map((claims) => claims['email']).find((each) => typeof each === 'string');
   const verdict = sources

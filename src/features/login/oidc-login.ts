@@ -15,11 +15,11 @@ import { basePathOf } from '../../config/public-url.js';
 
 type Oidc = NonNullable<Config['panel']['oidc']>;
 
-/** Provider of the config in force, with what belongs to it. */
+/** Provider of the config in force, with its settings. */
 interface Configured {
   readonly oidc: Oidc;
   readonly publicUrl: string;
-  /** Path that the gateway is below. */
+  /** Base path of the gateway. */
   readonly basePath: string;
   readonly isSecure: boolean;
   readonly provider: Provider;
@@ -38,7 +38,7 @@ export class OidcLogin {
     this.#sessions = sessions;
   }
 
-  /** Runs a step of a login; what it throws becomes a page and a line of the log. */
+  /** Runs a step of a login; turns its errors into a page and a log line. */
   async guarded(ctx: OperatorContext, step: () => Promise<void>, audit?: AuditedAction): Promise<void> {
     if (this.#underWay >= maxUnderWay) {
       audit?.refuse('overloaded');
@@ -101,10 +101,7 @@ export class OidcLogin {
     sendHop(ctx, flow.returnTo);
   }
 
-  /**
-   * Address where the provider ends its session too, for the person who signs out; undefined if it has none, or
-   * does not answer.
-   */
+  /** Logout page of the provider for the person who signs out; undefined if it has none, or does not answer. */
   async endSessionUrl(ctx: OperatorContext): Promise<string | undefined> {
     if (!this.#gateway.runtime.config.panel.oidc) return undefined;
     const configured = this.#configure();
@@ -162,7 +159,7 @@ function noRole(subject: string, why: string): LoginRefused {
   return new LoginRefused(403, message, `no group with a role, subject ${person}: ${why}`);
 }
 
-/** Lax, since the provider's page sends the browser back, and no page of ours. */
+/** Lax, since the provider's page sends the browser back, rather than a page of the gateway. */
 function flowCookie({ basePath, isSecure }: Configured) {
   return { name: 'gw_oidc', path: `${basePath}/api/panel/oidc`, sameSite: 'Lax', isSecure } as const;
 }
@@ -176,7 +173,7 @@ function tokenCookie({ basePath, isSecure }: Configured) {
   return { name: 'gw_id_token', path, sameSite: 'Strict', isSecure } as const;
 }
 
-/** Keeps the ID token in the browser, for its logout at the provider; no browser keeps one that is too long. */
+/** Keeps the ID token in the browser, for its logout at the provider; browsers reject one that is too long. */
 function setTokenCookie(ctx: OperatorContext, idToken: string | undefined, configured: Configured): void {
   if (idToken === undefined || idToken.length > maxTokenLength) return;
   const maxAgeSeconds = Math.ceil(configured.oidc.sessionMs / 1000);

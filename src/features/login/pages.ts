@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { OperatorContext } from '../../operator/route.js';
 
 /**
- * Page that goes on to `to`, a path of this console. The session's cookie is sent only from a page of the same
- * site, which this one is and the provider's is not.
+ * Page that redirects to `to`, a path of this console. The session's cookie is sent only from a page of the same site,
+ * unlike the provider's.
  */
 export function sendHop(ctx: OperatorContext, to: string): void {
   const target = escaped(to);

@@ -15,7 +15,7 @@ export interface ProviderSettings extends IdentityRules {
   readonly tls?: { readonly settings: TlsSettings };
 }
 
-/** Proof of a login: what the provider says of a person, and the token that it said it in. */
+/** Proof of a login: the provider's claims about a person, and their token. */
 interface SignedIn {
   readonly sources: Sources;
   readonly idToken: string | undefined;
@@ -23,7 +23,7 @@ interface SignedIn {
 
 /**
  * An OpenID provider, whose metadata are read at the first login, and again after an hour. Every method may throw
- * errors of `openid-client`; `refusalOf` puts them into words.
+ * errors of `openid-client`; `refusalOf` converts them to messages.
  */
 export class Provider {
   readonly #settings: ProviderSettings;
@@ -58,7 +58,7 @@ export class Provider {
     return { url: url.href, secrets };
   }
 
-  /** Exchanges the code of a callback with the query `query`, and checks all that came with it. */
+  /** Exchanges the code of a callback with the query `query`, and checks the result. */
   async finish(query: string, { state, nonce, verifier }: Flow): Promise<SignedIn> {
     const client = await import('openid-client');
     const configuration = await this.#configure(client);
@@ -80,7 +80,7 @@ export class Provider {
     return { sources: [claims, info], idToken };
   }
 
-  /** Address where the provider ends its own session; undefined if it advertises none. */
+  /** Logout page of the provider; undefined if it advertises none. */
   async endSessionUrl(returnTo: string, idToken: string | undefined): Promise<string | undefined> {
     const client = await import('openid-client');
     const configuration = await this.#configure(client);
@@ -106,7 +106,7 @@ export class Provider {
     return configuration;
   }
 
-  /** Metadata of the provider; old ones where new ones cannot be read. */
+  /** Metadata of the provider; old ones if new ones cannot be read. */
   async #read(client: typeof OpenIdClient): Promise<OpenIdClient.ServerMetadata> {
     if (this.#metadata && this.#now() - this.#readAtMs < freshMs) return this.#metadata;
     this.#reading ??= this.#discover(client).finally(() => void (this.#reading = undefined));
@@ -127,7 +127,7 @@ export class Provider {
     return this.#metadata;
   }
 
-  /** True for plain HTTP, which the config allows on loopback addresses alone. */
+  /** True for plain HTTP, which the config allows only on loopback addresses. */
   get #isPlain(): boolean {
     return this.#settings.issuer.startsWith('http:');
   }
@@ -137,7 +137,7 @@ export class Provider {
 const timeoutSeconds = 5;
 const freshMs = 3_600_000;
 
-/** The way of proving the secret that the provider takes; without a word of it, the one of the standard. */
+/** The provider's way of proving the secret; by default, the one of the standard. */
 function authentication(client: typeof OpenIdClient, secret: string): OpenIdClient.ClientAuth {
   const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
   return (server, ...rest) => {
@@ -149,7 +149,7 @@ function authentication(client: typeof OpenIdClient, secret: string): OpenIdClie
 /** Max bytes of an answer of the provider, decompressed. */
 const maxBytes = 1024 * 1024;
 
-/** Error of an answer that is larger than any of a provider. */
+/** Error of an answer that exceeds the limit. */
 class OversizedAnswer extends Error {}
 
 /** Fetch for `openid-client` that reads the whole answer, up to a limit, within the time of the signal. */

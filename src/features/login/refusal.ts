@@ -20,7 +20,7 @@ export class LoginRefused extends Error {
   }
 }
 
-/** Words for any error of a login; undefined for a fault of the gateway itself. */
+/** Message for any error of a login; undefined for a fault of the gateway itself. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof LoginRefused)
     return { status: error.status, message: error.message, reason: String(error.cause), isOutage: false };

@@ -1,8 +1,8 @@
 import { basePathOf } from '../../config/public-url.js';
 
 /**
- * Page of the console to return to after a login, with the path that the gateway is below; any other address becomes
- * its first page.
+ * Page of the console to return to after a login, with the base path of the gateway; any other address becomes its
+ * first page.
  */
 export function returnPath(text: string | undefined, publicUrl: string): string {
   const base = basePathOf(publicUrl);

@@ -101,12 +101,12 @@ class SessionList {
   }
 }
 
-/** People choose their names, so that these say nothing of who it is. */
+/** People choose their names, which therefore do not identify them. */
 function isOf(own: ConsoleSession | undefined, session: ConsoleSession): boolean {
   return session.tokenHash === own?.tokenHash || isSamePerson(session.subject, own?.subject);
 }
 
-/** Name of a session in paths: neither its token nor the hash that the store finds it by. */
+/** Name of a session in paths: neither its token nor the hash in the store. */
 function publicId({ tokenHash }: ConsoleSession): string {
   return createHash('sha256').update(`session ${tokenHash}`).digest('hex').slice(0, 24);
 }

@@ -39,7 +39,7 @@ export function measure(gateway: Measured): void {
   ]);
 }
 
-/** A metric whose labels say what runs: 1, as is the custom. */
+/** A metric with the running version in its labels: 1, by convention. */
 function measureBuild(metrics: PrometheusMetrics): void {
   const labels = { version, node: process.version };
   metrics.gauge(

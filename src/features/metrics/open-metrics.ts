@@ -22,7 +22,7 @@ export function openMetrics(gateway: Gateway): Opened<void> {
   };
 }
 
-/** Counter of what upstream calls have cost, as far as their prices are known. */
+/** Counter of the cost of upstream calls, as far as their prices are known. */
 export class CostCounter {
   readonly #usd: Counter;
 

@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Address of a gateway for its callers, and the cookie of the console's sessions there. */
 export interface ServedPlace {
-  /** Path that it is below: `/llm`; empty for none. */
+  /** Its base path: `/llm`; empty for none. */
   readonly basePath: string;
   readonly sessionCookie: string;
 }

@@ -4,7 +4,7 @@ import { schemaNames } from '../../operator/schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A schema with the names that its keyword `names` stands for as an enumeration. */
+/** A schema in which the keyword `names` is replaced by an enumeration. */
 export function withNames(schema: Json, known: Readonly<Record<string, readonly string[]>>): Json {
   const { names, pattern: _, minLength: __, maxLength: ___, ...rest } = schema;
   return typeof names === 'string' && known[names] ? { ...rest, enum: known[names] } : schema;

@@ -10,7 +10,7 @@ import { once } from '../../kit/once.js';
 import { cookieName, sessionCookie } from '../../operator/access/cookies.js';
 import type { Route } from '../../operator/route.js';
 
-/** Answers with the document, made by the first request to it; `loadRoutes`: routes for operators. */
+/** Answers with the document, built by the first request to it; `loadRoutes`: routes for operators. */
 export function serveDocument(
   gateway: Gateway,
   loadRoutes: () => Promise<readonly Route[]>,

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 
-/** Attribute of a span: nothing where its value is undefined, or its key is null: a naming without that attribute. */
+/** Attribute of a span: none if its value is undefined, or its key is null in the chosen naming. */
 export type AttributeEntry = readonly [key: string | null, value: Value | undefined];
 
 type Value = string | number | boolean | readonly string[];
@@ -20,7 +20,7 @@ function bounded(value: Value): string | number | boolean | string[] {
   return typeof value === 'boolean' ? value : value.map(cut);
 }
 
-/** True for a number that JSON has, and int64 if it is an integer: one that has not would cost the whole export. */
+/** True for a number that JSON has, and int64 if it is an integer: any other would cost the whole export. */
 function isWritable(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }

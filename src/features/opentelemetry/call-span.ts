@@ -12,7 +12,7 @@ interface CallParts {
   readonly request: TracedRequest;
   readonly conventions: Conventions;
   readonly parent: SpanIds;
-  /** True for the call whose answer the caller got: its span ends with the answer, and has the usage. */
+  /** True for the call behind the caller's answer: its span ends with the answer, and has the usage. */
   readonly isAnswer: boolean;
 }
 
@@ -93,7 +93,7 @@ function answerAttributes({ billed, answeredBy, model }: RequestRecord, names: G
   ];
 }
 
-/** Tokens of a usage report; an upstream that does not know them may say -1. */
+/** Tokens of a usage report; -1 from some upstreams means unknown. */
 function tokens(count: number | null | undefined): number {
   return Math.max(0, count ?? 0);
 }

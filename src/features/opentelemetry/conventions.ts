@@ -33,7 +33,7 @@ const attributeNames = {
 
 type Meaning = keyof typeof attributeNames;
 
-/** Names of the GenAI attributes in one naming, by what they mean. */
+/** Names of the GenAI attributes in one naming, by their meaning. */
 export type GenAiNames = Readonly<Record<Meaning, string | null>>;
 
 export const genAiNames: Readonly<Record<Conventions, GenAiNames>> = {
@@ -46,7 +46,7 @@ function namesIn(conventions: Conventions): GenAiNames {
   return Object.fromEntries(names) as GenAiNames; // has the keys of `attributeNames`
 }
 
-/** Providers by kind of upstream, and by preset of `upstream: chat`, where they have a name of their own. */
+/** Providers by kind of upstream, and by preset of `upstream: chat`, if they have their own name. */
 const providerNames: Readonly<Record<string, Names>> = {
   messages: same('anthropic'),
   bedrock: same('aws.bedrock'),

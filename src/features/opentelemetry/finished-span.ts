@@ -70,7 +70,7 @@ const unset = { code: SpanStatusCode.UNSET };
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
-/** State of a trace as the caller wrote it; the class of the library leaves out what it takes for invalid. */
+/** State of a trace as the caller wrote it; the library's class drops parts that it considers invalid. */
 function stateOf(text: string): TraceState {
   const state: TraceState = {
     get: () => undefined,

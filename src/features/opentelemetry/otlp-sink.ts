@@ -10,7 +10,7 @@ import { spanSender } from './span-sender.js';
 import type { SpanSink } from './tracing.js';
 import { unescape } from 'node:querystring';
 
-/** Service that the spans are of. */
+/** Service that the spans belong to. */
 interface Service {
   readonly name: string;
   readonly version: string;
@@ -113,7 +113,7 @@ class SpanLosses {
     if (!this.#cancelTimer) this.report();
   }
 
-  /** Logs those that are not in the log yet. */
+  /** Logs the losses not logged yet. */
   report(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

@@ -25,8 +25,8 @@ export class OtlpTransport implements IExporterTransport {
   }
 
   /**
-   * Sends an export; a failure that OTLP calls transient is tried again within `timeoutMs`, or as long as the collector
-   * has asked for (opentelemetry.io/docs/specs/otlp, "OTLP/HTTP Throttling").
+   * Sends an export; retries a failure that OTLP calls transient within `timeoutMs`, or for as long as the collector
+   * has requested (opentelemetry.io/docs/specs/otlp, "OTLP/HTTP Throttling").
    */
   async send(data: Uint8Array, timeoutMs: number): Promise<ExportResponse> {
     const { clock, signal, isCompressed } = this.#options;
@@ -71,7 +71,7 @@ const compressed = promisify(gzip);
 
 const firstPauseMs = 1000;
 
-/** Max time of an export whose collector asks for pauses; the spans of further requests wait in the queue. */
+/** Max time of an export whose collector requests pauses; the spans of further requests wait in the queue. */
 const throttledMs = 60_000;
 
 interface AttemptTimes {
@@ -80,7 +80,7 @@ interface AttemptTimes {
   readonly spentMs: number;
 }
 
-/** Pause before the next attempt: as asked for, else a backoff with jitter. Undefined: no time is left. */
+/** Pause before the next attempt: as requested, else a backoff with jitter. Undefined if no time is left. */
 function pauseOf(askedMs: number | undefined, { backoffMs, timeoutMs, spentMs }: AttemptTimes) {
   if (askedMs !== undefined) {
     const leftMs = throttledMs - spentMs;
@@ -92,7 +92,7 @@ function pauseOf(askedMs: number | undefined, { backoffMs, timeoutMs, spentMs }:
 
 const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Milliseconds of a `retry-after`, which has seconds or a date; undefined if it says neither. */
+/** Milliseconds of a `retry-after`, in seconds or as a date; undefined if it is neither. */
 function retryAfterOf(header: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof header !== 'string' || header.trim() === '') return undefined;
   const seconds = Number(header);
@@ -100,7 +100,7 @@ function retryAfterOf(header: string | string[] | undefined, nowMs: number): num
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Bytes of an answer; undefined if it is too long or breaks off: the status has told if the spans were taken. */
+/** Bytes of an answer; undefined if it is too long or breaks off, since the status alone reports the result. */
 function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   return collectBytes(body, maxAnswerBytes, tooLarge).catch(() => undefined);
 }

@@ -22,7 +22,7 @@ export function spansOf(request: TracedRequest, conventions: Conventions): reado
 /** Max spans of one sort: a stage that calls the model in a loop makes any number of calls. */
 const maxSpans = 100;
 
-/** True for a call that has not failed, and was not under way when the request ended. */
+/** True for a call that has not failed, and was not running when the request ended. */
 function isAnswered({ code, ms }: TracedCall): boolean {
   return code === undefined && ms > 0;
 }
@@ -61,7 +61,9 @@ function serverSpan(request: TracedRequest): SpanData {
   };
 }
 
-/** Span of a stage, whose own time has seven digits: all of a double would be as many again, and say no more. */
+/**
+ * Span of a stage, whose own time has seven digits: the full precision of a double would double its size without use.
+ */
 function stageSpan(stage: TracedStage, { context, endedMs }: TracedRequest): SpanData {
   return {
     traceId: context.traceId,

@@ -50,7 +50,7 @@ export class RequestTracing {
   }
 }
 
-/** Route of the request as the router has matched it: `/v1/responses/:id`. */
+/** Route of the request as matched by the router: `/v1/responses/:id`. */
 function routeOf(ctx: CoreContext): string {
   const { routerPath } = ctx as CoreContext & Pick<RouterContext, 'routerPath'>; // with it once a router has taken it
   return routerPath?.replace('{/v1}', '/v1') ?? ctx.path;

@@ -2,9 +2,9 @@ import { ExportResultCode } from '@opentelemetry/core';
 import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 
 interface SpanQueueOptions {
-  /** Exports a batch; resolves, also where that has failed. */
+  /** Exports a batch; resolves even if that has failed. */
   readonly send: (spans: ReadableSpan[]) => Promise<void>;
-  /** Is told of spans that the queue had no room for. */
+  /** Notified of spans dropped from a full queue. */
   readonly onDropped: (spans: number) => void;
 }
 
@@ -37,7 +37,7 @@ export class SpanQueue {
     for (const span of spans) this.#processor.onEnd(span);
   }
 
-  /** Exports what is waiting; resolves when that is done. */
+  /** Exports the queue; resolves when that is done. */
   close(): Promise<void> {
     return this.#processor.shutdown();
   }
@@ -48,7 +48,7 @@ export class SpanQueue {
   }
 }
 
-/** Limits of the processor; those that are infinite are kept here and by the transport, which tell of what they drop. */
+/** Limits of the processor; infinite ones are enforced here and by the transport, which report dropped spans. */
 const limits = {
   maxQueueSize: Infinity,
   maxExportBatchSize: 512,
@@ -59,7 +59,7 @@ const limits = {
 /** Max bytes of the spans that wait. */
 const maxBytes = 16 * 2 ** 20;
 
-/** Memory that spans take, about: their objects and the texts of their attributes. */
+/** Approximate memory of spans: their objects and the texts of their attributes. */
 function bytesOf(spans: readonly ReadableSpan[]): number {
   let bytes = spans.length * objectBytes;
   for (const { attributes } of spans) for (const key in attributes) bytes += textBytes(attributes[key]);

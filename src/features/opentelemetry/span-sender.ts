@@ -18,11 +18,11 @@ import { cut } from './attributes.js';
 
 interface SenderOptions extends Pick<ExportSettings, 'protocol' | 'timeoutMs'> {
   readonly transport: IExporterTransport;
-  /** Is told of spans that the collector has not taken. */
+  /** Notified of spans that the collector has not accepted. */
   readonly onLost: (spans: number, error: unknown) => void;
 }
 
-/** Sender of spans, one batch at a time; it resolves when the batch is taken or lost. */
+/** Sender of spans, one batch at a time; it resolves when the batch is accepted or lost. */
 export function spanSender({ protocol, timeoutMs, transport, onLost }: SenderOptions) {
   const serializer = new TraceSerializer(serializers[protocol], onLost);
   // One batch is sent at a time, and the transport compresses it.
@@ -39,7 +39,7 @@ export function spanSender({ protocol, timeoutMs, transport, onLost }: SenderOpt
   };
 }
 
-/** Metrics that nobody reads, which a delegate cannot do without. */
+/** Unused metrics, which a delegate requires. */
 function noMetrics() {
   return new ExporterMetrics<ReadableSpan[]>({
     componentType: 'otlp_http_span_exporter',
@@ -60,11 +60,11 @@ const serializers: Readonly<Record<ExportSettings['protocol'], Serializer>> = {
   'http/protobuf': ProtobufTraceSerializer,
 };
 
-/** Serializer that tells of the spans that a collector refuses among those that it takes. */
+/** Serializer that reports the spans that a collector rejects from an accepted batch. */
 class TraceSerializer implements Serializer {
   readonly #serializer: Serializer;
   readonly #onLost: SenderOptions['onLost'];
-  /** Spans of the export under way. */
+  /** Spans of the current export. */
   #spans = 0;
 
   constructor(serializer: Serializer, onLost: SenderOptions['onLost']) {
@@ -87,7 +87,7 @@ class TraceSerializer implements Serializer {
     return {}; // what it says would be told to `diag`
   }
 
-  /** Part of an answer about refused spans; empty for an answer of any other kind, as its status has said enough. */
+  /** Part of an answer about rejected spans; empty for any other answer, whose status is sufficient. */
   #partialSuccessIn(data: Uint8Array): Readonly<Record<string, unknown>> {
     try {
       const answer: unknown = this.#serializer.deserializeResponse(data);

@@ -9,7 +9,7 @@ export interface SpanIds {
   readonly spanId: string;
 }
 
-/** Trace of a request: its own span, and the caller's where the headers name one. */
+/** Trace of a request: its own span, and the caller's if the headers name one. */
 export interface TraceContext extends SpanIds {
   readonly parent: SpanIds | undefined;
   readonly isSampled: boolean;
@@ -17,7 +17,7 @@ export interface TraceContext extends SpanIds {
   readonly state: string | undefined;
 }
 
-/** Max length of a `tracestate` that is handed on, as the specification asks for at least. */
+/** Max length of a propagated `tracestate`, the minimum of the specification. */
 const maxStateLength = 512;
 
 /**
@@ -77,7 +77,7 @@ export function randomId(bytes: number): string {
   return isZero(id) ? randomId(bytes) : id;
 }
 
-/** Random digits for many ids: a call of the system for each one would cost more than the rest of its span. */
+/** Random digits for many ids: a system call for each one would cost more than the rest of its span. */
 let pool = '';
 let used = 0;
 const poolBytes = 4096;

@@ -7,9 +7,9 @@ import type { SpanData, TracedRequest } from './traced-request.js';
 
 /** Destination of spans. */
 export interface SpanSink {
-  /** Queues the spans of a request; drops them where the queue is full. */
+  /** Queues the spans of a request; drops them if the queue is full. */
   add(spans: readonly SpanData[]): void;
-  /** Exports what is queued, within a time limit. */
+  /** Exports the queue, within a time limit. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface TracingOptions {
   readonly sink: SpanSink;
 }
 
-/** Span of a request under way, which makes the ids of its upstream calls. */
+/** Span of a running request, which makes the ids of its upstream calls. */
 export class RequestSpan implements CallIdSource {
   readonly context: TraceContext;
   /** Milliseconds of `performance.now()`. */
@@ -34,7 +34,7 @@ export class RequestSpan implements CallIdSource {
     this.#isPropagated = isPropagated;
   }
 
-  /** Ids of the next call, with the headers for it where the trace is handed on. */
+  /** Ids of the next call, with the headers for it if the trace is propagated. */
   next(): CallIds {
     const spanId = randomId(8);
     return { spanId, headers: this.#isPropagated ? contextHeaders(this.context, spanId) : undefined };
@@ -49,7 +49,7 @@ export class Tracing {
     this.#options = options;
   }
 
-  /** Trace of a request that begins; undefined if nothing of it is to be exported or handed on. */
+  /** Trace of a request that begins; undefined if nothing of it is to be exported or propagated. */
   begin(headers: IncomingHttpHeaders): RequestSpan | undefined {
     const { share, isPropagated } = this.#options;
     const context = traceContextOf(headers, share);

@@ -34,7 +34,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
   ...reloadRoutes(gateway),
 ];
 
-/** Route of a reload, wholly or for a share of new sessions at first. */
+/** Route of a reload, of all sessions or for a share of new ones at first. */
 function reloadRoutes(gateway: Gateway): readonly Route[] {
   return [
     route({

@@ -4,7 +4,7 @@ import { ConfigError } from '../../config/config.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Taken } from '../../gateway/options.js';
 
-/** Cause of a reload that nobody has asked for by the console or the API. */
+/** Cause of a reload that was not requested by the console or the API. */
 export type ReloadCause = 'SIGHUP' | 'watch';
 
 const noted: Readonly<Record<ReloadCause, string>> = {
@@ -12,7 +12,7 @@ const noted: Readonly<Record<ReloadCause, string>> = {
   watch: 'The config was reloaded because one of its files changed.',
 };
 
-/** Reloads for a cause, which the audit log has as done by the system. Throws as `reload`. */
+/** Reloads for a cause, attributed to the system in the audit log. Throws as `reload`. */
 export async function reloadBySystem(
   audit: Audit,
   cause: ReloadCause,
@@ -29,7 +29,7 @@ export async function reloadBySystem(
   });
 }
 
-/** The audit log knows what is refused by its code. */
+/** Records refusals in the audit log by their code. */
 function asRefusal(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error;
   throw new GatewayError('invalid_request', 'The new config was refused.', { cause: error });

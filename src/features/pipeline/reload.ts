@@ -8,8 +8,7 @@ import { refused, reloadReport, type CanaryStarted, type ReloadReport } from './
 type Reloaded = Static<typeof ReloadReport>;
 
 /**
- * Reloads the config for an operator. Throws `invalid_request` for one that is refused, and `conflict` where its tests
- * fail.
+ * Reloads the config for an operator. Throws `invalid_request` for a refused one, and `conflict` if its tests fail.
  */
 export async function reload(
   gateway: Gateway,

@@ -12,7 +12,7 @@ export interface ConsolePipeline {
   readonly stages: readonly ConsoleStage[];
 }
 
-/** An option of a stage in the words of its schema; secrets are redacted. */
+/** An option of a stage, as its schema describes it; secrets are redacted. */
 export interface ConsoleField {
   /** `limits.requestsPerMinute` */
   readonly path: string;
@@ -21,7 +21,7 @@ export interface ConsoleField {
   readonly description: string | null;
   /** Default of the schema; null: it has none. */
   readonly initial: unknown;
-  /** Variables are shown as the file has them; null: not set, or not shown. */
+  /** Variables are shown as in the file; null: not set, or not shown. */
   readonly value: unknown;
   readonly isRequired: boolean;
   readonly isSecret: boolean;
@@ -42,7 +42,7 @@ export interface ConsoleStageTimes {
 /** A stage with its options, whose secrets are redacted. */
 export interface ConsoleStage {
   readonly fields: readonly ConsoleField[];
-  /** Undefined if no request has come to it. */
+  /** Undefined before the first request. */
   readonly times: ConsoleStageTimes | undefined;
   readonly name: string;
   readonly use: string;
@@ -73,7 +73,7 @@ export async function consolePipeline(gateway: Gateway): Promise<ConsolePipeline
   return { file: config.file, stages };
 }
 
-/** Options of a stage as rows of a table; of one that is switched off their names alone. */
+/** Options of a stage as rows of a table; of a disabled one only their names. */
 function fieldsOf({ written }: StageConfig, stage: LoadedStage | undefined): readonly ConsoleField[] {
   if (!stage) return Object.keys(written).map(unknownField);
   const plugin = ofPlugin(stage);
@@ -115,9 +115,9 @@ function valueAt(root: unknown, keys: readonly string[]): unknown {
   );
 }
 
-/** Options of a plugin as they may be shown. */
+/** Options of a plugin for display. */
 export interface ShownOptions {
-  /** Defaults filled in, without secrets and with variables as the file has them. */
+  /** Defaults filled in, without secrets and with variables as in the file. */
   readonly shown: unknown;
   /** Paths of the values that are not the defaults. */
   readonly changed: readonly string[];

@@ -3,7 +3,7 @@ import type { PlaygroundEvent } from './playground-run.js';
 import type { Exchange } from '../../engine/http/exchange.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 
-/** Queue of what happens to one request; the answer waits while nobody takes from it. */
+/** Queue of a request's events; the answer waits while nobody reads from it. */
 export class PlaygroundEvents {
   readonly #events: PlaygroundEvent[] = [];
   readonly #beganMs = performance.now();
@@ -17,7 +17,7 @@ export class PlaygroundEvents {
     this.#push({ type: 'start', data: { request_id: requestId } });
   }
 
-  /** Tells stages and upstream calls where there are new ones. */
+  /** Reports new stages and upstream calls. */
   look(exchange: Exchange | undefined): void {
     this.#exchange ??= exchange;
     if (!this.#exchange) return;

@@ -28,7 +28,9 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Runs a request as a key; its caller's leaving, by `signal`, aborts it. Throws `not_found` and `invalid_request`. */
+/**
+ * Runs a request as a key; `signal` aborts it if its caller disconnects. Throws `not_found` and `invalid_request`.
+ */
 export type RunPlayground = (
   call: PlaygroundCall,
   peer: Socket,

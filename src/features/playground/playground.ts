@@ -54,7 +54,7 @@ function playgroundOf(gateway: Gateway, rows: AwaitedRows): RunPlayground {
 }
 
 const lookEveryMs = 100;
-/** Time after the end of an answer within which its row comes, if it has one. */
+/** Time after the end of an answer within which its row arrives, if it has one. */
 const rowWithinMs = 1000;
 
 /** Ledger rows of requests under way, by their request ids. */
@@ -84,7 +84,7 @@ class AwaitedRows {
   }
 }
 
-/** Refuses paths other than model calls: a pass must open nothing else. */
+/** Refuses paths other than model calls, the only ones that a pass may open. */
 function refuseOtherPaths(path: string, formats: readonly Format[]): void {
   const [asked = ''] = path.split('?');
   const paths = formats

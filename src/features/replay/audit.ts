@@ -2,13 +2,13 @@ import { appendFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 
-/** File of a folder of recordings that says who has read or deleted them; nothing deletes it. */
+/** File of a folder of recordings that records who has read or deleted them; nothing deletes it. */
 const auditFile = 'audit.log';
 
 /** Use of recordings. */
 export interface AuditEntry {
   readonly what: 'replay' | 'delete' | 'rotate';
-  /** Recordings since then, unix milliseconds. */
+  /** Start of the recordings, unix milliseconds. */
   readonly sinceMs: number;
   /** Config files of a replay. */
   readonly old?: string;

@@ -16,7 +16,7 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** One difference between what the old config has done with a request and what the new one has. */
+/** One difference between the effects of the old config and the new one on a request. */
 export interface Difference {
   readonly kind: DifferenceKind;
   readonly old: string;
@@ -74,20 +74,20 @@ function without(list: readonly string[], other: readonly string[]): string {
   return list.filter((name) => !other.includes(name)).join(', ');
 }
 
-/** Model that was asked for upstream; in some kinds of upstreams it is not in the body. */
+/** Model requested upstream; in some kinds of upstreams it is not in the body. */
 function modelOf({ upstream, answeredBy, calls }: DryOutcome): string {
   const { model } = fieldsOf(upstream);
   return answeredBy ?? (typeof model === 'string' ? model : calls.at(-1)?.model) ?? none;
 }
 
-/** Stages that were passed; one whose failure was skipped says so. */
+/** Stages that were passed, with a mark on one whose failure was skipped. */
 function stagesOf({ stages, skipped }: DryOutcome): readonly string[] {
   return stages
     .filter((stage) => stage !== entryName)
     .map((stage) => (skipped.includes(stage) ? `${stage} (skipped)` : stage));
 }
 
-/** Input tokens that the gateway itself has added: billed, and not shown to the caller. */
+/** Input tokens that the gateway itself has added: billed, but not shown to the caller. */
 function addedTokens({ usage: { billed, shown } }: DryOutcome): number {
   return inputTokens(billed) - inputTokens(shown);
 }

@@ -43,7 +43,7 @@ export function withEntry(config: Config, place: number): Config {
 
 const entering = new AsyncLocalStorage<MessagesRequest | undefined>();
 
-/** Runs `send`, whose request becomes the recorded one at the entry stage; undefined: it stays as it is sent. */
+/** Runs `send`, whose request becomes the recorded one at the entry stage; undefined: it stays unchanged. */
 export function withEntering<Result>(request: MessagesRequest | undefined, send: () => Result): Result {
   return entering.run(request, send);
 }

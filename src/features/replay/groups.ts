@@ -6,7 +6,7 @@ export interface DifferenceGroup extends Difference {
   count: number;
   /** Id of the first request. */
   readonly example: string;
-  /** Fields of that request as both configs send it upstream, with texts; only where asked for. */
+  /** Fields of that request as both configs send it upstream, with texts; only on demand. */
   readonly fields?: readonly FieldTexts[];
 }
 
@@ -16,7 +16,7 @@ export interface FieldTexts {
   readonly new?: string;
 }
 
-/** Max groups; the differences of others are counted alone. */
+/** Max groups; further differences are only counted. */
 const maxGroups = 500;
 /** Max length of a text that is printed. */
 const maxText = 2000;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { programUrl } from '../../kit/package-files.js';
 import type { Host, MessagesRequest, PlacedExtras } from '../../plugin/index.js';
 
-/** Exports that this room uses of the built-in stage `record`, which no room may import. */
+/** Exports of the built-in stage `record` that this folder uses, since no folder may import it. */
 interface RecordingsModule {
   readonly recordingsIn: (folder: string) => AsyncIterable<RecordedFile>;
   readonly readRecording: (

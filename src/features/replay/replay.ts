@@ -18,16 +18,16 @@ export interface ReplayOptions {
   readonly sinceMs: number;
   /** Max recordings, the newest. */
   readonly limit: number;
-  /** Scenarios that answer instead of slots, in both configs. */
+  /** Scenarios in place of slots, in both configs. */
   readonly slots: Readonly<Record<string, readonly string[]>>;
   readonly withTexts: boolean;
-  /** Is told how many recordings are done. */
+  /** Notified of the number of finished recordings. */
   readonly onProgress: (done: number, all: number) => void;
 }
 
 /**
  * Runs recorded requests through two configs dry, one after another, the oldest first. Throws a ConfigError, and an
- * Error where the folder cannot be read.
+ * Error if the folder cannot be read.
  */
 export async function replay(options: ReplayOptions): Promise<ReplayReport> {
   const startMs = performance.now();
@@ -79,7 +79,7 @@ async function openSides(
   }
 }
 
-/** Sends one recording to both sides; returns why it could not be replayed. */
+/** Sends one recording to both sides; returns the reason if it could not be replayed. */
 async function replayFile(
   { name }: RecordedFile,
   [old, now]: Sides,

@@ -5,12 +5,12 @@ export interface ReplayReport {
   /** Config files. */
   readonly old: string;
   readonly new: string;
-  /** Requests that both configs have had. */
+  /** Requests that both configs have handled. */
   readonly requests: number;
   /** Requests with a difference. */
   readonly different: number;
   readonly groups: readonly DifferenceGroup[];
-  /** Differences that are in no group, because there are too many kinds of them. */
+  /** Number of differences beyond the groups. */
   readonly ungrouped: number;
   readonly skipped: readonly SkippedFile[];
   /** Older recordings above the limit. */

@@ -17,7 +17,7 @@ export async function resealRecordings(
   return parts;
 }
 
-/** Folders of the stages `record`, switched off or not, and the default one. */
+/** Folders of the stages `record`, enabled or not, and the default one. */
 function foldersOf({ pipeline, baseDir }: Config): readonly string[] {
   const given = pipeline.flatMap(({ use, with: { folder } }) =>
     use === 'record' && typeof folder === 'string' ? [path.resolve(baseDir, folder)] : [],

@@ -10,7 +10,7 @@ import { withEntering, entryPlace, withEntry } from './entry.js';
 import type { Recording } from './recorded-files.js';
 import { masterName } from '../dry-run/keys.js';
 
-/** Longest pause between two requests that is replayed; a longer one only ends what such a pause ends too. */
+/** Longest pause between two requests that is replayed; longer ones have no further effect. */
 const maxPauseMs = 3_600_000;
 
 /** One of the two configs, as dry gateways: one for each place at which recorded requests enter. */
@@ -33,7 +33,7 @@ export class Side {
     return side;
   }
 
-  /** Sends a recorded request, after as long a pause as there was. */
+  /** Sends a recorded request, after its recorded pause. */
   async send(recording: Recording): Promise<DryOutcome> {
     const gateway = await this.#gateway(this.#placeOf(recording));
     const pauseMs = Math.min(recording.atMs - gateway.nowMs, maxPauseMs);
@@ -74,7 +74,7 @@ function recordedRequest({ request, extras = [] }: Recording): MessagesRequest |
 /** Place of requests that pass all stages. */
 const whole = 0;
 
-/** Request to send for a recording: the one that was recorded, or the stand-in of a Messages request. */
+/** Request to send for a recording: the recorded one, or the stand-in of a Messages request. */
 function requestOf(recording: Recording): DryRequest {
   const { method, url, headers, body, request } = recording;
   const sent = { headers, key: keyOf(recording) };

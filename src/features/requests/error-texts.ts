@@ -6,7 +6,7 @@ import type { ErrorText } from '../../operator/request-report.js';
 
 type Parts = Pick<Services, 'store' | 'errorTexts' | 'now'>;
 
-/** Error texts of rows by their ids, without those whose time is over. */
+/** Error texts of rows by their ids, without expired ones. */
 export async function findErrorTexts(
   rows: readonly LedgerRow[],
   { store, errorTexts, now }: Parts,

@@ -9,7 +9,7 @@ import { knownSecrets, requestMask, type KnownSecrets } from '../../gateway/sett
 /** Characters that are kept of an error. */
 const maxLength = 300;
 
-/** Makes the function that adds the error texts of a failed request to the row that is appended. */
+/** Makes the function that adds the error texts of a failed request to its appended row. */
 export function errorTextKeeper(gateway: Gateway): (ended: Recorded) => void {
   const secrets = knownSecrets(gateway.services.slots, () => gateway.runtime);
   return ({ exchange, row }) => {

@@ -57,7 +57,7 @@ function listRoute(gateway: Gateway, names: Names): Route {
   });
 }
 
-/** Entry of a call that reads many error texts; that of one request is none. */
+/** Audit entry of a call that reads many error texts; none for that of one request. */
 function auditTerms({ ip, state: { log, requestId } }: OperatorContext, actor: Actor): AuditTerms {
   const noted = 'An operator exported error texts of requests.';
   return { action: 'request.export_texts', actor, address: ip, requestId, log, noted };

@@ -10,7 +10,7 @@ import type { Services } from '../../gateway/services.js';
 import { ExportedRequest, RequestReport, requestReport } from '../../operator/request-report.js';
 import type { OperatorContext } from '../../operator/route.js';
 
-/** List of requests that somebody asks for. */
+/** List of requests for one query. */
 interface RequestList {
   readonly filter: LedgerFilter;
   readonly limit: number;
@@ -26,7 +26,7 @@ export async function requestsJson(services: Services, names: Names, list: Reque
   return { object: 'list', data, has_more: cursor !== undefined, next_cursor: cursor ?? null };
 }
 
-/** Requests as CSV, newest first: a page at a time, so that neither the ledger nor the memory is taken up. */
+/** Requests as CSV, newest first: a page at a time, to limit the load on the ledger and the memory. */
 export async function requestsCsv(
   ctx: OperatorContext,
   services: Services,
@@ -52,7 +52,7 @@ const csvPageRows = 500;
 
 type Reports = readonly Static<typeof ExportedRequest>[];
 
-/** Makes reports of rows, with names as they are at its first use. */
+/** Makes reports of rows, with names as of its first use. */
 function reporter(
   services: Services,
   names: Names,

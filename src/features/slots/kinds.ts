@@ -10,7 +10,7 @@ import type { ConsoleTerms } from '../../gateway/slots/console-slots.js';
 export interface SlotKinds {
   readonly upstreams: readonly SlotKind[];
   readonly accounts: readonly SlotKind[];
-  /** Fields of every slot, whatever its kinds. */
+  /** Fields of every slot, of any kind. */
   readonly fields: readonly SlotField[];
 }
 
@@ -20,7 +20,7 @@ export interface SlotKind {
   readonly use: string;
   readonly title: string | null;
   readonly description: string | null;
-  /** Keys of a slot that an upstream of this kind cannot do without. */
+  /** Keys of a slot that an upstream of this kind requires. */
   readonly needs: readonly string[];
   /** Kinds of account that fit an upstream; null: any. */
   readonly accounts: readonly string[] | null;
@@ -62,7 +62,7 @@ export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<SlotK
   return { upstreams: upstreams ?? [], accounts: accounts ?? [], fields: own };
 }
 
-/** Keys of a slot that the form draws itself, or that a file alone may have. */
+/** Keys of a slot that the form draws itself, or that only a file may have. */
 const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'account', 'tls']);
 
 const kinds = { upstream: upstreamKind, account: accountKind } as const;

@@ -10,7 +10,7 @@ export interface ShownSlot {
   readonly source: 'config' | 'console';
   /** Position such as `config/gateway.yaml:40:5`; null for a slot of the console. */
   readonly place: string | null;
-  /** As written under `slots:`, without what the plugins mark as secret; header values are included. */
+  /** As written under `slots:`, without options that the plugins mark as secret; header values are included. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Unix milliseconds. */
   readonly updatedAtMs: number | null;
@@ -20,7 +20,7 @@ export interface ShownSlot {
   readonly problem: string | null;
 }
 
-/** The slots of the config file and of the console, without what their plugins mark as secret. */
+/** The slots of the config file and of the console, without options that their plugins mark as secret. */
 export function shownSlots({ runtime, services }: Gateway): readonly ShownSlot[] {
   const { config } = runtime;
   const { slots, slotSources } = services;

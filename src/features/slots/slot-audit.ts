@@ -6,7 +6,7 @@ export interface SlotSides {
   readonly shown: unknown;
 }
 
-/** Shown settings in which each changed secret says that it has changed, and nothing else of it. */
+/** Shown settings in which each changed secret is only marked as changed. */
 export function withChangedSecrets(before: SlotSides, after: SlotSides): unknown {
   const { shown, raw } = after;
   if (isRecord(shown))

@@ -16,8 +16,8 @@ const maxLength = 500;
 const maxOutput = 16 * 2 ** 20;
 
 /**
- * Runs the tests of a config file in a process of its own, which is killed after 60 s and by the signal. Tests that
- * cannot be read have failed, too. Without tests there is no process.
+ * Runs the tests of a config file in a process of its own, which is killed after 60 s and by the signal; without tests
+ * there is no process. Unreadable tests count as failed.
  */
 export async function testConfig(
   file: string,

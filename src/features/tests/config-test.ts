@@ -21,26 +21,26 @@ export interface ConfigTest {
   readonly skip?: string;
 }
 
-/** Requests that are sent at once, and what happens before. */
+/** Concurrent requests, and the preceding events. */
 export interface Step {
   readonly path: Path;
   /** Time that passes before. */
   readonly afterMs: number;
-  /** Scenarios that answer instead of slots from here on. */
+  /** Scenarios in place of slots from here on. */
   readonly slots: Readonly<Record<string, readonly string[]>>;
   readonly requests: readonly AskedRequest[];
 }
 
-/** A request and what is expected of it. */
+/** A request and its expectations. */
 export interface AskedRequest {
   readonly path: Path;
   readonly send: DryRequest;
   readonly check: Check;
-  /** The test says what it expects of connections; else one that a plugin tries to make fails it. */
+  /** The test has expectations about connections; without them a plugin's attempt to connect fails it. */
   readonly expectsConnections: boolean;
-  /** Slots whose state it expects something of, each with its place. */
+  /** Slots with an expected state, each with its place. */
   readonly slots: readonly NamedSlot[];
-  /** Places where a value is recorded that the test does not have yet. */
+  /** Places where a missing value is to be recorded. */
   readonly snapshots: readonly SnapshotPlace[];
 }
 
@@ -50,7 +50,7 @@ export interface NamedSlot {
   readonly at: Path;
 }
 
-/** Place of an `expect: snapshot`, or of a key of it that says so. */
+/** Place of an `expect: snapshot`, or of such a key in it. */
 export interface SnapshotPlace {
   readonly at: Path;
   /** Key of the outcome; undefined: all of it. */

@@ -6,7 +6,7 @@ import type { Check, Complain, Mismatch } from './mismatch.js';
 import { shapeAt, type Shape } from './outcome-shape.js';
 import { parsePath, valueOf } from './value-path.js';
 
-/** Expectation that a test file holds as a value still. */
+/** Expectation that still is a plain value of a test file. */
 export interface Written {
   readonly value: unknown;
   /** Place in the test file. */
@@ -151,7 +151,7 @@ function checkField({ key, at, check, raw }: Field, parent: object, path: string
   return found.map((one) => withHint({ ...one, at }, parent, key, raw));
 }
 
-/** Adds what may have been meant to a mismatch of a key that is not there. */
+/** Adds a suggestion to a mismatch of an unknown key. */
 function withHint(mismatch: Mismatch, parent: object, key: string, raw: unknown): Mismatch {
   if (mismatch.actual !== undefined || mismatch.hint !== undefined || valueOf(parent, key) !== undefined)
     return mismatch;

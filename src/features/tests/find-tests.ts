@@ -8,7 +8,7 @@ export interface TestSelection {
   /** Test files, or folders of them; empty: the tests of the config, in it and beside it. */
   readonly files: readonly string[];
   readonly config: string;
-  /** True if the caller has named the config: then files are run with it, whichever they name. */
+  /** True if the caller has named the config, with which all files are then run. */
   readonly isNamed: boolean;
 }
 
@@ -56,7 +56,7 @@ async function testFilesIn(folder: string): Promise<readonly string[]> {
     .map((name) => path.join(folder, name));
 }
 
-/** True for a file that has tests alone, and no config. */
+/** True for a file with tests and without a config. */
 export function isTestFile(file: string): boolean {
   return /\.test\.ya?ml$/.test(file);
 }

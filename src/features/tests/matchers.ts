@@ -6,7 +6,7 @@ import { isRecord } from '../../kit/schema/record.js';
 import type { Check, Complain } from './mismatch.js';
 import type { Shape } from './outcome-shape.js';
 
-/** Argument of a matcher, where it stands, and what it is about. */
+/** Argument of a matcher, its place, and its subject. */
 interface Given {
   readonly argument: unknown;
   readonly at: Path;
@@ -18,7 +18,7 @@ interface Given {
 
 type Holds = (actual: unknown) => boolean;
 
-/** Matchers by name: each compiles its argument, and complains of one that it cannot take. */
+/** Matchers by name: each compiles its argument, and reports one that it cannot take. */
 export const matchers: Readonly<Record<string, (given: Given) => Holds>> = {
   matches: (given) => {
     const pattern = compiled(given);
@@ -86,7 +86,7 @@ export const matchers: Readonly<Record<string, (given: Given) => Holds>> = {
 /** Names of the matchers, for messages. */
 export const matcherNames: readonly string[] = Object.keys(matchers);
 
-/** In a "not" a misspelt matcher would be a key that is never there, and hold for anything. */
+/** Rejects misspelt matchers in a "not", where they would be a missing key that matches anything. */
 function complainOfTypo(argument: unknown, at: Path, complain: Complain): void {
   const names = isRecord(argument) ? Object.keys(argument) : [];
   if (names.some((name) => Object.hasOwn(matchers, name))) return;

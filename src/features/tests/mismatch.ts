@@ -16,8 +16,8 @@ export interface Mismatch {
   readonly hint?: string;
 }
 
-/** Compares a value at a path of the outcome with what a test expects there. */
+/** Compares a value at a path of the outcome with a test's expectation. */
 export type Check = (actual: unknown, path: string) => readonly Mismatch[];
 
-/** Collects what is wrong with an expectation as it is written. */
+/** Collects the problems of an expectation as written. */
 export type Complain = (problem: SchemaError) => void;

@@ -12,7 +12,7 @@ export type Shape =
   | { readonly items: Shape }
   | { readonly entries: Shape; readonly isLowerCase?: boolean };
 
-/** Shape with the keys of a type, so none of them is forgotten. */
+/** Shape with all keys of a type, checked for completeness. */
 function keysOf<Value>(fields: Readonly<Record<keyof Value, Shape>>): Shape {
   return { fields };
 }
@@ -101,7 +101,7 @@ export const outcomeFields: Readonly<Record<keyof DryOutcome, Shape>> = {
 
 export const outcomeShape: Shape = { fields: outcomeFields };
 
-/** Shape at a path, or the sentence that says why there is none. */
+/** Shape at a path, or an error message. */
 export function shapeAt(shape: Shape, path: ValuePath): Shape | { readonly fault: string } {
   let at = shape;
   for (const key of path) {

@@ -7,10 +7,10 @@ import type { Check, Complain } from './mismatch.js';
 import { outcomeShape, shapeAt } from './outcome-shape.js';
 import { parsePath } from './value-path.js';
 
-/** Word instead of a value that `--update` writes. */
+/** Placeholder for a value, which `--update` replaces. */
 const snapshot = 'snapshot';
 
-/** Reads what a request expects of its outcome. */
+/** Reads the expectations of a request about its outcome. */
 export function readExpectation(
   raw: unknown,
   at: Path,

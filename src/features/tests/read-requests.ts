@@ -10,7 +10,7 @@ import type { RawRequest, RawSlots, RawStep } from './test-schema.js';
 export interface Reading {
   /** Defaults of every request. */
   readonly defaults: RawRequest;
-  /** Contents of a JSON file, relative to the test file. Throws an Error that says what is wrong. */
+  /** Contents of a JSON file, relative to the test file. Throws an Error that describes the problem. */
   readonly readBody: (file: string) => unknown;
   readonly complain: (problem: SchemaError) => void;
 }
@@ -18,7 +18,7 @@ export interface Reading {
 /** Keys of a request that `same: true` repeats. */
 const repeated = ['post', 'get', 'method', 'path', 'as', 'headers', 'body', 'bodyFile'] as const;
 
-/** Reads the requests of a test, each with what the one before it leaves to `same: true`. */
+/** Reads the requests of a test, each with the values that `same: true` takes from the one before it. */
 export function readSteps(raw: readonly RawStep[], path: Path, reading: Reading): readonly Step[] {
   let last: RawRequest | undefined;
   const resolve = (request: RawRequest, at: Path): RawRequest => {
@@ -59,7 +59,7 @@ function complainBesideTogether(step: RawStep, at: Path, { complain }: Reading):
     });
 }
 
-/** Concurrent requests share what goes out, so none has a last call of its own. */
+/** Concurrent requests share their upstream calls, so none has a last call of its own. */
 function complainOfShared(requests: readonly RawRequest[], at: Path, { complain }: Reading): void {
   if (requests.length < 2) return;
   for (const [index, { expect }] of requests.entries())
@@ -70,7 +70,7 @@ function complainOfShared(requests: readonly RawRequest[], at: Path, { complain 
       });
 }
 
-/** A request over another one: its own keys win, and its path or body takes the place of the other's. */
+/** Merges a request over another one: its own keys win, and its path or body replaces the other's. */
 function over(base: RawRequest, own: RawRequest): RawRequest {
   const given = { ...pick(base) };
   if (addressKeys.some((key) => own[key] !== undefined)) for (const key of addressKeys) delete given[key];

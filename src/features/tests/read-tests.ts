@@ -12,7 +12,7 @@ import type { ConfigTest } from './config-test.js';
 import { readSlots, readSteps, type Reading } from './read-requests.js';
 import { TestFileSchema, type RawTest, type RawTestFile } from './test-schema.js';
 
-/** Tests of a file, and what is wrong with it. */
+/** Tests of a file, and its problems. */
 export interface TestFile {
   /** As named in messages. */
   readonly file: string;
@@ -25,7 +25,7 @@ export interface TestFile {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Tests read from one file; all valid tests, whatever else is wrong. */
+/** Tests read from one file; all valid tests, even if others are invalid. */
 export function readTestFile(text: string, file: string): TestFile {
   const source = readVerbatim(text, file);
   const { config } = source.value as Partial<RawTestFile>; // any value has properties
@@ -33,7 +33,7 @@ export function readTestFile(text: string, file: string): TestFile {
   return { ...readSource(source, text), ...(named !== undefined && { config: named }) };
 }
 
-/** A path beside a file, or an absolute one as it stands. */
+/** A path beside a file, or an absolute one unchanged. */
 function fromFolderOf(file: string, name: string): string {
   return path.isAbsolute(name) ? name : path.join(path.dirname(file), name);
 }
@@ -71,7 +71,7 @@ function readSource(source: Source, text: string): TestFile {
   return { file: source.file, text, tests, bodyFiles: bodies.names, problems: locate(found, source) };
 }
 
-/** Settings of a test over those of its file: maps are joined, anything else is the test's own. */
+/** Settings of a test over those of its file: maps are joined, other values replaced. */
 function over({ request: _, ...defaults }: NonNullable<RawTestFile['defaults']>, test: RawTest): RawTest {
   return {
     ...defaults,
@@ -106,7 +106,7 @@ function readTest(raw: RawTest, at: Path, source: Source, reading: Reading): Con
   };
 }
 
-/** Names of callers that have no key whose terms could be set. */
+/** Names of callers without a configurable key. */
 const reservedNames = new Set(['master', 'nobody']);
 
 function complainOfReserved(names: readonly string[], at: Path, { complain }: Reading): void {

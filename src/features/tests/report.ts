@@ -3,7 +3,7 @@ import type { Position } from '../../config/config.js';
 /** Result of all tests. */
 export interface TestReport {
   readonly results: readonly TestResult[];
-  /** Tests that were not run because another one says `only`. */
+  /** Tests that were not run because of another one with `only`. */
   readonly leftOut: number;
   /** Expected values that have been written instead of `snapshot`. */
   readonly written: number;
@@ -25,7 +25,7 @@ export interface TestResult {
   readonly failures: readonly TestFailure[];
 }
 
-/** One expectation that does not hold, or a fault that ended the test. */
+/** One failed expectation, or a fault that ended the test. */
 export interface TestFailure {
   /** Place of the expectation; of the test or its request for a fault. */
   readonly at: Position;

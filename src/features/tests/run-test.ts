@@ -15,13 +15,13 @@ export interface DryEngine {
   pass(ms: number): Promise<void>;
   answerWith(slot: string, scenarios: readonly string[]): void;
   close(): Promise<void>;
-  /** Texts of the config that no report may have. */
+  /** Texts of the config that reports must not contain. */
   readonly secrets: readonly string[];
 }
 
 export type OpenEngine = (config: Config, settings: DrySettings) => Promise<DryEngine>;
 
-/** A test that has run, with what its requests have shown. */
+/** A test that has run, with the outcomes of its requests. */
 export interface TestRun {
   readonly result: TestResult;
   /** Expectations whose value is to be recorded. */
@@ -32,8 +32,8 @@ export interface TestRun {
 const maxMs = 20_000;
 
 /**
- * Runs a test: all of its failures, and none of the engine's errors thrown. Throws a ConfigError if the pipeline
- * cannot be built, unless the test has the stages started: then one of these may be what fails.
+ * Runs a test: returns all of its failures, and throws none of the engine's errors. Throws a ConfigError if the
+ * pipeline cannot be built, unless the test starts the stages itself: then that may be the failure.
  */
 export async function runTest(test: ConfigTest, config: Config, open: OpenEngine): Promise<TestRun> {
   const startMs = performance.now();
@@ -61,7 +61,7 @@ class Course {
   readonly #outcomes: Map<AskedRequest, DryOutcome>;
   #engine: DryEngine | undefined;
   #isStopped = false;
-  /** Path of what is being done. */
+  /** Path of the current step. */
   at: Path;
 
   constructor(test: ConfigTest, failures: TestFailure[], outcomes: Map<AskedRequest, DryOutcome>) {
@@ -81,7 +81,7 @@ class Course {
     }
   }
 
-  /** Ends it in the middle; what it goes on to find is not told. */
+  /** Ends it early; later results are not reported. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#engine?.close();
@@ -116,7 +116,7 @@ function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome
   return [...failures, { ...placeOf(test, request.path), message }];
 }
 
-/** Unknown slots; `absent` holds for each of their keys. */
+/** Unknown slots; `absent` is true for each of their keys. */
 function unknownSlots(
   test: ConfigTest,
   { slots }: AskedRequest,
@@ -134,7 +134,7 @@ function unknownSlots(
     });
 }
 
-/** A failure without secrets of the config; says so where there was one. */
+/** A failure without secrets of the config, with a note if there was one. */
 function withoutConfigSecrets(failure: TestFailure, secrets: readonly string[]): TestFailure {
   const masked = withoutSecrets(failure, secrets);
   if (JSON.stringify(masked.value) === JSON.stringify(failure.value)) return masked;
@@ -146,7 +146,7 @@ function valueOf({ path, expected, isRule, actual }: Mismatch): NonNullable<Test
   return { path, expected, isRule, actual };
 }
 
-/** A hint; for a wrong status or slot the error of the answer, and what the slots did. */
+/** A hint; for a wrong status or slot the error of the answer, and the results of the slots. */
 function messageOf({ hint, path }: Mismatch, outcome: DryOutcome): Pick<TestFailure, 'message'> {
   const { error } = outcome;
   const parts = [
@@ -167,7 +167,7 @@ const maxSlots = 8;
 
 /**
  * The calls and the states of all slots in one line: `slots: one: overloaded, cooling until …; two: answered`.
- * Undefined if no slot was asked, and all are ready.
+ * Undefined without calls if all are ready.
  */
 function causeOf({ calls, slots }: Pick<DryOutcome, 'calls' | 'slots'>): string | undefined {
   const all = Object.values(slots);

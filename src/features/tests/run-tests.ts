@@ -13,11 +13,11 @@ export interface TestOptions extends TestSelection {
   readonly open: OpenEngine;
   /** Refuses tests with `only` and `skip`. */
   readonly isCi?: boolean;
-  /** Values that `*.test.yaml` files do not have yet are not failures: they are written next. */
+  /** Missing values in `*.test.yaml` files are not failures: they are written next. */
   readonly records?: boolean;
 }
 
-/** Tests that have run, with what they have shown. */
+/** Tests that have run, with their outcomes. */
 export interface FinishedTests {
   readonly files: readonly FoundTests[];
   readonly runs: readonly FinishedTest[];
@@ -32,10 +32,7 @@ export interface FinishedTest {
   readonly run?: TestRun;
 }
 
-/**
- * Runs the tests of a config, one after another. Throws a ConfigError for tests that are not written as they must
- * be, and for a config that is refused.
- */
+/** Runs the tests of a config, one after another. Throws a ConfigError for invalid tests and for a refused config. */
 export async function runTests(options: TestOptions): Promise<FinishedTests> {
   const startMs = performance.now();
   const files = await findTests(options);
@@ -71,7 +68,7 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
   return { files, runs, report };
 }
 
-/** A run with a failure for each value that is to be recorded still. */
+/** A run with a failure for each value that still has to be recorded. */
 function withUnrecorded(run: TestRun, test: ConfigTest, isWritable: boolean): TestRun {
   const cure = isWritable
     ? '`gw2api test --update` writes it'
@@ -91,7 +88,7 @@ function skipped({ name, at, skip = '' }: ConfigTest): TestResult {
   return { name, at, status: 'skipped', reason: skip, durationMs: 0, failures: [] };
 }
 
-/** Recordings are never made in a test, but a start refuses the stage without the key that encrypts them. */
+/** Key for the stage's start, which requires one; recordings are never made in a test. */
 function recordWarnings(runs: readonly FinishedTest[], env: Environment): readonly string[] {
   const records = runs.some(({ config }) =>
     config?.pipeline.some(({ use, enabled }) => use === 'record' && enabled),

@@ -6,7 +6,7 @@ import { outcomeShape } from './outcome-shape.js';
 import { valueOf } from './value-path.js';
 import type { SnapshotPlace } from './config-test.js';
 
-/** Keys of an outcome that a snapshot of all of it has. */
+/** Keys of an outcome in a snapshot of the whole. */
 const recorded = [
   'status',
   'error',
@@ -22,8 +22,8 @@ const recorded = [
 ] as const satisfies readonly (keyof DryOutcome)[];
 
 /**
- * Expected value for a place, from the outcomes of two runs: what differs between them (ids, times, durations) is left
- * out. Undefined: nothing is the same twice.
+ * Expected value for a place, from the outcomes of two runs, without the parts that differ (ids, times, durations).
+ * Undefined if nothing is the same.
  */
 export function snapshotOf({ key }: SnapshotPlace, first: DryOutcome, second: DryOutcome): unknown {
   if (key !== undefined) {
@@ -38,7 +38,7 @@ export function snapshotOf({ key }: SnapshotPlace, first: DryOutcome, second: Dr
   return Object.fromEntries(entries);
 }
 
-/** True if a recorded value takes the outcome that it was made from. */
+/** True if a recorded value matches its own outcome. */
 export function takes(value: unknown, { key }: SnapshotPlace, outcome: DryOutcome): boolean {
   const expected = key === undefined ? value : { [key]: value };
   const problems: unknown[] = [];
@@ -65,7 +65,7 @@ function common(first: unknown, second: unknown): unknown {
   return entries.length === 0 && Object.keys(first).length > 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** True for an id that is made from the request, which any change of it changes. */
+/** True for an id derived from the request, which any change of it changes. */
 function isGenerated(key: string, value: unknown): boolean {
   return key.endsWith('id') && typeof value === 'string' && /^[a-z]+[_-][\w-]{16,}$/.test(value);
 }

@@ -56,7 +56,7 @@ function schemaOf(shape: Shape): Schema | true {
   return { type: ['array', 'object'], items: schemaOf(shape.items) };
 }
 
-/** Keys that are known, and paths that begin with one of them. */
+/** Known keys, and paths that begin with one of them. */
 function keysSchema(
   fields: Readonly<Record<string, Shape>>,
   schemaFor: (shape: Shape) => Schema | true,

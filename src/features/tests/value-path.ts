@@ -19,7 +19,7 @@ export function parsePath(text: string): ValuePath | undefined {
   return end === text.length && path.length > 0 ? path : undefined;
 }
 
-/** Value that a key of an expectation names: a key as it stands where there is one, else a path; undefined: absent. */
+/** Value that a key of an expectation names: by an exact key if it exists, else by a path; undefined if absent. */
 export function valueOf(root: unknown, key: string): unknown {
   if (isRecord(root) && Object.hasOwn(root, key)) return root[key];
   return parsePath(key)?.reduce<unknown>(step, root);

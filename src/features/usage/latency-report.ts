@@ -28,7 +28,7 @@ function percentilesReport(percentiles: Percentiles | undefined): Percentiles | 
   return { p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
 }
 
-/** Three digits: more would pretend to know. */
+/** Rounds to three significant digits. */
 function rounded(ms: number): number {
   return Number(ms.toPrecision(3));
 }

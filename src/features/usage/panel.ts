@@ -85,7 +85,7 @@ const Query = Closed({
   ),
 });
 
-/** Names of groups; a slot, a model, a tag and the like are names themselves. */
+/** Names of groups; slots, models, tags and the like are their own names. */
 async function nameOfGroup(by: UsageQuery['by'], names: Names): Promise<(group: string) => string> {
   if (by === 'key') return names.ofKeys();
   return by === 'team' ? names.ofTeams() : (group) => group;
@@ -108,10 +108,10 @@ const maxBuckets = 2000;
 const maxUnsummedMs = dayMs;
 const maxSums = 20_000;
 
-/** Max range of filters that the hourly sums do not know. */
+/** Max range of filters that the hourly sums do not support. */
 const maxCountedMs = 31 * dayMs + hourMs;
 
-/** True if the hourly sums have the answer: they know one group at a time. */
+/** True if the hourly sums have the answer: they support one group at a time. */
 function isSummed(filters: readonly string[], by: UsageQuery['by'] | undefined): boolean {
   const [filter = by ?? 'format', ...others] = filters;
   return others.length === 0 && hourlyGroups.has(filter) && (by === undefined || by === filter);

@@ -22,8 +22,8 @@ interface Limits {
 }
 
 /**
- * Sends the request of a handshake through the stages, which check the key. Resolves to their answer where it
- * lets nobody in, else to undefined. Throws a GatewayError if there is no WebSocket, or no answer in time.
+ * Sends the request of a handshake through the stages, which check the key. Resolves to their answer if it refuses the
+ * caller, else to undefined; throws a GatewayError if there is no WebSocket, or no answer in time.
  */
 export async function shakeHands(
   request: Pick<InnerRequest, 'path' | 'headers'>,
@@ -90,7 +90,7 @@ export function lastingHeaders(headers: IncomingHttpHeaders): Readonly<Record<st
   return lasting;
 }
 
-/** Headers of one connection or one body, and those that would give the events of an answer another form. */
+/** Headers of one connection or one body, and those that would change the form of an answer's events. */
 const ownHeaders =
   /^(?:connection|keep-alive|upgrade|http2-settings|te|trailer|transfer-encoding|expect|content-.*|accept-encoding|proxy-.*|sec-websocket-.*|x-request-id|x-gw-delivery)$/;
 
@@ -100,8 +100,8 @@ interface OriginRules {
 }
 
 /**
- * Why a page may not open a WebSocket: a browser does not ask for permission first. A client other than a page
- * sends no origin; `*` among the origins lets in all.
+ * Reason why a page may not open a WebSocket, for which browsers do not ask permission first. A client other than a
+ * page sends no origin; `*` among the origins admits all.
  */
 export function originError(
   { headers, socket }: IncomingMessage,

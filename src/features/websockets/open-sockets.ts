@@ -41,7 +41,7 @@ export class OpenSockets {
     this.#sessions.delete(session);
   }
 
-  /** Closes all, each after the answer under way. */
+  /** Closes all, each after its current answer. */
   drain(): void {
     for (const session of this.#sessions) session.drain();
   }
@@ -51,7 +51,7 @@ export class OpenSockets {
   }
 }
 
-/** WebSocket from its handshake on, as its requests see it. */
+/** WebSocket since its handshake, as its requests see it. */
 export class SocketConnection implements Handshake {
   kept: unknown;
   /** Body of an error, as in its format. */
@@ -64,12 +64,12 @@ export class SocketConnection implements Handshake {
     this.#sockets = sockets;
   }
 
-  /** True after the route of a WebSocket has let the caller in. */
+  /** True after the route of a WebSocket has admitted the caller. */
   get isAdmitted(): boolean {
     return this.#release !== undefined;
   }
 
-  /** Lets the caller of the handshake in, unless it has left meanwhile. Throws `rate_limited`. */
+  /** Admits the caller of the handshake, unless it has disconnected. Throws `rate_limited`. */
   admit(caller: Caller | undefined, errorBody = this.errorBody): void {
     if (this.#hasEnded) return;
     this.errorBody = errorBody;

@@ -12,11 +12,11 @@ const maxPieceBytes = 64 * 1024;
 interface Frame {
   readonly data: string | Buffer;
   readonly bytes: number;
-  /** False: the next frame goes on with the message. */
+  /** False: the next frame continues the message. */
   readonly fin: boolean;
 }
 
-/** Sender of messages on a WebSocket: those of one moment in one write, with backpressure. */
+/** Sender of messages on a WebSocket: batches a tick's messages into one write, with backpressure. */
 export class Outbox implements TurnSink {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
@@ -51,7 +51,7 @@ export class Outbox implements TurnSink {
     this.#flush();
   }
 
-  /** Ends the connection; what waits is dropped. */
+  /** Ends the connection; drops the waiting bytes. */
   cut(): void {
     this.#socket.resetAndDestroy();
   }
@@ -126,7 +126,7 @@ function fragmentsOf(message: string): readonly Frame[] {
   return frames;
 }
 
-/** Place at or before `end` where no character of UTF-8 is split. */
+/** Place at or before `end` that does not split a UTF-8 character. */
 function endOfText(bytes: Buffer, end: number): number {
   if (end >= bytes.length) return bytes.length;
   let at = end;

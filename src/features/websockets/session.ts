@@ -18,12 +18,12 @@ interface SessionOptions extends SessionLimits {
   /** Path and headers of each request. */
   readonly request: Pick<InnerRequest, 'path' | 'headers'>;
   readonly route: InnerRoute;
-  /** Max bytes of the messages that wait for their turn. */
+  /** Max bytes of the messages in the queue. */
   readonly maxQueuedBytes: number;
   readonly errorBody: (error: GatewayError) => object;
 }
 
-/** Max messages that wait for their turn. */
+/** Max messages in the queue. */
 const maxQueued = 8;
 
 /** An open WebSocket: one request for each message, one at a time. */
@@ -38,7 +38,7 @@ export class Session implements Delivery {
   #queuedBytes = 0;
   #turn: Turn | undefined;
   #movedBytes = -1;
-  /** Ends the session once no answer is under way. */
+  /** Ends the session once no answer is in progress. */
   #ending: (() => void) | undefined;
 
   constructor(webSocket: WebSocket, socket: Socket, options: SessionOptions) {
@@ -54,7 +54,7 @@ export class Session implements Delivery {
     this.#waitIdle();
   }
 
-  /** Closes it for a shutdown: at once, or after the answer under way. */
+  /** Closes it for a shutdown: at once, or after the current answer. */
   drain(): void {
     this.#endWith(() => this.#outbox.close(1001, 'The gateway is shutting down.'));
   }
@@ -133,7 +133,7 @@ export class Session implements Delivery {
     );
   }
 
-  /** Pings the caller; ends a connection on which nothing has moved since the last ping. */
+  /** Pings the caller; ends a connection without traffic since the last ping. */
   #ping(): void {
     if (this.#outbox.movedBytes === this.#movedBytes) return this.#webSocket.terminate();
     if (this.#isOpen) this.#webSocket.ping();
@@ -145,7 +145,7 @@ export class Session implements Delivery {
     this.#holdBack();
   }
 
-  /** Takes nothing more from a caller who leaves what it is sent, until there is room. */
+  /** Stops reading from a caller that does not read, until there is room. */
   #holdBack(): void {
     if (!this.#outbox.isFull || this.#webSocket.isPaused) return;
     this.#webSocket.pause();

@@ -31,7 +31,7 @@ export class Turn {
     });
   }
 
-  /** Leaves the request, which aborts it. */
+  /** Abandons the request, which aborts it. */
   leave(): void {
     this.#request.destroy();
   }
@@ -61,7 +61,7 @@ export class Turn {
     });
   }
 
-  /** The message for an answer without events: an error, or whatever a stage has answered. */
+  /** The message for an answer without events: an error, or any answer of a stage. */
   #whole(): string {
     const { statusCode = 500, headers = {} } = this.#response ?? {};
     const text = this.#body.take().toString();

@@ -61,7 +61,7 @@ export class Upgrades implements UpgradedConnections {
     return this.#sockets.count;
   }
 
-  /** Ends all that are left. */
+  /** Ends all remaining ones. */
   terminate(): void {
     this.#sockets.terminate();
   }
@@ -78,7 +78,7 @@ export class Upgrades implements UpgradedConnections {
     });
   }
 
-  /** Answers `101` after the stages have let the caller in, else what they have answered. */
+  /** Answers `101` after the stages have admitted the caller, else with their answer. */
   async #shake({ request, socket, head, connection }: Attempt): Promise<void> {
     const route = { accept: this.#parts.accept, peer: socket, connection };
     const sent = { path: request.url ?? '/', headers: lastingHeaders(request.headers) };

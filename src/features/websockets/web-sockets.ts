@@ -4,7 +4,7 @@ import { trustedHops } from '../../engine/http/trusted-hops.js';
 import { defaultMaxBodyBytes } from '../../plugin/core.js';
 import { Upgrades, type WebSocketOptions } from './upgrades.js';
 
-/** Has the server of a gateway take WebSockets. */
+/** Makes the server of a gateway accept WebSockets. */
 export function openWebSockets(gateway: Gateway): Opened<void> {
   return {
     api: undefined,

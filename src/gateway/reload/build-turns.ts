@@ -2,7 +2,7 @@ import { GatewayError, type Logger } from '../../plugin/index.js';
 import { untilAborted } from '../../plugin/upstream/index.js';
 import type { Runtime } from '../runtime.js';
 
-/** Builds of runtimes, one at a time: the next one waits until that before it is taken or left. */
+/** Serializes builds of runtimes: each waits until the one before is taken or discarded. */
 export class BuildTurns {
   readonly #closing: AbortSignal;
   #last: Promise<void> = Promise.resolve();
@@ -13,8 +13,8 @@ export class BuildTurns {
   }
 
   /**
-   * Builds a runtime when those before it are taken or left; the next one waits until `done` is called. Leaves it
-   * where `use` fails. Throws `shutting_down`.
+   * Builds a runtime when those before it are taken or discarded; the next one waits until `done` is called. Discards
+   * it if `use` fails; throws `shutting_down`.
    */
   async run<Used>(
     build: () => Promise<Runtime>,
@@ -53,7 +53,7 @@ export class BuildTurns {
   }
 }
 
-/** Waits for `work`; leaves the runtime where that fails. */
+/** Waits for `work`; discards the runtime if that fails. */
 async function orLeave<Result>(next: Runtime, work: Promise<Result>): Promise<Result> {
   try {
     return await work;

@@ -8,8 +8,8 @@ import type { Prepared } from './prepared.js';
 /** Reloads for a share of new sessions at first, which a feature brings. */
 export interface CanaryReloads {
   /**
-   * Gives the config as it stands now to `percent` of the new sessions, in all processes. Throws ConfigError, and
-   * `conflict` where its tests fail or it changes slots or models.
+   * Gives the current config to `percent` of the new sessions, in all processes. Throws ConfigError, and `conflict` if
+   * its tests fail or it changes slots or models.
    */
   start(percent: number, options?: ReloadOptions): Promise<StartedCanary>;
   /** Canary of this process alone, for its group of workers. */
@@ -25,16 +25,16 @@ export interface StartedCanary {
 
 interface LocalCanaryReloads {
   start(prepared: Prepared, percent: number, onGivenUp?: () => void): Promise<ConfigDiff>;
-  /** Takes the candidate wholly. Throws `conflict` if no canary runs. */
+  /** Takes the candidate as a whole. Throws `conflict` if no canary is running. */
   commit(): Promise<Taken>;
-  /** Ends the canary. Throws `conflict` if no canary runs. */
+  /** Ends the canary. Throws `conflict` if no canary is running. */
   cancel(): Promise<void>;
 }
 
-/** Name of the extension that brings them. */
+/** Name of the extension that provides them. */
 export const canaryReloads: ExtensionName<CanaryReloads> = { name: 'canary' };
 
-/** Canaries of a gateway. Throws `invalid_request` if no feature brings them. */
+/** Canaries of a gateway. Throws `invalid_request` if no feature provides them. */
 export async function canariesOf(gateway: Gateway): Promise<CanaryReloads> {
   const canaries = await gateway.find(canaryReloads);
   if (!canaries) throw new GatewayError('invalid_request', 'canary: this gateway does not support canaries.');

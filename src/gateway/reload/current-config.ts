@@ -20,7 +20,7 @@ interface CurrentConfigOptions {
   readonly closing: AbortSignal;
   /** Loads the config of a reload and builds and starts its pipeline. Throws ConfigError. */
   readonly buildNext: () => Promise<Runtime>;
-  /** Reads the config as it stands now and builds its pipeline, without starting it. Throws ConfigError. */
+  /** Reads the current config and builds its pipeline, without starting it. Throws ConfigError. */
   readonly buildPreview: () => Promise<Runtime>;
   /** The config in force with its plugins. */
   readonly loadedNow: (runtime: Runtime) => LoadedConfig;
@@ -40,7 +40,7 @@ export class CurrentConfig {
   #candidate: Candidate | undefined;
   readonly #builds: BuildTurns;
   readonly #disposals: Disposals;
-  /** Changes to the runtime, which do not wait for a build. */
+  /** Changes of the runtime that do not wait for a build. */
   readonly #taking = new SerialQueue();
 
   constructor(runtime: Runtime, options: CurrentConfigOptions) {
@@ -80,8 +80,8 @@ export class CurrentConfig {
   }
 
   /**
-   * Says what a reload would change now. Sets the stages of the new config up, for their problems, and disposes
-   * them. Throws as `prepare`.
+   * Reports the changes of a reload. Sets the stages of the new config up, for their problems, and disposes them;
+   * throws as `prepare`.
    */
   preview(): Promise<ConfigDiff> {
     const { buildPreview } = this.#options;
@@ -101,7 +101,7 @@ export class CurrentConfig {
     });
   }
 
-  /** Leaves a candidate, whose requests finish on it; false if it has ended already. */
+  /** Discards a candidate, whose requests finish on it; false if it has ended already. */
   leaveCandidate(candidate: Candidate, end: CandidateEnd): Promise<boolean> {
     return this.#taking.run(async () => {
       if (this.#candidate !== candidate) return false;
@@ -110,7 +110,7 @@ export class CurrentConfig {
     });
   }
 
-  /** Leaves the candidate, if there is one, and resolves when all that were in force before are disposed. */
+  /** Discards the candidate, if there is one, and resolves when all former runtimes are disposed. */
   async close(): Promise<void> {
     await this.#taking.run(async () => this.#leaveCandidate('cancelled'));
     await this.#disposals.settled();

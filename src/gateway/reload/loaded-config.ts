@@ -9,8 +9,8 @@ import type { Format } from '../../plugin/index.js';
 import type { Runtime } from '../runtime.js';
 
 /**
- * Loads the plugins of a checked config and sets none of them up. Throws a ConfigError with the problems of
- * plugins, their options and their order.
+ * Loads the plugins of a checked config without setting them up. Throws a ConfigError with the problems of plugins,
+ * their options and their order.
  */
 export async function loadPlugins(config: Config): Promise<LoadedConfig> {
   const where = { baseDir: config.baseDir, builtins: builtinFolder };
@@ -67,7 +67,7 @@ function ofFormat(format: Format): LoadedPlugin {
   return ofPlugin({ plugin: format, options: format.settings });
 }
 
-/** Plugins of a slot; those of one that is not open have no options that could be shown. */
+/** Plugins of a slot; those of a slot that is not open have no options for display. */
 function ofSlot(slot: LoadedSlot | undefined): LoadedSlotPlugins {
   return {
     upstream: slot ? ofPlugin(slot.upstream) : nothing,

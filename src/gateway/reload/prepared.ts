@@ -3,8 +3,8 @@ import type { Taken } from '../options.js';
 import type { Runtime } from '../runtime.js';
 
 /**
- * New config, built beside the old one and ready to replace it. The next reload waits until this one is
- * taken, held or left.
+ * New config, built beside the old one and ready to replace it. The next reload waits until this one is taken, held or
+ * discarded.
  */
 export interface Prepared {
   /** Changes against the config in force. */
@@ -14,7 +14,7 @@ export interface Prepared {
   take(): Promise<Taken>;
   /**
    * Keeps its runtime beside the one in force, instead of an earlier candidate. `onEnd` is called when it is taken or
-   * left.
+   * discarded.
    */
   hold(onEnd: (end: CandidateEnd) => void): Promise<Candidate>;
   leave(): Promise<void>;

@@ -41,7 +41,7 @@ export class Reloads {
     return workerGroup ? workerGroup.reload() : (await this.prepare()).take();
   }
 
-  /** Runs the tests of the config as it stands now. Throws as `run`. */
+  /** Runs the tests of the current config. Throws as `run`. */
   async test(): Promise<void> {
     this.#current.refuseIfClosing();
     await this.#measured.check(this.#tests.run());
@@ -53,8 +53,7 @@ export class Reloads {
   }
 
   /**
-   * Says what a reload would change now; the config in force stays. Callers who wait for one share the next. Throws as
-   * `run`.
+   * Reports the changes of a reload; the config in force stays. Waiting callers share the next one; throws as `run`.
    */
   preview(): Promise<ConfigDiff> {
     return this.#preview.run();
@@ -66,7 +65,7 @@ interface NextConfigTestsOptions extends Pick<GatewayOptions, 'testConfig' | 'lo
   readonly closing: AbortSignal;
 }
 
-/** The tests of the config that a reload would take, one run at a time, each in a process of its own. */
+/** Tests of the config for a reload, one run at a time, each in a process of its own. */
 class NextConfigTests {
   readonly #current: CurrentConfig;
   readonly #options: NextConfigTestsOptions;
@@ -78,8 +77,8 @@ class NextConfigTests {
   }
 
   /**
-   * Runs them. Throws `conflict` with those that fail and with what would have changed; a ConfigError where the
-   * config itself is refused.
+   * Runs them. Throws `conflict` with the failed tests and the pending changes, and a ConfigError if the config itself
+   * is refused.
    */
   async run(): Promise<void> {
     const { testConfig, closing, log } = this.#options;
@@ -106,7 +105,7 @@ class MeasuredReloads {
     this.#now = now;
   }
 
-  /** Counts a reload as refused where its config is. */
+  /** Counts a reload as refused if its config is. */
   async check<Result>(checking: Promise<Result>): Promise<Result> {
     try {
       return await checking;
@@ -116,7 +115,7 @@ class MeasuredReloads {
     }
   }
 
-  /** Prepares a reload that is measured from here until it is taken; one that is left is refused elsewhere. */
+  /** Prepares a reload that is measured until it is taken; a discarded one is counted elsewhere. */
   async prepare(prepare: () => Promise<Prepared>): Promise<Prepared> {
     const sinceMs = this.#now();
     const prepared = await this.check(prepare());

@@ -1,6 +1,6 @@
 /**
- * Work that any number of callers share. One run is under way at a time; those who come meanwhile share the next one,
- * which sees what has changed before they came.
+ * Single flight: one run at a time, and callers that arrive during it share the next one, which sees all earlier
+ * changes.
  */
 export class SharedWork<Result> {
   readonly #work: () => Promise<Result>;

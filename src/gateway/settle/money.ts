@@ -37,7 +37,7 @@ export type PriceOf = (slot: string, model: string) => Price | undefined;
 
 /**
  * Tokens and cost of a request whose response has closed. Each call costs by its own slot and model; the cost is
- * unknown where one has answered without a price, or without its usage.
+ * unknown if one has answered without a price, or without its usage.
  */
 export function requestMoney(
   { added: { tokens: added } }: Pick<Trace, 'added'>,
@@ -106,7 +106,7 @@ interface BilledUsage {
   readonly tokens: LedgerTokens;
 }
 
-/** Calls that have cost something, or may have: a failed one without a report has not. */
+/** Calls that may have a cost: excludes failed ones without a report. */
 function billedCalls(
   { calls, slot = '', model = '', answeredBy = model }: CalledModel,
   all: BilledUsage,

@@ -47,5 +47,5 @@ function since(fromMs: number | undefined, toMs: number | undefined): number | u
   return fromMs === undefined || toMs === undefined ? undefined : toMs - fromMs;
 }
 
-/** Status that proxies log if the caller left before the response; Koa's own status would be 404. */
+/** Status that proxies log if the caller disconnected before the response; Koa's own status would be 404. */
 const callerHasLeft = 499;

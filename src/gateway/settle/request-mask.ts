@@ -5,7 +5,7 @@ import { textMask, type TextMask } from '../../engine/masking/text-mask.js';
 import type { Runtime } from '../runtime.js';
 import type { Services } from '../services.js';
 
-/** Texts of a gateway that no error text and no log line may show. */
+/** Texts of a gateway that no error text and no log line may contain. */
 export interface KnownSecrets {
   readonly ofSlot: (id: string) => readonly string[];
   readonly ofStages: () => readonly string[];
@@ -19,7 +19,7 @@ export function knownSecrets(
   return { ofSlot: (id) => slots.secretsOf(id), ofStages: () => runtime().pipeline.secrets };
 }
 
-/** Mask of the credentials of a request's caller, and of the slots whose errors it may have. */
+/** Mask of the credentials of a request's caller, and of the slots whose errors it may contain. */
 export function requestMask(
   { ctx, state: { trace } }: Pick<Exchange, 'ctx' | 'state'>,
   secrets: KnownSecrets,
@@ -34,7 +34,7 @@ export function requestMask(
   ]);
 }
 
-/** Shows codes of a request's errors; their mask is made where one needs it. */
+/** Masks codes of a request's errors; the mask is made on demand. */
 export function shownCodes(
   exchange: Pick<Exchange, 'ctx' | 'state'>,
   secrets: KnownSecrets,

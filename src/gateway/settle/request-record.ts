@@ -22,13 +22,13 @@ export interface RequestRecord {
   /** Time that the upstream calls have waited for places in slots. */
   readonly queueMs: number;
   readonly key: string | undefined;
-  /** Model that the caller asked for. */
+  /** Requested model. */
   readonly model: string | undefined;
   /** Model that answered, if it is another one. */
   readonly answeredBy: string | undefined;
   readonly slot: string | undefined;
   readonly attempts: number | undefined;
-  /** Every upstream call, with the code of its failure; the last may be under way. */
+  /** Every upstream call, with the code of its failure; the last may be in progress. */
   readonly calls: readonly Pick<Trace['calls'][number], 'slot' | 'model' | 'ms' | 'code' | 'billed'>[];
   /** The code of the upstream's failure that broke off an answer after it had begun. */
   readonly brokenBy: string | undefined;
@@ -45,7 +45,7 @@ export interface RequestRecord {
 
 export const kindsOfTokens = ['input', 'cache_read', 'cache_write', 'output'] as const;
 
-/** The four counts that cost money; an upstream that does not know one may say -1. */
+/** The four counts that cost money; -1 from some upstreams means unknown. */
 export function tokensOf(usage: Usage): Readonly<Record<(typeof kindsOfTokens)[number], number>> {
   return {
     input: Math.max(0, usage.input_tokens ?? 0),

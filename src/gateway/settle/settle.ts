@@ -17,7 +17,7 @@ type Parts = Pick<Services, 'log' | 'now' | 'ledger' | 'slots'> & {
   readonly watch: RequestWatches;
 };
 
-/** After each response: log line, for model calls the ledger row, and what the extensions watch. */
+/** Work after each response: log line, for model calls the ledger row, and notifications of the extensions. */
 export function recordOnSettled({
   log,
   now,
@@ -45,7 +45,7 @@ export function recordOnSettled({
   };
 }
 
-/** The row as all may see it, without the texts of errors. */
+/** The row for general display, without the texts of errors. */
 function shown({ errorTexts: _, ...row }: AppendedRow): LedgerRow {
   return row;
 }

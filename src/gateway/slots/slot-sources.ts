@@ -23,8 +23,8 @@ interface SlotSourcesOptions {
 }
 
 /**
- * Merges the slots of the config file and of the console into the pool. A bad slot of the console does not
- * affect the others.
+ * Merges the slots of the config file and of the console into the pool. An invalid slot of the console does not affect
+ * the others.
  */
 export class SlotSources {
   readonly #pool: SlotPool;

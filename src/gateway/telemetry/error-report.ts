@@ -2,8 +2,8 @@ import { readProperty } from '../../engine/trace/plugin-place.js';
 import { sourceStack } from '../../kit/source-stack.js';
 
 /**
- * Error as it is logged: type, message, stack, causes and simple fields; any other value stays as it is.
- * Never throws, not even for a proxy, a throwing getter or a frozen error.
+ * Error as it is logged: type, message, stack, causes and simple fields; any other value stays unchanged. Never throws,
+ * not even for a proxy, a throwing getter or a frozen error.
  */
 export function errorReport(error: unknown): unknown {
   return report(error, 0);

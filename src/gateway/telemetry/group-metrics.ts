@@ -28,7 +28,9 @@ export class GroupMetrics {
 interface StageTimes {
   /** Requests that have passed it. */
   readonly count: number;
-  /** Median of its own time in milliseconds, as far as the buckets of the histogram tell; null without requests. */
+  /**
+   * Median of its own time in milliseconds, within the resolution of the histogram's buckets; null without requests.
+   */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
   readonly faults: number;

@@ -2,7 +2,7 @@ import * as prom from 'prom-client';
 import type { PrometheusMetrics } from './metrics.js';
 import { droppedLogLines } from './standard-output.js';
 
-/** Adds the counter of log lines that this process has dropped, whichever gateway in it wrote them. */
+/** Adds the counter of log lines that this process has dropped, from any gateway in it. */
 export function measureLog(metrics: PrometheusMetrics): void {
   metrics.register(
     (registry) =>

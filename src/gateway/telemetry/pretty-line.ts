@@ -4,7 +4,7 @@ import { printable } from '../../kit/terminal.js';
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
 
-/** A log line for people, from the JSON of the logger; any other line stays as it is. */
+/** A log line for people, from the JSON of the logger; any other line stays unchanged. */
 export function prettyLine(json: string, hasColors: boolean): string {
   const line = parsed(json);
   if (!line) return json;
@@ -39,7 +39,7 @@ function parsed(json: string): Line | undefined {
   }
 }
 
-/** `POST /v1/messages 200 in 1204 ms`, with what answered and for how many tokens. */
+/** `POST /v1/messages 200 in 1204 ms`, with the answering slot and model, and the tokens. */
 function requestText({ method, path, status, ms, model, slot, tokens, outcome }: Line): string {
   const { input = 0, cache_read = 0, cache_write = 0, output = 0 } = Object(tokens) as Record<string, number>;
   const read = input + cache_read + cache_write;

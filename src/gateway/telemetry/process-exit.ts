@@ -1,12 +1,14 @@
 import { fstatSync } from 'node:fs';
 
-/** Ends the process once standard output has taken what waits for it, or after 2 s. */
+/** Ends the process once standard output has taken the waiting lines, or after 2 s. */
 export async function exitWhenWritten(code: number): Promise<never> {
   if (isPipe() && process.stdout.writable) await untilWritten();
   return process.exit(code);
 }
 
-/** True if another program reads standard output, which may not do so; a file or a terminal is written at once. */
+/**
+ * True if another program, which may stop reading, reads standard output; a file or a terminal is written at once.
+ */
 export function isPipe(): boolean {
   try {
     const stat = fstatSync(1);

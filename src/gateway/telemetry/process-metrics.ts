@@ -1,6 +1,6 @@
 import * as prom from 'prom-client';
 
-/** Adds the metrics of this process that prom-client has: memory, event loop, CPU. `monotonicMs`: time that never goes back. */
+/** Adds the process metrics of prom-client: memory, event loop, CPU. `monotonicMs`: monotonic time. */
 export function addProcessMetrics(registry: prom.Registry, monotonicMs: () => number): void {
   prom.collectDefaultMetrics({ register: registry });
   // Gauges with the name of a counter: sums of those by type, which stay.
@@ -19,7 +19,7 @@ interface LagGauge {
   collect: () => void;
 }
 
-/** Time for which a measurement of delays is shown, so that one of two scrapers does not take it from the other. */
+/** Time for which a measurement of delays is kept, so that one of two scrapers does not reset it for the other. */
 const heldMs = 10_000;
 
 function holdLag(registry: prom.Registry, monotonicMs: () => number): void {

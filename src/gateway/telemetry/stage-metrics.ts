@@ -2,7 +2,7 @@ import type { StageMeter } from '../../plugin/core.js';
 import { Meter, registerHistogram } from './metered-histogram.js';
 import type { PrometheusMetrics } from './metrics.js';
 
-/** Upper bounds in seconds: most stages take microseconds, a few wait for something. */
+/** Upper bounds in seconds: most stages take microseconds, a few wait for I/O. */
 const bounds = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60] as const;
 
 /** Names of the metrics of stages. */

@@ -20,8 +20,8 @@ export function droppedLogLines(): ReadonlyMap<string, number> {
 type OnReadAgain = (lost: DroppedLines) => void;
 
 /**
- * JSON lines of the logger to standard output, each as `shown` makes it. Where nobody reads it, lines wait in memory;
- * above 4 MB those of requests are dropped, above 5 MB all. `gatherMs`: how long lines are gathered for one write.
+ * JSON lines of the logger to standard output, each formatted by `shown`; `gatherMs`: how long lines are batched for
+ * one write. Unread lines wait in memory; above 4 MB those of requests are dropped, above 5 MB all.
  */
 export class StandardOutput {
   readonly #sink: Sink;
@@ -88,7 +88,7 @@ function fileSink(): Sink {
   return { waiting: 0, write: (text) => void file.write(text) };
 }
 
-/** A pipe or a socket. Not by pino: its write would block the event loop, or in a thread the exit of the process. */
+/** A pipe or a socket, without pino: its write would block the event loop, or in a thread the exit of the process. */
 function pipeSink(onDrain: () => void): Sink {
   const { stdout } = process;
   let isBroken = false;

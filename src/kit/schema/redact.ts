@@ -5,8 +5,8 @@ import { itemSchemas, keySchemas, schemaBranches } from './schema-branches.js';
 export const blank = '***';
 
 /**
- * Redacts a copy of options: the values that their JSON Schema marks with `secret: true`, in whichever of its
- * branches, those of keys that it does not describe, and those of a `$ref` that cannot be followed.
+ * Redacts a copy of options: values that any branch of their JSON Schema marks with `secret: true`, those of
+ * undescribed keys, and those of an unresolvable `$ref`.
  */
 export function redactMarked(value: unknown, schema: unknown): unknown {
   return redacted(value, [schema], schema);
@@ -17,7 +17,7 @@ export function markedTexts(value: unknown, schema: unknown): readonly string[] 
   return textsIn(value, redactMarked(value, schema));
 }
 
-/** Texts of a value where its redacted copy has others. */
+/** Texts of a value that differ in its redacted copy. */
 function textsIn(value: unknown, shown: unknown): readonly string[] {
   if (value === shown) return [];
   if (typeof value === 'string') return [value];

@@ -16,8 +16,8 @@ export interface SchemaBranch {
 }
 
 /**
- * Schemas with all that may hold for the same value: alternatives, conditions and references within `root`,
- * each once. Undefined if a reference cannot be followed.
+ * All schemas that may apply to the same value: alternatives, conditions and references within `root`, each once.
+ * Undefined if a reference cannot be resolved.
  */
 export function schemaBranches(
   schemas: readonly unknown[],
@@ -70,7 +70,7 @@ function keyOf(part: string): string | undefined {
   }
 }
 
-/** Schemas of items; those of a tuple hold for all of its places, so that one marked among them is enough. */
+/** Schemas of items; those of a tuple apply to all of its places, so that one marked among them is enough. */
 export function itemSchemas(schema: SchemaBranch): readonly unknown[] {
   const { items, prefixItems = [], additionalItems, unevaluatedItems, contains } = schema;
   return [items, prefixItems, additionalItems, unevaluatedItems, contains].flat();

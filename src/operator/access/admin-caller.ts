@@ -15,7 +15,7 @@ export interface AdminCaller {
 }
 
 /**
- * Caller with the master key or an admin token; `area` names what was called. Throws 401, 403 and `store_unavailable`.
+ * Caller with the master key or an admin token; `area` names the called area. Throws 401, 403 and `store_unavailable`.
  */
 export async function adminCaller(
   headers: Asking,
@@ -40,8 +40,8 @@ export async function requireAdminScope(
 }
 
 /**
- * Checks that a key is the master key (contract §5). Throws `invalid_api_key` for an unknown key, and
- * `forbidden` for a protocol key; `area` names what was called.
+ * Checks that a key is the master key (contract §5). Throws `invalid_api_key` for an unknown key, and `forbidden` for a
+ * protocol key; `area` names the called area.
  */
 export async function requireMasterKey(key: string, keys: Keys, area: string): Promise<void> {
   const known = await keys.check(key);

@@ -1,6 +1,6 @@
 import type { OperatorContext } from '../route.js';
 
-/** Names of the cookies of a session; a browser that comes by https has them with a prefix. */
+/** Names of the cookies of a session, which have a prefix over https. */
 export const sessionCookie = 'gw_session';
 export const csrfCookie = 'gw_csrf';
 
@@ -30,7 +30,7 @@ interface SessionCookies extends CookiePlace {
   readonly maxAgeSeconds: number;
 }
 
-/** Sets the cookies of a session instead of those that the browser has; empty values remove them. */
+/** Sets the cookies of a session, replacing the browser's; empty values remove them. */
 export function setSessionCookies(ctx: OperatorContext, cookies: SessionCookies): void {
   const { token, csrfToken, ...terms } = cookies;
   const other = { ...cookies, isSecure: !cookies.isSecure };
@@ -58,7 +58,7 @@ export function setPrivateCookie(ctx: OperatorContext, cookie: PrivateCookie): v
   setCookie(ctx, { ...cookie, isHidden: true });
 }
 
-/** Not by `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
+/** Avoids `ctx.cookies.set`, which writes Expires, by the browser's clock, and no Max-Age. */
 function setCookie(ctx: OperatorContext, cookie: PrivateCookie & { readonly isHidden: boolean }): void {
   const { value, path, sameSite, isSecure, isHidden } = cookie;
   const maxAge = value === '' ? 0 : cookie.maxAgeSeconds;

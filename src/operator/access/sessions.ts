@@ -58,9 +58,7 @@ export class Sessions {
     return this.#guard.enter(ip);
   }
 
-  /**
-   * Counts a login of this address as wrong until the returned function takes that back. Throws `rate_limited`.
-   */
+  /** Counts a login of this address as wrong until the returned function undoes that. Throws `rate_limited`. */
   attempt({ ip }: OperatorContext): Promise<() => Promise<void>> {
     return this.#guard.try(ip);
   }
@@ -128,7 +126,7 @@ export class Sessions {
     setSessionCookies(ctx, { token: '', csrfToken: '', maxAgeSeconds: 0, ...this.#placeOf(ctx) });
   }
 
-  /** Tells all instances; messages go to the others only. */
+  /** Notifies all instances; messages go to the others only. */
   #tellEnded(): void {
     this.#gateway.services.live.messages.send(topic, null);
     this.#callListeners();
@@ -142,7 +140,7 @@ export class Sessions {
     return this.#gateway.runtime.config.panel;
   }
 
-  /** True for a browser that is here by https, also where the last proxy is not trusted to say so. */
+  /** True for a browser that uses https, also if the last proxy is not trusted to report it. */
   #isSecure(ctx: OperatorContext): boolean {
     return ctx.secure || isAtHttps(this.#settings.publicUrl, ctx.get('host'));
   }
@@ -156,8 +154,7 @@ export class Sessions {
   }
 
   /**
-   * True for a session that may be used: one of a kind of login that is on, within its lifetime and its idle timeout
-   * as configured.
+   * True for a valid session: of an enabled kind of login, within its lifetime and its idle timeout as configured.
    */
   isGood({ actor, createdAtMs, expiresAtMs, lastSeenAtMs = createdAtMs }: ConsoleSession): boolean {
     const { oidc, sessionIdleMs = Infinity } = this.#settings;
@@ -202,7 +199,7 @@ export class Sessions {
     return found !== undefined && this.isGood(found);
   }
 
-  /** Notes the time of a request, at most once a minute; a request does not wait for it. */
+  /** Records the time of a request, at most once a minute; a request does not wait for it. */
   #seen({ tokenHash, lastSeenAtMs = 0 }: ConsoleSession): void {
     const { store, log, now } = this.#gateway.services;
     const { sessionIdleMs = Infinity } = this.#settings;

@@ -5,8 +5,8 @@ import { isRecord } from '../../kit/schema/record.js';
 const maxClaimsLength = 8192;
 
 /**
- * Frozen copy of what an authentication has found out about a caller, such as the payload of a token. Throws a
- * RangeError if it is not a JSON object, or is longer than 8 KB.
+ * Frozen copy of an authentication's facts about a caller, such as the payload of a token. Throws a RangeError if it is
+ * not a JSON object, or is longer than 8 KB.
  */
 export function callerClaims(fields: unknown): CallerClaims {
   const text = isRecord(fields) ? JSON.stringify(fields) : '';

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../contract/error.js';
 
 /**
- * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`; where neither holds one, `api-key`, else
- * `x-goog-api-key`. Throws `missing_api_key` (contract §5), which says what is wrong with what was sent.
+ * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`; if neither holds one, `api-key`, else
+ * `x-goog-api-key`. Throws `missing_api_key` (contract §5) with the problem of the sent headers.
  */
 export function callerKey(headers: IncomingHttpHeaders): string {
   const key = sentKey(headers);
@@ -16,12 +16,12 @@ export function sentKey(headers: IncomingHttpHeaders): string | undefined {
   return contractKey(headers) || textOf(headers['api-key']) || textOf(headers['x-goog-api-key']) || undefined;
 }
 
-/** True for a caller whose key stands in a header of contract §5.1; keys in other headers do not count then. */
+/** True for a caller whose key is in a header of contract §5.1; keys in other headers do not count then. */
 export function holdsContractKey(headers: IncomingHttpHeaders): boolean {
   return contractKey(headers) !== '';
 }
 
-/** True for a caller that sends a header for keys, whatever it holds. */
+/** True for a caller that sends a header for keys, with any value. */
 export function sendsKey(headers: IncomingHttpHeaders): boolean {
   return keyHeaders.some((name) => headers[name] !== undefined);
 }
@@ -42,7 +42,7 @@ function bearerToken(authorization: string | undefined): string {
 
 const advice = 'Send the key as "Authorization: Bearer <key>" or as "x-api-key: <key>".';
 
-/** Sentence about a header `authorization` without a bearer token; it quotes nothing of what may be a key. */
+/** Sentence about a header `authorization` without a bearer token, without quoting any part of a possible key. */
 function faultOf(authorization: string): string {
   const [scheme = '', ...rest] = authorization.trim().split(/\s+/);
   if (scheme === '') return 'No API key was sent.';

@@ -15,7 +15,7 @@ export function mayUseModel(caller: Pick<Caller, 'models'>, model: string, model
   return [id, ...(found ? namesIn(models, found) : [])].some(globMatcher(caller.models));
 }
 
-/** Names under which a catalog lists a model: its id, and its upstream name unless that names another one. */
+/** Names under which a catalog lists a model: its id, and its upstream name unless another model has that. */
 export function namesIn(models: Models, { id, upstreamModel }: CatalogModel): readonly string[] {
   const isOwn = upstreamModel !== id && models.find(upstreamModel)?.id === id;
   return isOwn ? [id, upstreamModel] : [id];

@@ -16,7 +16,7 @@ export interface CallerTeam {
 
 /** Caller of the gateway. */
 export interface Caller {
-  /** `anonymous`: whoever sends no key, where `auth` lets them in. */
+  /** `anonymous`: any caller without a key, if `auth` admits them. */
   readonly kind: 'master' | 'key' | 'anonymous';
   /** `master`, `anonymous`, or the id of the protocol key. */
   readonly keyId: string;

@@ -11,7 +11,7 @@ export type StageMiddleware<
   Reads extends StateKey = never,
 > = (ctx: StageContext<Requires, Provides, Reads>, next: () => Promise<void>) => Promise<void>;
 
-/** Parts of a stage that is more than a middleware; each may be left out, and may return a promise. */
+/** Parts of a stage beyond a middleware; each is optional, and may return a promise. */
 export interface StageParts<
   Requires extends StateKey = StateKey,
   Provides extends StateKey = StateKey,
@@ -21,20 +21,22 @@ export interface StageParts<
   /** Wraps the call of the model; with `intercepts: true` in the definition, and only then. */
   readonly intercept?: Intercept<StageContext<Requires, Provides, Reads>>;
   /**
-   * Wraps the call of the model around the interceptors of all stages, wherever its own stands: for a stage
-   * below upstream-call that has to act before the reply. Not limited by `timeout` and `onError`.
+   * Wraps the call of the model around the interceptors of all stages, independent of its own place: for a stage below
+   * upstream-call that has to act before the reply. Not limited by `timeout` and `onError`.
    */
   readonly outermost?: Intercept<StageContext<Requires, Provides, Reads>>;
-  /** False for a request whose call `intercept` leaves alone, asked as the call is made; absent: it wraps all. */
+  /** False for a request whose call `intercept` leaves unchanged, asked as the call is made; absent: it wraps all. */
   applies?(ctx: StageContext<Requires, Provides, Reads>): boolean;
   /**
    * Opens connections, files and timers: called once the whole pipeline is set up, before its first request.
    * Its error is a problem of the config; `check` does not call it.
    */
   start?(): void | Promise<void>;
-  /** Asks what the stage depends on, for `check --online`; throws if it cannot do its work. */
+  /** Checks the dependencies of the stage, for `check --online`; throws if it cannot do its work. */
   probe?(): void | Promise<void>;
-  /** Closes what the stage has open; called after the last response, also where `start` was not or failed. */
+  /**
+   * Closes the open resources of the stage; called after the last response, also if `start` was not called or failed.
+   */
   dispose?(): void | Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export interface PluginDefinition<
   readonly name: string;
   /** Keys that a stage above must have provided. */
   readonly requires?: readonly Requires[];
-  /** Keys that it reads where a stage above has provided them; undefined elsewhere. */
+  /** Keys that it reads if a stage above has provided them; undefined otherwise. */
   readonly reads?: readonly Reads[];
   /** Keys that this stage sets or replaces. */
   readonly provides?: readonly Provides[];
@@ -56,11 +58,11 @@ export interface PluginDefinition<
   readonly seals?: readonly StateKey[];
   /** The stage wraps the call of the model: `setup` returns `intercept`. It stands above upstream-call. */
   readonly intercepts?: true;
-  /** True: explanations do not show the texts that the stage replaces in a request, as it is there to hide them. */
+  /** True: explanations hide the texts that the stage replaces in a request, which is its purpose. */
   readonly conceals?: true;
   /**
-   * False: where a request only appends to the one before, what the stage makes of it may not begin with what it made
-   * of that one, so that a prompt cache of the upstream is lost; `check` says so.
+   * False: the stage's result for an extended request may not begin with that for the original one, so that a prompt
+   * cache of the upstream is lost; `check` reports it.
    */
   readonly keepsPrefix?: false;
   /** Operations that pass this stage; default `['generate']`. */
@@ -96,7 +98,7 @@ export interface Plugin {
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly api?: ApiLevel;
-  /** A Koa middleware without a definition: it has declared no keys, and may use any. */
+  /** A Koa middleware without a definition, which may use any keys. */
   readonly isPlain?: true;
   /** Returns a middleware or parts; `stageParts` checks which. */
   setup(options: unknown, host: Host): unknown;

@@ -16,8 +16,8 @@ export interface DefinitionForm<Given, Defined> {
 type Fields = Readonly<Record<string, true>>;
 
 /**
- * Fault of a definition that has an unknown field or was written for another level, in words that continue
- * its name; undefined if it has none.
+ * Fault of a definition with an unknown field or for another level, phrased to follow its name; undefined if it has
+ * none.
  */
 export function definitionFault(
   definition: object,

@@ -1,4 +1,6 @@
-/** Codes of the gateway's own errors, each with its status and type; an upstream's own code passes through as it is. */
+/**
+ * Codes of the gateway's own errors, each with its status and type; an upstream's own code is passed on unchanged.
+ */
 export const errorCodes = {
   missing_api_key: { status: 401, type: 'authentication_error' },
   invalid_api_key: { status: 401, type: 'authentication_error' },
@@ -43,9 +45,9 @@ export interface GatewayErrorOptions {
   readonly details?: unknown;
   /** Path of the field at fault, as the caller wrote it; by default the one that an `invalid_request` begins with. */
   readonly param?: string | undefined;
-  /** Token for what a service refuses of the request, by which clients of Messages recover: `prompt_too_long`. */
+  /** Token for the refused part of a request, by which clients of Messages recover: `prompt_too_long`. */
   readonly capability?: string | undefined;
-  /** Message for callers, where that for operators names a slot or what is wrong with it; default: the same. */
+  /** Message for callers, if that for operators names a slot or its fault; default: the same. */
   readonly callersMessage?: string | undefined;
   /** Kind of upstream failure, for the slot's state and for failover; never sent to a caller. */
   readonly failure?: CallFailure;
@@ -53,10 +55,10 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * Kind of failure of an upstream call. `status`: an HTTP error answer, or an `error` event instead of
- * content; `foreign`: an answer that is not of this protocol; `reused`: the connection had served before, so
- * that a closed socket says nothing about the slot. `waitedFor`: the part of the answer that a timeout of
- * `afterMs` was for, its headers or its first content.
+ * Kind of failure of an upstream call. `status`: an HTTP error answer, or an `error` event instead of content;
+ * `foreign`: an answer in another protocol; `reused`: the connection had served before, so that a closed socket does
+ * not concern the slot; `waitedFor`: the awaited part of the answer at a timeout of `afterMs`, its headers or its first
+ * content.
  */
 export type CallFailure =
   | { readonly kind: 'unreachable'; readonly reused: boolean }
@@ -98,7 +100,7 @@ export class GatewayError extends Error {
     this.failure = options.failure;
   }
 
-  /** The body of contract §2.3; `details` only where an upstream sent them. */
+  /** The body of contract §2.3; `details` only if an upstream sent them. */
   toJSON(): { error: { type: string; code: string; message: string; details?: unknown } } {
     const { type, code, message, details } = this;
     return { error: details === undefined ? { type, code, message } : { type, code, message, details } };
@@ -119,7 +121,7 @@ function pathIn(message: string): string | undefined {
   return /^([\w$.[\]-]{1,200}): /.exec(message)?.[1];
 }
 
-/** Parts of an error that a copy has otherwise. */
+/** Parts of an error to change in a copy. */
 export interface ErrorChanges extends GatewayErrorOptions {
   readonly code?: string;
   readonly message?: string;
@@ -151,15 +153,15 @@ export function forCaller(error: GatewayError): GatewayError {
     : changedError(error, { message, callersMessage: undefined, cause: error });
 }
 
-/** The error shown to operators, of one that may be `forCaller`. */
+/** The error shown to operators, for one that may be `forCaller`. */
 export function forOperator(error: GatewayError): GatewayError {
   const { cause, message } = error;
   return isGatewayError(cause) && cause.callersMessage === message ? cause : error;
 }
 
 /**
- * Error instead of a provider's refusal of the gateway's own credential (401), which callers would take for one of
- * theirs and log out; any other error as it is.
+ * Error in place of a provider's refusal of the gateway's own credential (401), which callers would take for one of
+ * theirs and log out; any other error unchanged.
  */
 export function withoutRefusal(error: GatewayError): GatewayError {
   const { failure, code, message, headers } = error;
@@ -173,7 +175,7 @@ export function withoutRefusal(error: GatewayError): GatewayError {
   });
 }
 
-/** Message for callers where the gateway's account is refused; no retry cures it. */
+/** Message for callers if the gateway's account is refused; retries do not help. */
 export const accountRefused = "The gateway's account at its provider is refused; tell its operator.";
 
 /** Copy of an error with further response headers; its own headers win. */

@@ -50,8 +50,8 @@ export interface Decoded {
   /** Fields that Messages cannot express, as the caller wrote their paths: `logprobs`, `tools[2]`. */
   readonly dropped: readonly (string | Loss)[];
   /**
-   * Caller's path of a part of `request`: `stop` for `stop_sequences`. Called only where something is reported;
-   * undefined for a part that the caller did not send. Absent: the paths are the same.
+   * Caller's path of a part of `request`: `stop` for `stop_sequences`; absent if the paths are the same. Called only
+   * for reports; undefined for a part that the caller did not send.
    */
   readonly pathOf?: ((path: string) => string | undefined) | undefined;
   /** Wraps the call of this request: the fan-out of `n` and of several prompts. */
@@ -67,8 +67,8 @@ export interface ReplyEncoder {
   /** The JSON body: a fold over the events. Throws what the events throw. */
   whole(reply: ModelReply): Promise<unknown>;
   /**
-   * The stream as text or in UTF-8, whole events only, one piece for what arrived together. After a failure it
-   * yields the dialect's error event, no success marker, and then throws the error.
+   * The stream as text or in UTF-8, whole events only, one piece per batch. After a failure it yields the dialect's
+   * error event, no success marker, and then throws the error.
    */
   stream(reply: ModelReply): AsyncIterable<string | Uint8Array>;
   /** Heartbeat, sent after a silence (by default 15 s); absent: none. */
@@ -110,7 +110,7 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
   readonly keyHeader?: string;
   /** Further answer header with the request's id, such as `request-id`; an upstream's own id wins. */
   readonly requestIdHeader?: string;
-  /** True for a format whose body is a Messages request, which goes upstream as it came. */
+  /** True for a format whose body is a Messages request, which is sent upstream unchanged. */
   readonly keepsBytes?: boolean;
   /** Throws `invalid_request` naming the field (`messages[2].content: …`). */
   decode(body: unknown, context: FormatContext<OptionsOf<Options>>): Decoded | Promise<Decoded>;

@@ -14,7 +14,7 @@ export interface Keys {
   check(key: string): Promise<{ kind: 'master' } | ({ kind: 'key' } & KnownKey) | undefined>;
 }
 
-/** A key and its team, where it has one. */
+/** A key and its team, if it has one. */
 export interface KnownKey {
   readonly key: ProtocolKey;
   readonly team?: CallerTeam;
@@ -29,7 +29,7 @@ export interface Limits {
 
 /** Encryption of data at rest, by `GW_SECRET_KEY`. Without that key both throw an Error that names it. */
 export interface Secrets {
-  /** Seals a JSON value under `name`, under which alone `open` reads it. */
+  /** Seals a JSON value under `name`, which `open` then requires. */
   seal(name: string, value: unknown): Promise<string>;
   open(name: string, sealed: string): Promise<unknown>;
 }
@@ -48,7 +48,7 @@ export interface Host {
   readonly metrics: Metrics;
   /** Policies for picking a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
-  /** Adds a route while `setup` runs; it ends with the pipeline. Throws a TypeError on one that cannot be read. */
+  /** Adds a route during `setup`, which ends with the pipeline. Throws a TypeError on an invalid one. */
   route(route: StageRoute): void;
   /** Publishes a limit of this stage on `/health`. */
   announce(limits: Limits): void;
@@ -56,7 +56,7 @@ export interface Host {
   notice(text: string): void;
   /** Limits announced by the stages of this pipeline; complete once it serves. */
   limits(): Limits;
-  /** True if this machine alone reaches the gateway: it listens on a loopback address, behind no proxy. */
+  /** True if only this machine can reach the gateway: it listens on a loopback address, without a proxy. */
   readonly isLocal: boolean;
   /** True for a client whose usage is not masked (config `officialClient`). */
   isOfficialClient(userAgent: string): boolean;
@@ -67,16 +67,16 @@ export interface Host {
   pseudonym(text: string): Promise<string>;
   /** Unix milliseconds: `clock.now()`. */
   now(): number;
-  /** Time and timers of the gateway: what limits a request, or waits in one, takes them from here. */
+  /** Time and timers of the gateway, for all limits and waits of requests. */
   readonly clock: Clock;
   /**
-   * True in a dry run (`gw2api test`, `explain`, `replay`): store, live state, clock and upstreams are the run's
-   * own. A stage opens no socket and no file of its own then; a connection that it tries is refused.
+   * True in a dry run (`gw2api test`, `explain`, `replay`): store, live state, clock and upstreams are the run's own. A
+   * stage must open no sockets and files of its own then; connections are refused.
    */
   readonly dry: boolean;
   /**
-   * State that a reload hands over to the next pipeline: the value under this key of this stage, made where there
-   * is none. To be called in `setup`; `dispose` runs once no pipeline uses the value any more.
+   * State that a reload hands over to the next pipeline: the value under this key of this stage, created on first use.
+   * To be called in `setup`; `dispose` runs once no pipeline uses the value any more.
    */
   keep<Value>(key: string, make: () => Value, dispose?: (value: Value) => void | Promise<void>): Value;
   /** Absolute path of a file or folder that an option names: a relative one starts at the folder of the config. */
@@ -86,15 +86,15 @@ export interface Host {
 }
 
 /**
- * Key-value space of one plugin in the store; no other plugin reads it. Not encrypted. A store in trouble
- * throws `store_unavailable` (503).
+ * Key-value space of one plugin in the store, which no other plugin reads; not encrypted. Throws `store_unavailable`
+ * (503) during an outage.
  */
 export interface PluginStorage {
-  /** Undefined if there is none, or its lifetime is over. */
+  /** Undefined if there is none, or it has expired. */
   get(key: string): Promise<Json | undefined>;
   /**
-   * Sets a value of at most 64 KB as JSON, under a key of at most 200 characters. Throws a RangeError beyond
-   * these, and where a space would have more than 10,000 keys.
+   * Sets a value of at most 64 KB as JSON, under a key of at most 200 characters. Throws a RangeError beyond these, and
+   * if a space would have more than 10,000 keys.
    */
   set(
     key: string,

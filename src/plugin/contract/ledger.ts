@@ -75,9 +75,9 @@ export interface UsageQuery {
   /** Max sums returned; default: all. */
   readonly limit?: number;
   /**
-   * All instances write the rows first that wait there, as far as they answer; default: this one only. What the store
-   * does not take now is in a single sum (`by: null`) of whole days of a key or a team anyway. `waiting`: only
-   * those rows, without asking the store.
+   * Instances that first write their waiting rows, as far as they answer; default: this one only. Rows that the store
+   * does not take now are always in a single sum (`by: null`) of whole days of a key or a team; `waiting`: only those
+   * rows, without asking the store.
    */
   readonly everywhere?: boolean | 'waiting';
 }
@@ -101,7 +101,7 @@ export interface UsageSum {
   readonly shownCost: number;
   /** Requests with billed tokens and an unknown cost. */
   readonly unpriced: number;
-  /** Tokens that the cache lost, and their cost in nano-USD where it is known. */
+  /** Tokens that the cache lost, and their cost in nano-USD if it is known. */
   readonly cacheLostTokens: number;
   readonly cacheLostCost: number;
 }

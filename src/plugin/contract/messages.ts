@@ -1,7 +1,6 @@
 /**
- * The Messages wire format: the canonical form of every request and reply. Only what the gateway reads is
- * typed; every object may carry fields that are not named here, and block, delta and event types that are not
- * listed pass untouched.
+ * The Messages wire format: the canonical form of every request and reply. Only the fields that the gateway reads are
+ * typed; every object may carry others, and unknown block, delta and event types are passed on unchanged.
  */
 
 export interface CacheControl {
@@ -91,7 +90,7 @@ export interface WebSearchToolResultBlock extends Block {
   readonly content: unknown;
 }
 
-/** The block types that the gateway knows; others occur at run time and must be let through. */
+/** The block types that the gateway knows; others occur at run time and must be passed on. */
 export type ContentBlock =
   | TextBlock
   | ImageBlock
@@ -156,7 +155,7 @@ export interface OutputConfig {
   readonly [field: string]: unknown;
 }
 
-/** `POST /v1/messages`. A client's own fields that are not named here stay in it and go upstream. */
+/** `POST /v1/messages`. Other fields of a client stay in it and go upstream. */
 export interface MessagesRequest {
   readonly model: string;
   readonly messages: readonly Message[];
@@ -176,9 +175,7 @@ export interface MessagesRequest {
   readonly [field: string]: unknown;
 }
 
-/**
- * Token counts as an upstream reports them; a field that it left out is absent, an explicit zero is a zero.
- */
+/** Token counts as an upstream reports them; an omitted field is absent, an explicit zero is a zero. */
 export interface Usage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;
@@ -279,7 +276,7 @@ export interface ErrorEvent {
   readonly error: { readonly type: string; readonly message: string; readonly details?: unknown };
 }
 
-/** The events that the gateway knows; others occur at run time and must be let through. */
+/** The events that the gateway knows; others occur at run time and must be passed on. */
 export type MessagesStreamEvent =
   | MessageStartEvent
   | ContentBlockStartEvent

@@ -53,8 +53,8 @@ export interface Models {
    */
   find(name: string): CatalogModel | undefined;
   /**
-   * Catalog id of a model, by any name that `find` knows. A longer name that goes upstream as written stays, as
-   * does one that the catalog lacks.
+   * Catalog id of a model, by any name that `find` knows. A longer name that goes upstream as written is kept, as is an
+   * unknown one.
    */
   idOf(name: string): string;
   list(): readonly CatalogModel[];

@@ -25,7 +25,7 @@ export interface ProtocolKey extends KeyLimits {
   readonly formerSecrets?: readonly FormerSecret[];
 }
 
-/** Secret of a key: no more of it is kept than this. */
+/** Secret of a key, as it is stored. */
 export type KeySecret = Pick<ProtocolKey, 'hash' | 'last4'>;
 
 /** Secret that was replaced by a rotation, and is accepted until `endsAtMs` (unix milliseconds). */

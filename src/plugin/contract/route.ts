@@ -41,8 +41,8 @@ export interface RouteRequest {
 export interface HandledRoute extends RoutePath {
   readonly operation?: 'route';
   /**
-   * Permitted callers. `caller` (default): those that `auth` lets in; `master`: the master key, and a session
-   * of the console; `none`: everybody, without the stages.
+   * Permitted callers. `caller` (default): those that `auth` admits; `master`: the master key, and a session of the
+   * console; `none`: everybody, without the stages.
    */
   readonly auth?: 'caller' | 'master' | 'none';
   handle(ctx: StageContext<never, never>, request: RouteRequest): void | Promise<void>;

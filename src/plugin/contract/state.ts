@@ -43,11 +43,11 @@ export interface ModelReply {
 }
 
 export interface CallOptions {
-  /** Upstream calls left, attempts in other slots included; each takes one. The first attempt is made in any case. */
+  /** Upstream calls left, attempts in other slots included; each takes one. The first attempt is always made. */
   readonly budget?: CallBudget | readonly CallBudget[] | undefined;
   /**
-   * Makes a transform of the answer before the commit point: a fresh one for each attempt, gone with one that
-   * fails. Where it is over (`isOver`), the answer is committed and the upstream call ends.
+   * Makes a transform of the answer before the commit point: a fresh one for each attempt, discarded with a failed one.
+   * Once it is over (`isOver`), the answer is committed and the upstream call ends.
    */
   readonly through?: TransformFactory | readonly TransformFactory[] | undefined;
 }
@@ -59,8 +59,8 @@ interface CallBudget {
 export type ModelCall = (request: MessagesRequest, options?: CallOptions) => Promise<ModelReply>;
 
 /**
- * Wraps the call of the model: asks again, asks another model, or answers without a call. `call` makes the
- * call, in a slot of its own each time; a failure that another slot has cured is never seen.
+ * Wraps the call of the model: asks again, asks another model, or answers without a call. `call` makes the call, in its
+ * own slot each time; a failure that another slot has repaired is not reported.
  */
 export type Intercept<Context = StageContext<never, never>> = (
   request: MessagesRequest,
@@ -72,7 +72,7 @@ export type Intercept<Context = StageContext<never, never>> = (
 export interface Interceptor {
   readonly place: StagePlace;
   readonly intercept: Intercept;
-  /** False for a request whose call it leaves alone; absent: it wraps all. */
+  /** False for a request whose call it leaves unchanged; absent: it wraps all. */
   readonly applies?: ((ctx: StageContext<never, never>) => boolean) | undefined;
 }
 
@@ -174,7 +174,7 @@ export type StageContext<
 >;
 
 /**
- * Purpose of a request. `route`: a format's own path, behind auth; `other`: a known path with a method that it
- * has no handler for, which only plain Koa middleware stages see.
+ * Purpose of a request. `route`: a format's own path, behind auth; `other`: a known path with an unsupported method,
+ * which only plain Koa middleware stages see.
  */
 export type Operation = 'generate' | 'count-tokens' | 'models' | 'usage' | 'route' | 'other';

@@ -1,7 +1,7 @@
 import type { LedgerSums } from './ledger.js';
 import type { KeyLimits, ProtocolKey } from './protocol-key.js';
 
-/** Team of keys: its limits hold for all of them together, beside those of each. */
+/** Team of keys, whose limits apply to all of them together, beside those of each. */
 export interface Team extends KeyLimits {
   readonly id: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface OAuthTokens {
   readonly refreshToken: string;
   /** Unix milliseconds; absent: only a 401 refreshes. */
   readonly expiresAtMs?: number;
-  /** Hex SHA-256 of what these derive from, such as the refresh token in the config: a new one there starts over. */
+  /** Hex SHA-256 of the source of these, such as the refresh token in the config: a new one there starts over. */
   readonly origin: string;
 }
 
@@ -26,7 +26,7 @@ export interface StoredResponse {
   readonly id: string;
   /** The key id of the caller that may read it. */
   readonly owner: string;
-  /** All input items that led to it, those of the responses before it included. */
+  /** All input items that led to it, including those of earlier responses. */
   readonly input: readonly unknown[];
   /** The response object as the caller got it. */
   readonly response: Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export interface ResponseQuota {
  * `put` replaces the item with the same id, `delete` gives false if there was none.
  */
 export interface PluginStore {
-  /** True while the store is unreachable (down); requests go on without it. */
+  /** True while the store is unreachable; requests continue without it. */
   readonly isDown: boolean;
   readonly keys: {
     /** By the hash of its secret or of a former one, which may have ended. */

@@ -43,13 +43,13 @@ export interface Trace {
   readonly queueMs: number;
   /** Error of an answer that broke after it had begun; the outcome is then `failed`. */
   readonly failure: GatewayError | undefined;
-  /** Model that the caller asked for, by catalog id; undefined before it is known. */
+  /** Requested model, by catalog id; undefined before it is known. */
   readonly askedModel: string | undefined;
-  /** Sets the model that the caller asked for. */
+  /** Sets the requested model. */
   ask(model: string): void;
   /**
-   * Adds an upstream call, and starts its timer; `model`: catalog id. With its `request` it is billed also where it is
-   * cut off before it reports usage.
+   * Adds an upstream call, and starts its timer; `model`: catalog id. With its `request` it is billed even if it is cut
+   * off before it reports usage.
    */
   call(slot: string, model?: string, request?: MessagesRequest): CallTimer;
   /** Adds time that an upstream call has waited for a place in a slot. */
@@ -67,11 +67,11 @@ export interface Trace {
   fail(error: GatewayError): void;
 }
 
-/** Stage with its own time: before it called `next` and after that returned. Streaming afterwards counts for none. */
+/** Stage with its own time: before it called `next` and after that returned, without later streaming. */
 export interface TimedStage {
   readonly stage: string;
   readonly ms: number;
-  /** The stage has failed, and the request went on without it. */
+  /** The stage has failed, and the request continued without it. */
   readonly skipped?: true;
 }
 
@@ -87,7 +87,7 @@ export interface TimedCall {
 
 /** Timer of an upstream call; it stops at the first event, the end or the failure, whichever comes first. */
 export interface CallTimer extends ProgressReceiver {
-  /** Headers of the call that hand on the trace of the request; undefined: it is not handed on. */
+  /** Headers of the call that propagate the trace of the request; undefined if it is not propagated. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   firstEvent(): void;
   /** Reports the first content; it is that of the answer if the call is. */
@@ -107,13 +107,13 @@ export interface CallTimer extends ProgressReceiver {
 export interface TraceCost {
   /** Nano-USD, of the calls whose cost is known. */
   readonly billed: number;
-  /** False: that of some call is unknown. */
+  /** False if that of some call is unknown. */
   readonly isComplete: boolean;
 }
 
 /** Additions of stages to a request. */
 export interface AddedByStages {
-  /** Estimated input tokens that each upstream call has of them, by the stage's name; undefined: unknown. */
+  /** Estimated input tokens of them in each upstream call, by the stage's name; undefined if unknown. */
   readonly tokens: Readonly<Record<string, number>> | undefined;
   count(tokens: Readonly<Record<string, number>>): void;
   /** Name of the stage that put a part into `state.additions`; undefined if no stage did. */

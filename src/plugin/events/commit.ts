@@ -27,11 +27,10 @@ export interface CommitOptions {
 }
 
 /**
- * Reads an upstream's events up to the commit point and returns all of them, without the pings
- * before it. Throws failures before it, while another slot can still help: an error of the events, an `error`
- * event, an end without `message_stop`, a turn with nothing visible and no stop reason (contract §7), and too
- * much to keep; failures after it are thrown to the reader of the events, an `error` event being passed on
- * first, so that its text is kept.
+ * Reads an upstream's events up to the commit point and returns all of them, without the pings before it. Throws
+ * failures before it, while another slot can still help (contract §7): an error of the events, an `error` event, an end
+ * without `message_stop`, an empty turn without a stop reason, and too much to keep; later ones go to the reader, after
+ * any `error` event.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<EventStream> {
   const stream = held(EventStream.from(events), options);
@@ -157,7 +156,7 @@ class CommitDetector {
     }
   }
 
-  /** Notes the failure; returns the events before it, and the `error` event that it is of. */
+  /** Records the failure; returns the events before it, and its `error` event, if any. */
   #fail(good: ModelEventBatch, last: ModelEvent | undefined, error: unknown): ModelEventBatch {
     const { hide } = this.#options;
     this.failure = hide && isGatewayError(error) ? errorWithout(error, hide) : error;
@@ -186,8 +185,7 @@ class CommitDetector {
   }
 
   /**
-   * Inspects one event. Every event before the commit point is parsed, since a failover can still cure
-   * invalid JSON.
+   * Inspects one event. Every event before the commit point is parsed, since a failover can still repair invalid JSON.
    */
   #inspect(event: ModelEvent): void {
     if (event.type === 'content_block_delta') {

@@ -16,9 +16,9 @@ import { addUsage } from './usage.js';
 import { withFields } from '../raw/with-fields.js';
 
 /**
- * Interceptor for dialects without `pause_turn`: when a server tool pauses the turn, calls the model again
- * with its output so far, at most `limit` times, and joins the answers into one. Block indices go on, usage
- * adds up, and the pauses in between are hidden.
+ * Interceptor for dialects without `pause_turn`: when a server tool pauses the turn, calls the model again with its
+ * output so far, at most `limit` times, and joins the answers into one. Block indices continue, usage adds up, and the
+ * pauses in between are hidden.
  */
 export function continuePausedTurns(
   limit: number,
@@ -87,7 +87,7 @@ class JoinedAnswer {
     };
   }
 
-  /** Events instead of a further start: some servers send a whole answer in it. */
+  /** Events instead of a repeated start, in which some servers send a whole answer. */
   #spliceStart({ content, stop_reason, stop_sequence, usage }: MessagesResponse): MessagesStreamEvent[] {
     this.#startUsage = usage;
     const blocks = content.flatMap((content_block, at): MessagesStreamEvent[] => {

@@ -3,9 +3,9 @@ import { isRecord } from '../../kit/schema/record.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Fields of the error in a parsed body or event, with its words as `message`, from the shapes in use: `{error:
+ * Fields of the error in a parsed body or event, with its text as `message`, from the shapes in use: `{error:
  * {message}}`, `{error: "text"}`, `{errors: […]}`, `{detail}` and `{message}` with a text, an object or a list,
- * `{object: "error"}`, and one of them in a list. No fields where it has no words.
+ * `{object: "error"}`, and one of them in a list. Empty if it has no text.
  */
 export function errorFields(body: unknown): Fields {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
@@ -17,7 +17,7 @@ export function errorFields(body: unknown): Fields {
   return words === '' ? own : { ...own, message: words };
 }
 
-/** Fields that say what went wrong beside a bare message; `type` and `details` are other things there. */
+/** Fields that identify an error beside a bare message; `type` and `details` have another meaning there. */
 function flatFields({ code, param, type }: Fields): Fields {
   return { code, param, ...(typeof type === 'string' && type.endsWith('_error') && { type }) };
 }
@@ -61,7 +61,7 @@ const names = [
 
 const maxDepth = 5;
 
-/** True for a parsed answer that is an error, whatever its status was. */
+/** True for a parsed answer that is an error, with any status. */
 export function isErrorBody(answer: Fields): boolean {
   const { error, errors, object, type } = answer;
   if (object === 'error' || type === 'error') return true;

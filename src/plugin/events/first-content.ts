@@ -6,7 +6,7 @@ import { GatewayError } from '../contract/error.js';
 
 interface FirstContentOptions {
   readonly clock?: Clock;
-  /** True if the timeout means that the upstream has not begun to answer in the time that it has for that. */
+  /** True if the timeout means that the upstream has not begun to answer in time. */
   readonly isSilent?: () => boolean;
 }
 

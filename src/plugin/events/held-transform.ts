@@ -2,8 +2,8 @@ import type { ModelEventBatch } from './events.js';
 import type { Transform } from './stream/stream-step.js';
 
 /**
- * Transform before the commit point. Of an answer that fails there it lets nothing out, so that another slot
- * can still help.
+ * Transform before the commit point. Passes on nothing of an answer that fails there, so that another slot can still
+ * help.
  */
 export class HeldTransform implements Transform {
   readonly #transform: Transform;

@@ -52,5 +52,5 @@ function count(tokens: unknown): number {
   return isCount ? Math.min(Math.round(tokens), maxTokens) : 0;
 }
 
-/** Above any answer's; a database takes the cost of so many, and sums of it. */
+/** Max of any count, so that a database can store its cost and sums of it. */
 const maxTokens = 1e9;

@@ -22,7 +22,7 @@ export class OutputMeter {
   }
 }
 
-/** Size of a delta without its output; all of an invalid one, which its reader refuses. */
+/** Size of a delta without its output; the whole size of an invalid one, which its reader refuses. */
 function envelopeOf(event: ModelEvent): number {
   if (!event.isReceived) return 0;
   try {

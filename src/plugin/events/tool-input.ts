@@ -10,8 +10,8 @@ export interface ToolInput {
 }
 
 /**
- * Reads the JSON text of a tool's input. Blank text and `null` are `{}`; of a text that is cut, or nested too
- * deeply to be serialized again, the finished members are left. Numbers that would change are kept beside it.
+ * Reads the JSON text of a tool's input: blank text and `null` are `{}`; a text that is cut, or nested too deeply to be
+ * serialized again, is reduced to its finished members. Numbers that would change are kept beside it.
  */
 export function toolInput(json: string): ToolInput {
   if (json.trim() === '') return { input: {}, isCut: false };
@@ -25,7 +25,7 @@ export function toolInput(json: string): ToolInput {
   }
 }
 
-/** True if a call with this text of its arguments must not run: half a command may be another one. */
+/** True if a call with this text of its arguments must not run: a partial command may have another meaning. */
 export function isCutInput(json: string): boolean {
   if (json.trim() === '') return false;
   try {
@@ -35,7 +35,7 @@ export function isCutInput(json: string): boolean {
   }
 }
 
-/** Stop reason of an answer with a cut call: whatever the upstream says, the answer is not complete. */
+/** Stop reason of an answer with a cut call, which is incomplete even if the upstream reports otherwise. */
 export function cutStopReason(reason: StopReason | null): StopReason {
   return reason !== null && unfinished.has(reason) ? reason : 'max_tokens';
 }
@@ -89,7 +89,7 @@ function lastMemberEnd(json: string): number | undefined {
   return end;
 }
 
-/** First characters of the tokens that end a value by themselves; a number may go on. */
+/** First characters of the tokens that end a value by themselves; a number may continue. */
 const endsValue: ReadonlySet<string> = new Set(['"', '}', ']', 't', 'f', 'n']);
 
 /** End of a string, a literal, or one character of anything else; -1 for one that is cut. */

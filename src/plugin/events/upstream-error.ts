@@ -50,7 +50,7 @@ export function interruptedError(cause?: unknown): GatewayError {
 
 /**
  * Fields of an upstream's error object, in the shape of either vendor; a bare text is its message. The code is the
- * upstream's own, else its type, where that is a code at all.
+ * upstream's own, else its type, if that is a valid code.
  */
 export function readError(error: unknown): UpstreamError {
   const fields: Readonly<Record<string, unknown>> =
@@ -104,7 +104,7 @@ function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** `error.type` of an answer that names none. */
+/** `error.type` of an answer without one. */
 const typeOfStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -117,7 +117,7 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** `error.type` of a status, for errors that name none. */
+/** `error.type` of a status, for errors without one. */
 export function errorType(status: number): string {
   return typeOfStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'upstream_error');
 }

@@ -1,4 +1,4 @@
-/** `@gw2api/gateway/plugin/format`: what a format needs besides `@gw2api/gateway/plugin`. */
+/** `@gw2api/gateway/plugin/format`: the exports for formats besides `@gw2api/gateway/plugin`. */
 export { answeringModel } from '../stage/answering-model.js';
 export { defineFormat } from '../contract/format.js';
 export type { Decoded, FailedRequest, FormatContext, FormatRoute } from '../contract/format.js';

@@ -1,11 +1,11 @@
 /**
- * Origin of a thinking block that its vendor has not signed as Messages does. It travels in the block's
- * `signature`, through callers of all formats, and is opened by the gateway alone.
+ * Origin of a thinking block without a Messages signature of its vendor. It travels in the block's `signature`, through
+ * callers of all formats, and only the gateway opens it.
  */
 export interface ReasoningEnvelope {
   /** Vendor or slot that the thinking came from; empty: any, as it is plain text that a caller has sent. */
   readonly vendor: string;
-  /** Vendor's own data, sent back to it as it came: `reasoning_details`, or an encrypted item. */
+  /** Vendor's own data, sent back to it unchanged: `reasoning_details`, or an encrypted item. */
   readonly data?: unknown;
 }
 
@@ -20,7 +20,7 @@ const google = 'google';
 
 /** Envelopes as the `signature` of a thinking block. */
 export const reasoningEnvelope = {
-  /** It is not secret: it holds what the vendor, or the caller, has sent itself. */
+  /** Not secret: contains only data that the vendor, or the caller, has sent itself. */
   seal({ vendor, data }: ReasoningEnvelope): string {
     return prefix + Buffer.from(JSON.stringify({ vendor, data })).toString('base64url');
   },
@@ -32,7 +32,7 @@ export const reasoningEnvelope = {
     return isEnvelope(opened) ? opened : undefined;
   },
 
-  /** True for an envelope, which no vendor may get as a signature. */
+  /** True for an envelope, which no vendor may receive as a signature. */
   isSealed,
 
   /** Envelope of the signature of a tool call, for a block before the call. */

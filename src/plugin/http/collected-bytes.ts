@@ -109,7 +109,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Reads a body to its end; throws what `tooLarge` returns, and leaves it, above `maxBytes`. */
+/** Reads a body to its end; above `maxBytes` abandons it and throws the result of `tooLarge`. */
 export async function collectBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -14,8 +14,8 @@ export function hasEnvironmentProxy(
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * Fetch for addresses beside those of slots (a login provider, keys of an issuer): through the proxy that the environment
- * names (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), and by a TLS of its own.
+ * Fetch for addresses beside those of slots (a login provider, keys of an issuer): through the proxy of the environment
+ * (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), with its own TLS settings.
  */
 export function externalFetch(tls?: TlsSettings): Fetch {
   let dispatcher: Promise<Dispatcher> | undefined;

@@ -3,9 +3,8 @@ import { isRecord } from '../../kit/schema/record.js';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Headers of a refused call with the `retry-after` that its body or its `x-ratelimit-*` headers mean, in whole
- * seconds, where it is a refusal of too much and has none; a date in `retry-after` becomes seconds, and what is neither is
- * left out.
+ * Headers of a refused call with the `retry-after` derived from its body or its `x-ratelimit-*` headers, in whole
+ * seconds, if it is a rate limit without one. A date in `retry-after` becomes seconds; an invalid value is left out.
  */
 export function withNamedWait(
   { status, headers }: { readonly status: number; readonly headers: Headers },
@@ -22,7 +21,7 @@ export function withNamedWait(
 
 const ofTooMuch: ReadonlySet<number> = new Set([429, 503, 529]);
 
-/** Headers with the stated wait in whole seconds; undefined if that says nothing. */
+/** Headers with the stated wait in whole seconds; undefined if it is not a wait. */
 function withSeconds(headers: Headers, stated: string, nowMs: number): Headers | undefined {
   if (/^\s*\d+\s*$/.test(stated)) return headers;
   const seconds = secondsIn(stated, nowMs);
@@ -56,9 +55,8 @@ function headersWait(given: Readonly<Record<string, unknown>>, nowMs: number): n
 }
 
 /**
- * Seconds until the used-up limits of `x-ratelimit-*` headers are reset; undefined if none is used up. A server
- * that tells resets alone means the limit that it has refused by. Resets are durations (`6m0s`, `120ms`), seconds,
- * dates, or Unix times in seconds or milliseconds.
+ * Seconds until the used-up limits of `x-ratelimit-*` headers are reset (durations, seconds, dates, or Unix times);
+ * undefined if none is used up. Resets without further headers belong to the limit of the refusal.
  */
 function usedUpSeconds(headers: Headers, nowMs: number): number | undefined {
   const limits = Object.keys(headers).filter((name) => name.startsWith(remaining));

@@ -51,10 +51,7 @@ function parse(text: string): unknown {
   }
 }
 
-/**
- * Max length of a text that is searched for the error; in a longer one the search would block all other
- * requests.
- */
+/** Max length of a text that is searched for the error, since a longer search would block all other requests. */
 const maxSearched = 4 * 1024 * 1024;
 
 function describeBreak(text: string): string {

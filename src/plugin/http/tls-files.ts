@@ -6,7 +6,7 @@ import { Closed } from '../../kit/schema/type.js';
 
 const File = Type.Optional(Type.String({ minLength: 1 }));
 
-/** Schema of `tls:`: files of PEM, relative to the config, and the name that the certificate is of. */
+/** Schema of `tls:`: PEM files, relative to the config, and the name in the certificate. */
 export const TlsFiles = Closed({ ca: File, cert: File, key: File, servername: File });
 export type TlsFiles = Static<typeof TlsFiles>;
 
@@ -15,9 +15,9 @@ export type TlsPart = 'ca' | 'cert' | 'key';
 export const tlsParts: readonly TlsPart[] = ['ca', 'cert', 'key'];
 
 export interface TlsProblem {
-  /** Absent: about several files. */
+  /** Absent if several files are concerned. */
   readonly part?: TlsPart;
-  /** To be read behind the name of the setting. */
+  /** Follows the name of the setting. */
   readonly message: string;
 }
 

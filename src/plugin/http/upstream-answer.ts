@@ -11,12 +11,12 @@ export interface Answer {
 }
 
 export interface ForeignOptions {
-  /** Name of the upstream's kind, if that is what the answer does not fit. */
+  /** Name of the upstream's kind, if the answer does not fit it. */
   readonly kind?: string;
   readonly cause?: unknown;
 }
 
-/** Error for an answer that is not of the protocol: a page, a redirect, a text, something other than HTTP. */
+/** Error for an answer in another protocol: a page, a redirect, a text, something other than HTTP. */
 export function foreign(slot: string, what: string, { kind, cause }: ForeignOptions = {}): GatewayError {
   const shown = firstWords(what); // the upstream's message may be kilobytes long
   const why = kind === undefined ? '' : `, which is not an answer of the kind "${kind}"`;
@@ -69,7 +69,7 @@ function wordsFor(status: number, body: string): string {
   return `The upstream answered ${status}${words ? `: ${words}` : ''}.`;
 }
 
-/** The words that fit: half of one could be half of a credential, which nobody would know any more. */
+/** The words that fit, whole, since half of a credential could not be recognised. */
 function firstWords(text: string): string {
   if (text.length <= maxWordsLength) return text;
   const end = text.lastIndexOf(' ', maxWordsLength);

@@ -3,8 +3,8 @@ import { stringEnd } from './json-text.js';
 import { hasNumber, keepInput } from './kept-inputs.js';
 
 /**
- * Keeps the numbers in the arguments of tool calls that are objects, where others have a text, in linear time. `value`:
- * parsed of `json`, or a part of that.
+ * Keeps the numbers in the arguments of tool calls that are objects instead of texts, in linear time. `value`: parsed
+ * from `json`, or a part of that.
  */
 export function keepArguments(value: unknown, json: string): void {
   const objects = argumentsIn(value);
@@ -12,7 +12,7 @@ export function keepArguments(value: unknown, json: string): void {
   keepFound(objects, argumentTexts(json));
 }
 
-/** Keeps the text of each object; other ones stand between them. */
+/** Keeps the text of each object; others may stand between them. */
 function keepFound(objects: readonly object[], texts: readonly string[]): void {
   let next = 0;
   for (const object of objects) {

@@ -60,7 +60,7 @@ interface PlacedInput {
   readonly place: string;
 }
 
-/** Keeps the numbers in the tool inputs with which blocks begin, in an event of which `json` is the text. */
+/** Keeps the numbers in the initial tool inputs of blocks, in an event with the text `json`. */
 export function keepEventInputs(event: unknown, json: string): void {
   const inputs: PlacedInput[] = [];
   addPlaced(inputs, memberOf(event, 'message'), '');

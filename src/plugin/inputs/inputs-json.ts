@@ -5,8 +5,8 @@ import { keptInput } from './kept-inputs.js';
 const placeholder = randomUUID();
 
 /**
- * JSON text of a message, a request, a list of messages, or an event: as `JSON.stringify` writes it, but with
- * the kept inputs of its tools as they came.
+ * JSON text of a message, a request, a list of messages, or an event, as `JSON.stringify` writes it, but with unchanged
+ * texts of its kept tool inputs.
  */
 export function jsonWithInputs(value: unknown): string {
   const texts: string[] = [];
@@ -17,7 +17,7 @@ export function jsonWithInputs(value: unknown): string {
   return first + rest.map((piece, at) => `${texts[at] ?? ''}${piece}`).join('');
 }
 
-/** The value of a JSON body, or its text where that has kept inputs, which only the text can show. */
+/** The value of a JSON body, or its text if that has kept inputs, which only the text can show. */
 export function bodyWithInputs(value: unknown): unknown {
   return markedValue(value, []) === value ? value : jsonWithInputs(value);
 }

@@ -1,4 +1,4 @@
-/** Reader of chosen parts of a valid JSON text in UTF-8; it passes over the others without parsing them. */
+/** Reader of chosen parts of a valid JSON text in UTF-8; it skips the others without parsing them. */
 export class JsonCursor {
   readonly #bytes: Buffer;
   #at = 0;
@@ -8,7 +8,7 @@ export class JsonCursor {
     if (bytes[0] === 0xef) this.#at = 3; // a byte order mark
   }
 
-  /** Reads an object, and each member of this name by `read`; passes over any other value. */
+  /** Reads an object, and each member of this name by `read`; skips any other value. */
   member(name: string, read: () => void): void {
     if (this.#next() !== brace) return this.#pass();
     const key = `"${name}"`;
@@ -21,7 +21,7 @@ export class JsonCursor {
     });
   }
 
-  /** Reads the items of a list, each by `read`; passes over any other value. */
+  /** Reads the items of a list, each by `read`; skips any other value. */
   items(read: (index: number) => void): void {
     if (this.#next() !== bracket) return this.#pass();
     let index = 0;
@@ -39,7 +39,7 @@ export class JsonCursor {
     return this.#bytes.toString('utf8', from, this.#at).trimEnd();
   }
 
-  /** Reads what stands between the commas of a list or an object. */
+  /** Reads the items of a list or an object, between its commas. */
   #list(read: () => void): void {
     this.#at += 1;
     while (!isEnd(this.#next())) {
@@ -50,7 +50,7 @@ export class JsonCursor {
     this.#at += 1;
   }
 
-  /** Passes over a value. */
+  /** Skips a value. */
   #pass(): void {
     let depth = 0;
     this.#next();

@@ -1,6 +1,6 @@
 /** Facts about a JSON text that its value does not show. */
 export interface JsonFacts {
-  /** True if a number would be written otherwise than it stands there: `1.0`, `12345678901234567890`. */
+  /** True if a number would be written differently: `1.0`, `12345678901234567890`. */
   readonly changesNumbers: boolean;
   /** Number of members of all objects, repeated keys included. */
   readonly members: number;

@@ -10,8 +10,8 @@ export interface InputSearch {
 const kept = new WeakMap<object, string | InputSearch>();
 
 /**
- * Keeps the JSON text of a tool's input where its numbers would change if it were serialized again. A text with
- * repeated keys is not kept: readers of it differ in what it says.
+ * Keeps the JSON text of a tool's input if its numbers would change on serialization. A text with repeated keys is not
+ * kept, since readers interpret it differently.
  */
 export function keepInput(input: unknown, json: string): void {
   if (typeof input !== 'object' || input === null || !hasNumber(input)) return;
@@ -19,17 +19,17 @@ export function keepInput(input: unknown, json: string): void {
   if (changesNumbers && members === countMembers(input)) kept.set(input, json);
 }
 
-/** Has the text of an input searched when it is first needed. */
+/** Searches the text of an input on first use. */
 export function searchInput(input: object, search: InputSearch): void {
   kept.set(input, search);
 }
 
-/** Forgets an input whose text was not found worth keeping. */
+/** Forgets an input whose text needs no keeping. */
 export function forgetInput(input: object): void {
   kept.delete(input);
 }
 
-/** Kept text of an input; undefined for one without, or that has been changed since. */
+/** Kept text of an input; undefined for one without, or one that has been changed since. */
 export function keptInput(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null) return undefined;
   const found = kept.get(input);
@@ -42,7 +42,7 @@ export function keptInput(input: unknown): string | undefined {
   return isDeepStrictEqual(JSON.parse(found), input) ? found : undefined;
 }
 
-/** JSON text of a tool's input, its numbers as they came. */
+/** JSON text of a tool's input, with unchanged numbers. */
 export function inputJson(input: unknown): string {
   return keptInput(input) ?? JSON.stringify(input ?? {});
 }

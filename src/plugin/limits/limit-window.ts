@@ -1,7 +1,7 @@
 import type { WindowLimit } from '../contract/protocol-key.js';
 import { dayMs } from '../../kit/clock.js';
 
-/** Key or team whose limit it is. */
+/** Key or team with the limit. */
 export interface LimitHolder {
   readonly kind: 'key' | 'team';
   readonly id: string;
@@ -35,7 +35,7 @@ export function limitWindow(limit: WindowLimit, holder: LimitHolder, nowMs: numb
   return { limit, unit, holder, meter, ...(period && { period }) };
 }
 
-/** Amount of a limit as its meter counts it, in whole numbers: nano-USD where the limit is in USD. */
+/** Amount of a limit as its meter counts it, in whole numbers: nano-USD if the limit is in USD. */
 export function toMeter(limit: WindowLimit, amount: number): number {
   return kinds[limit].unit === 'usd' ? Math.round(amount * nanoPerUsd) : amount;
 }

@@ -38,7 +38,7 @@ class LossReport {
     return this.#decoded?.unsupported ?? 'report';
   }
 
-  /** Takes what paths of stages and calls are translated by. */
+  /** Sets the translation for paths of stages and calls. */
   decoded(paths: DecodedPaths): void {
     this.#decoded = paths;
   }
@@ -51,7 +51,7 @@ class LossReport {
     this.#write();
   }
 
-  /** Adds losses by paths of the Messages request that a stage has got. */
+  /** Adds losses by paths of the Messages request that a stage has received. */
   addStage(losses: readonly (string | Loss)[], request: MessagesRequest, options?: LossOptions): void {
     const named = this.#named(asLosses(losses), request);
     this.#refuse(named, options);
@@ -59,7 +59,7 @@ class LossReport {
     this.#write();
   }
 
-  /** Forgets the losses of the former call: only those of the call that answers, or fails, are shown. */
+  /** Forgets the losses of the former call: only those of the last call are shown. */
   beginCall(): void {
     if (this.#ofCall.length === 0) return;
     this.#ofCall = none;
@@ -148,12 +148,14 @@ function inOrder(losses: readonly Loss[]): readonly Loss[] {
 
 const order = ['content', 'setting', 'mend'] as const satisfies readonly Loss['kind'][];
 
-/** Max losses of one call that are named, each of which may take a look at the whole request; the header has no room for more. */
+/**
+ * Max named losses of one call, each of which may need a search of the whole request; the header has no room for more.
+ */
 const maxNamed = 200;
 
 const none: readonly never[] = [];
 
-/** Report of a response, which keeps it: an entry in a `WeakMap` for each request costs the garbage collector more. */
+/** Report of a response, stored on it: an entry in a `WeakMap` for each request costs the garbage collector more. */
 const ofAnswer = Symbol('losses');
 
 type KeptReport = Answer & { [ofAnswer]?: LossReport };
@@ -168,12 +170,12 @@ function asLosses(losses: readonly (string | Loss)[]): readonly Loss[] {
   return losses.map((loss) => (typeof loss === 'string' ? { path: loss, kind: 'setting' } : loss));
 }
 
-/** Adds paths of the caller's body that could not be passed on as they are to `x-gw-dropped`. */
+/** Adds paths of the caller's body that could not be passed on unchanged to `x-gw-dropped`. */
 export function reportDropped(answer: Answer, paths: readonly (string | Loss)[]): void {
   if (paths.length > 0) lossReport(answer).addOwn(paths, { reject: false });
 }
 
-/** The same for a stage that names parts of the Messages request which it has got: `tools[0].strict`. */
+/** The same for a stage that names parts of its Messages request: `tools[0].strict`. */
 export function reportLosses(
   answer: Answer,
   request: MessagesRequest,

@@ -27,7 +27,7 @@ function isBlockOf(block: unknown, text: unknown): boolean {
   return typeof text === 'string' && (block as { readonly text?: unknown } | undefined)?.text === text;
 }
 
-/** The same for what follows a message: `.content[1].source`. A content of one string has no index. */
+/** The same for the rest of a path after the message: `.content[1].source`. A content of one string has no index. */
 function contentPath(rest: string, sent: unknown, decoded: unknown): string | undefined {
   const [, index, inner = ''] = /^\.content\[(\d+)\](.*)$/s.exec(rest) ?? [];
   if (index === undefined) return rest;
@@ -46,8 +46,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Index in `before` of the item that now is `now[index]`: itself, else a changed one in the same gap between two
- * items that are in both lists.
+ * Index in `before` of the item at `now[index]`: itself, else a changed one in the same gap between two items that are
+ * in both lists.
  */
 function originalIndex(
   index: number,

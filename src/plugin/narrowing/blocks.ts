@@ -3,7 +3,7 @@ import { reasoningEnvelope } from '../format/reasoning-envelope.js';
 import type { Narrowing } from './narrowing.js';
 import { createHash } from 'node:crypto';
 
-/** Leaves the fields of blocks that the Messages API knows, and ids of calls in its alphabet. */
+/** Keeps the fields of blocks that the Messages API knows, and ids of calls in its alphabet. */
 export function narrowBlocks(narrowing: Narrowing): void {
   const { messages } = narrowing.request;
   const narrowed = messages.map((message, at) =>

@@ -12,8 +12,8 @@ import type { MessagesRequest } from '../contract/messages.js';
 import type { ModelProfile } from '../contract/models.js';
 
 /**
- * Call whose translated request a service of the Messages API takes; what is left out or lowered is reported. The
- * call itself where the caller's format is Messages, since its request goes up as it came.
+ * Call whose translated request a service of the Messages API accepts; reports omitted or lowered parts. The call
+ * itself if the caller's format is Messages, since its request is sent unchanged.
  */
 export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   if (call.isTranslated !== true) return call;
@@ -41,7 +41,7 @@ function narrowTools(narrowing: Narrowing, { request, addedTools }: SlotCall): v
   narrowing.set(offered.length > 0 ? { tools: offered } : { tool_choice: { type: 'none' } });
 }
 
-/** The list of allowed tools is heeded. */
+/** Marks the list of allowed tools as handled. */
 function isLost({ path }: Loss): boolean {
   return path !== extraPath(allowedToolsExtra);
 }
@@ -63,7 +63,7 @@ function refuseBlankEnd({ request: { messages }, report }: SlotCall): void {
   report?.([{ path: `messages[${messages.length - 1}]`, kind: 'content' }], { reject: true });
 }
 
-/** The Messages API refuses stop sequences of nothing but white space. */
+/** The Messages API refuses stop sequences of only white space. */
 function narrowStops(narrowing: Narrowing): void {
   const { stop_sequences: stops } = narrowing.request;
   if (!stops?.some(isBlank)) return;
@@ -80,7 +80,7 @@ type Sampling = Pick<MessagesRequest, (typeof names)[number]>;
 
 const names = ['temperature', 'top_p', 'top_k'] as const;
 
-/** Leaves the sampling parameters that the model takes; what is left out or lowered is reported. */
+/** Keeps the sampling parameters that the model takes; reports omitted or lowered ones. */
 function narrowSampling(narrowing: Narrowing): void {
   const { request, profile } = narrowing;
   if (names.every((name) => request[name] === undefined)) return;

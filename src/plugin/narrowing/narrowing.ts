@@ -6,7 +6,7 @@ import type { SlotCall } from '../contract/slot/slot.js';
 /** Fields to set, or with undefined to leave out. */
 type Changes = { readonly [Key in keyof MessagesRequest]?: MessagesRequest[Key] | undefined };
 
-/** Translated request on its way to one receiver, with the losses so far. */
+/** Translated request for one receiver, with the losses so far. */
 export class Narrowing {
   readonly profile: ModelProfile;
   readonly losses: Loss[] = [];

@@ -6,7 +6,7 @@ import { narrowedForMessages } from './narrowed-call.js';
 export interface RefusedThinking {
   /** Entry of `SlotCall.without` that `narrowedForMessages` understands: `thinking=budget`, `efforts=low,medium`. */
   readonly without: string;
-  /** True if the refusal is about the model, not about what stands beside it in this request. */
+  /** True if the refusal concerns the model, rather than other fields of this request. */
   readonly isOfModel: boolean;
 }
 
@@ -25,7 +25,7 @@ export function refusedThinking(said: string, call: SlotCall): RefusedThinking |
   return { without: row.without, isOfModel };
 }
 
-/** Kind of thinking in the request as it went up; undefined if it has neither thinking nor effort. */
+/** Kind of thinking in the request as sent; undefined if it has neither thinking nor effort. */
 function sentThinking(call: SlotCall): { readonly kind: string | undefined } | undefined {
   const { report: _, ...silent } = call;
   const { thinking, output_config }: MessagesRequest = narrowedForMessages(silent).request;
@@ -33,7 +33,7 @@ function sentThinking(call: SlotCall): { readonly kind: string | undefined } | u
   return { kind: thinking?.type };
 }
 
-/** Other refusals may be about what stands beside it in that request: a forced tool, the beginning of the answer. */
+/** Other refusals may concern other fields of that request: a forced tool, the beginning of the answer. */
 const aboutModel = /\bmodel\b|expected tags|extra inputs|extraneous key/;
 
 interface Row {
@@ -43,7 +43,7 @@ interface Row {
   readonly without: string;
 }
 
-/** In this order; beside a forced tool choice an effort goes up without thinking. */
+/** Kinds in their order; beside a forced tool choice an effort is sent without thinking. */
 const rows: readonly Row[] = [
   { kind: 'enabled', says: /adaptive|type\.enabled|['"`]enabled['"`]/, without: 'thinking=adaptive' },
   { kind: 'enabled', says: /thinking/, without: 'thinking=none' },

@@ -3,7 +3,7 @@ import type { CatalogModel, ModelProfile } from '../contract/models.js';
 import { toolLoop } from '../stage/tool-loop.js';
 import type { Narrowing } from './narrowing.js';
 
-/** Leaves thinking and effort as the model takes them; what it cannot have is reported. */
+/** Keeps thinking and effort as the model takes them; reports unsupported settings. */
 export function narrowThinking(narrowing: Narrowing): void {
   const { request, profile } = narrowing;
   const { thinking, output_config: output } = request;
@@ -32,7 +32,7 @@ interface Plan {
   readonly effort?: string | undefined;
 }
 
-/** Thinking that is not to be; reported for a model that cannot do without. */
+/** Disabled thinking; reported for a model that always thinks. */
 function stopped(narrowing: Narrowing): Plan {
   const { thinking: kind, canStopThinking } = narrowing.profile;
   if (canStopThinking === false) narrowing.lose('thinking');
@@ -75,7 +75,7 @@ function nearestEffort(wanted: string | undefined, taken: readonly string[]): st
 }
 
 interface Level {
-  /** Undefined: the model takes none. */
+  /** Undefined if the model takes none. */
   readonly effort: string | undefined;
   /** Share of `max_tokens` for thinking, and its max in tokens. */
   readonly share: number;

@@ -2,9 +2,9 @@ import type { ContentBlock, Message, TextBlock } from '../contract/messages.js';
 import type { Narrowing } from './narrowing.js';
 
 /**
- * Leaves turns as the Messages API takes them: a user speaks first, no text is empty, a blank one stands beside a
- * text or a call, no answer ends in thinking or, as the last one, in white space. A turn of which nothing would
- * remain is put in words, which is reported.
+ * Adapts turns to the Messages API: a user speaks first, no text is empty, a blank one stands beside a text or a call,
+ * no answer ends in thinking or, as the last one, in white space. A turn without remaining content gets a text instead,
+ * which is reported.
  */
 export function narrowTurns(narrowing: Narrowing): void {
   const { messages } = narrowing.request;
@@ -17,13 +17,13 @@ export function narrowTurns(narrowing: Narrowing): void {
     narrowing.set({ messages: taken });
 }
 
-/** True for a turn of texts alone, the usual one, in which nothing is to be changed. */
+/** True for a turn of texts alone, the usual one, without any changes. */
 function isTaken({ content }: Message): boolean {
   if (typeof content === 'string') return content.trim() !== '';
   return content.length > 0 && content.every((block) => isText(block) && !isBlank(block));
 }
 
-/** The turn as it is taken; none for an empty answer at the end, which leaves nothing to continue. */
+/** The turn as accepted; none for an empty answer at the end, which leaves nothing to continue. */
 function narrowedTurn(
   message: Message,
   at: number,
@@ -61,13 +61,13 @@ function withTakenResult(block: ContentBlock): ContentBlock {
   return content.length > 0 ? { ...rest, content } : rest;
 }
 
-/** Thinking at the end of an answer, which was cut there, is refused. */
+/** Refused by the API: thinking at the end of an answer that was cut there. */
 function withoutLastThoughts(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
   const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
   return end === blocks.length - 1 ? blocks : blocks.slice(0, end + 1);
 }
 
-/** A last answer, which is to be continued, without white space at its end. */
+/** A last answer to continue, without white space at its end. */
 function trimPrefill(turns: readonly Message[]): readonly Message[] {
   const last = turns.at(-1);
   if (last?.role !== 'assistant' || typeof last.content === 'string') return turns;

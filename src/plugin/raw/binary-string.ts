@@ -1,7 +1,7 @@
 /** Received lines of one read from an upstream's stream. */
 export interface RawLines {
   readonly bytes: BinaryString;
-  /** The same bytes as they were received, until their read has been passed on: kept events do not hold them. */
+  /** The same bytes as received, until their read has been passed on: kept events do not retain them. */
   received?: Buffer | undefined;
   /** True if all bytes are ASCII, so that the bytes are the text. */
   readonly isAscii: boolean;

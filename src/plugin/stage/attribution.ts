@@ -2,8 +2,8 @@ import type { MessagesRequest, TextBlock } from '../contract/messages.js';
 import { withFields } from '../raw/with-fields.js';
 
 /**
- * Puts a block in front of the system blocks of the caller, which stay unchanged; behind Claude Code's attribution
- * block, for Anthropic's API takes that out of the prompt only where it comes first.
+ * Puts a block before the caller's system blocks, which stay unchanged; after Claude Code's attribution block, which
+ * Anthropic's API removes from the prompt only at the start.
  */
 export function withSystemBlock(request: MessagesRequest, block: TextBlock): MessagesRequest {
   const [first, ...rest] = systemBlocks(request.system);

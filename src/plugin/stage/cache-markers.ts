@@ -14,7 +14,7 @@ export function cacheMarkers(request: MessagesRequest): readonly CacheControl[] 
   return markers;
 }
 
-/** Replacement of a marker; undefined: the part has none any more. */
+/** Replacement of a marker; undefined removes it. */
 type Change = (marker: CacheControl) => CacheControl | undefined;
 
 /**
@@ -74,9 +74,9 @@ function withChanged<Fields extends object>(
 }
 
 /**
- * Adds a marker to the last block of the messages that may have one; the request itself where that has one, or the
- * request as many as it may have. Late system text gets none, as it may be written into the turn before. `markers`:
- * how many the request has.
+ * Adds a marker to the last suitable block of the messages; the request itself if that has one, or the request has the
+ * max number. Late system text gets none, as it may be moved into the turn before; `markers`: number of the request's
+ * markers.
  */
 export function markLastBlock(
   request: MessagesRequest,
@@ -97,7 +97,7 @@ export function markLastBlock(
   return { ...request, messages: messages.with(at, { ...message, content }) };
 }
 
-/** Blocks of a message, which nobody has validated. */
+/** Blocks of a message, which is not validated. */
 function blocksOf(message: Message | null): readonly ContentBlock[] {
   const content = message?.content;
   if (typeof content === 'string') return [{ type: 'text', text: content }];

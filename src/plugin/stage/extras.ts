@@ -3,13 +3,13 @@ import type { MessagesRequest } from '../contract/messages.js';
 import type { SlotCall } from '../contract/slot/slot.js';
 
 /**
- * Fields of a caller that have no name in Messages, under their names in Chat Completions: `seed`, `logit_bias`;
- * of a block, those of the message that it came in: `name`. Each upstream kind writes those that it has a place for,
- * and reports the others.
+ * Fields of a caller that have no name in Messages, under their names in Chat Completions: `seed`, `logit_bias`; of a
+ * block, those of its original message: `name`. Each upstream kind writes those that it supports, and reports the
+ * others.
  */
 export type Extras = Readonly<Record<string, unknown>>;
 
-/** Property of a request or a block: copies have it, one rebuilt has none, JSON does not show it. */
+/** Property of a request or a block: copies have it, rebuilt ones do not, JSON does not show it. */
 const extras = Symbol.for('gw2api.extras');
 
 interface MaybeExtras {
@@ -31,7 +31,7 @@ export function withExtras<Part extends object>(part: Part, given: Extras): Part
   return copy;
 }
 
-/** Extras with the path of what has them; empty for the request itself. */
+/** Extras with the path of their owner; empty for the request itself. */
 export interface PlacedExtras {
   readonly place: string;
   readonly extras: Extras;
@@ -88,8 +88,8 @@ export function extraOfPath(path: string): { readonly place: string; readonly na
 }
 
 /**
- * Losses of a call to a kind that has no place for extras: all but `prompt_cache_key`, which names the session here,
- * so that its cache is kept by a slot and markers.
+ * Losses of a call to a kind without extras: all but `prompt_cache_key`, which names the session here, so that its
+ * cache is kept by a slot and markers.
  */
 export function extraLosses({
   request,
@@ -109,7 +109,7 @@ function lossesOf({ place, extras }: PlacedExtras): readonly Loss[] {
   return Object.keys(extras).map((name) => ({ path: extraPath(name, place), kind: extraKind(name) }));
 }
 
-/** Kind of the loss of an extra: hints for a cache or an abuse monitor change nothing that is said. */
+/** Kind of the loss of an extra: hints for a cache or an abuse monitor do not change the meaning. */
 export function extraKind(name: string): Loss['kind'] {
   return hints.has(name) ? 'mend' : 'setting';
 }

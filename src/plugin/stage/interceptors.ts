@@ -146,7 +146,7 @@ class Interception {
     }
   };
 
-  /** Options whose transforms are blamed on the stage where they fail. */
+  /** Options whose transforms are blamed on the stage if they fail. */
   #watched(options: CallOptions | undefined): CallOptions | undefined {
     if (!options?.through) return options;
     const { interceptor, ctx } = this.#parts;
@@ -155,7 +155,7 @@ class Interception {
     return { ...options, through };
   }
 
-  /** Counts the time since the last turn, if it was the interceptor's own. */
+  /** Counts the time since the last switch, if it was the interceptor's own. */
   #turn(wasOwn: boolean): void {
     const nowMs = performance.now();
     if (wasOwn) this.#ownMs += nowMs - this.#sinceMs;

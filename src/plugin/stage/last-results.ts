@@ -1,11 +1,11 @@
 import type { BlockOf, ContentBlock } from '../contract/messages.js';
 
 /**
- * Results of a conversation in which a call has several, as clients resend them after a lost connection: the last
- * one counts, in the place of the first. Blocks are told apart by identity.
+ * Results of a conversation with several for a call, as clients resend them after a lost connection: the last one
+ * counts, in the place of the first. Blocks are compared by identity.
  */
 export class LastResults {
-  /** Last result of a call, by the one whose place it takes. */
+  /** Last result of a call, by the one that it replaces. */
   readonly #replaced = new Map<ContentBlock, ContentBlock>();
   readonly #moved = new Set<ContentBlock>();
 
@@ -18,7 +18,7 @@ export class LastResults {
     return results.#moved.size === 0 ? undefined : results;
   }
 
-  /** Results that a later one takes the place of. */
+  /** Results that a later one replaces. */
   get replaced(): Iterable<ContentBlock> {
     return this.#replaced.keys();
   }
@@ -54,7 +54,7 @@ export class LastResults {
   }
 }
 
-/** Calls of one id: how many wait for their result, and the result that came first. */
+/** Calls of one id: the number of those that wait for their result, and the first result. */
 interface Call {
   open: number;
   result: ContentBlock | undefined;

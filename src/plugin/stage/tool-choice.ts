@@ -5,8 +5,8 @@ import { extrasOf } from './extras.js';
 export const allowedToolsExtra = 'tool_choice.allowed_tools';
 
 /**
- * Names of the tools that the model may call where the caller allows some of those that it declares; undefined: all.
- * A receiver that has such a list is sent it beside all tools, which its prompt cache hangs on.
+ * Names of the tools that the model may call if the caller allows only some of the declared ones; undefined: all. A
+ * receiver with such a list gets it beside all tools, for its prompt cache.
  */
 export function allowedTools(request: Pick<MessagesRequest, 'tool_choice'>): ReadonlySet<string> | undefined {
   const names = extrasOf(request)[allowedToolsExtra];
@@ -32,8 +32,8 @@ interface MaybeForced {
 }
 
 /**
- * Strict tool instead of one that a choice names and that cannot be forced (contract §4.4). The upstream kind
- * closes its schema as its receiver demands.
+ * Strict tool in place of a choice that names it and cannot be forced (contract §4.4). The upstream kind closes its
+ * schema for the receiver.
  */
 export function asForcedTool(tool: Tool): Tool {
   const marked: Tool & MaybeForced = { ...tool, strict: true, [forced]: true };

@@ -1,6 +1,6 @@
 import type { Message } from '../contract/messages.js';
 
-/** Tool loop in which a conversation ends: the turn with the calls, and the user turn with their results. */
+/** Tool loop at the end of a conversation: the turn with the calls, and the user turn with their results. */
 export interface ToolLoop {
   readonly calls: Message;
   readonly results: Message;

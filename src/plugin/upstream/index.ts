@@ -1,4 +1,4 @@
-/** `@gw2api/gateway/plugin/upstream`: what upstreams and accounts need besides `@gw2api/gateway/plugin`. */
+/** `@gw2api/gateway/plugin/upstream`: the exports for upstreams and accounts besides `@gw2api/gateway/plugin`. */
 export { allowedTools, offeredTools } from '../stage/tool-choice.js';
 export { defineAccount } from '../contract/slot/account.js';
 export type { Account, AccountHost, TokenStore } from '../contract/slot/account.js';

@@ -11,7 +11,7 @@ interface AuditWriterOptions {
 }
 
 /**
- * Writes entries at once. While the store is down, actions go on: their entries are logged whole, wait here, and are
+ * Writes entries at once. While the store is down, actions continue: their entries are logged whole, wait here, and are
  * written later.
  */
 export class AuditWriter {
@@ -29,7 +29,7 @@ export class AuditWriter {
     return { entries: this.#waiting.length, capacity: maxWaiting };
   }
 
-  /** Resolves when an entry is in the store, or waits for it; soon, also where the store does not answer. */
+  /** Resolves when an entry is in the store or in the queue; soon, even if the store does not answer. */
   async write(entry: AuditEntry): Promise<void> {
     if (this.#waiting.length > 0) return this.#keep(entry);
     const writing = this.#append(entry).catch((error: unknown) => {
@@ -41,7 +41,7 @@ export class AuditWriter {
     await Promise.race([writing, sleep(this.#options.clock, maxDelayMs)]);
   }
 
-  /** Writes the entries that wait, as far as the store takes them. */
+  /** Writes the queued entries, as far as the store accepts them. */
   flush(): Promise<void> {
     this.#draining ??= this.#drain().finally(() => {
       this.#draining = undefined;
@@ -113,7 +113,7 @@ function isOutage(error: unknown): boolean {
 const timeoutMs = 1000;
 const retryMs = 1000;
 
-/** Max time that an action waits for its entry: its caller is not to wait for a store that hangs. */
+/** Max time that an action waits for its entry, since its caller must not wait for an unresponsive store. */
 const maxDelayMs = 300;
 
 /** Entries hold up to 40 kB each. */

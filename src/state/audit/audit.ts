@@ -14,18 +14,18 @@ interface AuditOptions {
   readonly clock: Clock;
 }
 
-/** An action that is to be recorded. */
+/** An action to record. */
 export interface AuditTerms {
   /** Subject and verb: `key.create`. */
   readonly action: string;
-  /** Undefined: known only once the action has found out. */
+  /** Undefined until the action itself sets it. */
   readonly actor?: AuditActor | undefined;
   readonly target?: string | undefined;
   readonly address?: string;
   readonly requestId?: string;
   /** Logger of the request; default: the gateway's. */
   readonly log?: Logger;
-  /** Log line of an action that is done; default: that the gateway was changed. */
+  /** Log line of a completed action; default: that the gateway was changed. */
   readonly noted?: string | undefined;
 }
 
@@ -47,8 +47,8 @@ export class Audit {
   }
 
   /**
-   * Runs an action, and records it with its outcome unless nobody is known who did it. Rejects as `work` does: the
-   * log being unavailable stops nothing.
+   * Runs an action, and records it with its outcome unless its actor is unknown. Rejects as `work` does; an unavailable
+   * log stops nothing.
    */
   async run<Result>(
     terms: AuditTerms,
@@ -149,7 +149,7 @@ function failureOf(error: unknown): ActionResult {
   return { outcome: error.status < 500 ? 'refused' : 'failed', code: error.code };
 }
 
-/** Both sides of a change without the fields that stay as they are, except for the name, by which people know it. */
+/** Both sides of a change without unchanged fields, except for the name, by which people recognise the target. */
 function changedFields(before: unknown, after: unknown): readonly [unknown, unknown] {
   if (!isRecord(before) || !isRecord(after)) return [before, after];
   const isChanged = (key: string): boolean =>

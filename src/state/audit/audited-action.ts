@@ -1,13 +1,13 @@
 import type { AuditActor } from '../store/contract/audit.js';
 
-/** An action under way: its handler says what it acts on, and what it changes. */
+/** A running action, whose handler sets its target and its changes. */
 export class AuditedAction {
-  /** Undefined: nobody is known yet, and nothing is recorded. */
+  /** Undefined while the actor is unknown, when nothing is recorded. */
   actor: AuditActor | undefined;
   target: string | undefined;
   before: unknown;
   after: unknown;
-  /** Fields that the log line has too. */
+  /** Fields that the log line has, too. */
   noted: Readonly<Record<string, unknown>> = {};
 
   /** The state of the target before and after, without secrets. */
@@ -19,7 +19,7 @@ export class AuditedAction {
   /** Error code of an action that was refused without an error being thrown. */
   refusal: string | undefined;
 
-  /** Records the action as refused, where its handler answers itself. */
+  /** Records the action as refused, if its handler answers itself. */
   refuse(code: string): void {
     this.refusal = code;
   }

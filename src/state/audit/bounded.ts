@@ -3,7 +3,7 @@ import type { Json } from '../../plugin/index.js';
 
 /**
  * Copy of a value that fits an entry: its JSON has at most `maxLength` characters, long texts and lists are cut off,
- * and neither passwords of URLs nor keys of the gateway are left in it. Undefined for undefined.
+ * and passwords of URLs and keys of the gateway are removed. Undefined for undefined.
  */
 export function boundedJson(value: unknown, maxLength = maxEntryPart): Json | undefined {
   if (value === undefined) return undefined;
@@ -13,7 +13,7 @@ export function boundedJson(value: unknown, maxLength = maxEntryPart): Json | un
   return isObject(short) ? withoutLargest(short, length - maxLength) : omitted(length);
 }
 
-/** Characters of JSON that an entry has at most before and after the change, each. */
+/** Max characters of JSON in an entry before and after the change, each. */
 const maxEntryPart = 16_384;
 
 const maxText = 500;
@@ -37,7 +37,7 @@ function shortened(value: unknown, depth: number): Json {
   return Object.fromEntries(more > 0 ? [...kept, ['…', `and ${more} more`]] : kept);
 }
 
-/** A text on its way to an entry: cut off, and without passwords of URLs and the gateway's own keys. */
+/** A text for an entry: cut off, and without passwords of URLs and the gateway's own keys. */
 export function shortText(text: string, max = maxText): string {
   const safe = String(redactAddresses(text)).replaceAll(ownKeys, `$1${blank}`);
   return safe.length <= max ? safe : `${safe.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')}…`;
@@ -47,7 +47,7 @@ const ownKeys = /\b(sk-gw-|gw-adm-)[\w-]{8,}/g;
 
 type JsonObject = Readonly<Record<string, Json>>;
 
-/** Replaces the largest fields by their sizes until `excess` characters are gone. */
+/** Replaces the largest fields by their sizes until `excess` characters are removed. */
 function withoutLargest(value: JsonObject, excess: number): Json {
   const sizes = Object.entries(value).map(([key, inner]) => [key, lengthOf(inner)] as const);
   let left = excess;

@@ -1,4 +1,4 @@
-/** Quota of entries that change nothing, by actor: nobody may fill the log with refused calls. */
+/** Quota of entries without changes, by actor, so that refused calls cannot fill the log. */
 export class EntryQuota {
   readonly #now: () => number;
   #minute = -1;
@@ -8,7 +8,7 @@ export class EntryQuota {
     this.#now = now;
   }
 
-  /** Undefined: this entry is too many. Else the number of those that were too many since the last one. */
+  /** Undefined for an entry beyond the quota, else the number of those since the last one. */
   take(actor: string): number | undefined {
     const count = this.#countOf(actor);
     count.taken += 1;
@@ -37,7 +37,7 @@ interface Count {
   refused: number;
 }
 
-/** Counts for the next minute, of those whose refused entries are still to be told. */
+/** Counts for the next minute, of the actors with unreported refused entries. */
 function refusedOf(counts: ReadonlyMap<string, Count>): Map<string, Count> {
   const kept = [...counts].filter(([, { refused }]) => refused > 0);
   return new Map(kept.map(([actor, { refused }]) => [actor, { taken: 0, refused }]));

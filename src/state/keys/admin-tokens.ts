@@ -12,7 +12,7 @@ interface AdminTokensOptions {
   readonly clock: Clock;
 }
 
-/** Checks the admin tokens that scripts send, and notes which were used. */
+/** Checks the admin tokens that scripts send, and records their use. */
 export class CheckedAdminTokens {
   readonly #options: AdminTokensOptions;
   readonly #cache: KeyCache<AdminToken>;
@@ -30,8 +30,8 @@ export class CheckedAdminTokens {
   }
 
   /**
-   * Looks up what was sent; undefined unless it is an admin token that is neither unknown nor expired nor revoked. Throws a GatewayError
-   * with status 503 if it is not cached and the store cannot be asked.
+   * Looks up a sent token; undefined unless it is a valid admin token: known, not expired and not revoked. Throws a
+   * GatewayError with status 503 if it is not cached and the store is unreachable.
    */
   async check(sent: string): Promise<AdminToken | undefined> {
     if (!sent.startsWith(adminTokenPrefix)) return undefined;
@@ -44,7 +44,7 @@ export class CheckedAdminTokens {
     return token;
   }
 
-  /** True for a token that was good within the last hour; does not ask the store. */
+  /** True for a token that was valid within the last hour; does not read the store. */
   wasGood(sent: string): boolean {
     const token = this.#cache.lastKnown(hashOf(sent));
     return token !== undefined && isGood(token, this.#options.clock.now());
@@ -70,7 +70,7 @@ const adminTokenPrefix = 'gw-adm-';
 /** Fields of a new admin token. */
 export type AdminTokenFields = Pick<AdminToken, 'name' | 'scopes' | 'createdBy' | 'expiresAtMs'>;
 
-/** A new admin token: `text` is what the script sends, to be shown once; `token` is all that is kept of it. */
+/** A new admin token: `text` is for the script, to be shown once; `token` is the stored part. */
 export function issueAdminToken(
   fields: AdminTokenFields,
   nowMs: number,

@@ -12,7 +12,7 @@ interface KeyCacheOptions<Known> {
 }
 
 interface Answer<Known> {
-  /** Undefined: the store has no such key. */
+  /** Undefined if the store has no such key. */
   readonly known: Known | undefined;
   readonly atMs: number;
   /** Number of changes at the time of the look-up. */
@@ -26,7 +26,7 @@ interface Answer<Known> {
 export class KeyCache<Known extends object> {
   readonly #options: KeyCacheOptions<Known>;
   readonly #known = growingCache<Answer<Known>>(10_000);
-  /** Unknown keys, cached apart, so that somebody who guesses keys cannot evict the known ones. */
+  /** Unknown keys, cached separately, so that guessed keys cannot evict the known ones. */
   readonly #unknown = growingCache<Answer<Known>>(10_000);
   readonly #asking = new Map<string, Promise<Known | undefined>>();
   #failedAtMs = -Infinity;
@@ -37,7 +37,7 @@ export class KeyCache<Known extends object> {
     this.#options = options;
   }
 
-  /** `name` is what is cached: `keys`. */
+  /** `name` is the name of the cached items: `keys`. */
   caches(name: string): Caches {
     return { [name]: () => fillOf(this.#known), [`unknown_${name}`]: () => fillOf(this.#unknown) };
   }
@@ -48,7 +48,7 @@ export class KeyCache<Known extends object> {
     return known && this.#isFresh(known) ? known : undefined;
   }
 
-  /** Key that was known within the last hour, as it was then; does not ask the store. */
+  /** Former state of a key that was known within the last hour; does not read the store. */
   lastKnown(hash: string): Known | undefined {
     const answer = this.#known.peek(hash);
     return answer && this.#ageOf(answer.atMs) < staleMs ? answer.known : undefined;
@@ -70,7 +70,9 @@ export class KeyCache<Known extends object> {
     return within(asked, timeoutMs, 'The store has not answered.', setTimer).catch(() => stale);
   }
 
-  /** Invalidates all entries; they count only while the store cannot be asked, and those of `ended` not even then. */
+  /**
+   * Invalidates all entries, which then count only while the store is unreachable; those of `ended` not even then.
+   */
   invalidate(ended: readonly string[] = []): void {
     this.#changes += 1;
     for (const hash of ended) this.#known.delete(hash);

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { KnownKey } from '../../plugin/core.js';
 
-/** Caller that a pass stands for. */
+/** Caller that a pass represents. */
 export type PassedAs = KnownKey | 'master';
 
 /** Credential of one request from within the process. */
 export interface KeyPass {
   /** Text that the request sends as its key; known to this process alone. */
   readonly text: string;
-  /** Takes it back where no request has used it. */
+  /** Revokes it if no request has used it. */
   readonly end: () => void;
 }
 
-/** Passes for requests from within the process: 256 random bits each, in memory alone, taken once. */
+/** Passes for requests from within the process: 256 random bits each, in memory alone, valid once. */
 export class KeyPasses {
   readonly #passes = new Map<string, PassedAs>();
 

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../../plugin/index.js';
 
 interface KeyUsesOptions {
   readonly store: { touch(usedAtMs: ReadonlyMap<string, number>): Promise<void> };
-  /** Plural of what is used, for log lines. */
+  /** Plural name of the used items, for log lines. */
   readonly what: string;
   readonly log: Logger;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export class KeyUses {
     return { entries: this.#usedAtMs.size, capacity: maxPending };
   }
 
-  /** Notes a use; with too many unwritten ones, that of one more key is dropped. */
+  /** Records a use; drops that of a further key if too many are unwritten. */
   note(id: string, atMs: number): void {
     if (this.#usedAtMs.size < maxPending || this.#usedAtMs.has(id)) this.#usedAtMs.set(id, atMs);
   }

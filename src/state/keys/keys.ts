@@ -8,14 +8,14 @@ import { KeyUses } from './key-uses.js';
 import { applyPatch } from '../store/key-rules.js';
 
 interface KeysOptions {
-  /** Empty: nothing matches it. */
+  /** Empty: no key matches. */
   readonly masterKey: string;
   readonly store: Pick<Store, 'keys' | 'teams'>;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
-/** Checks what callers send against the master key and the store, and notes which keys were used. */
+/** Checks callers' keys against the master key and the store, and records their use. */
 export class CheckedKeys implements Keys {
   /** Hash of the master key and of the sent key, as hexadecimal text, like the hashes in the store. */
   readonly #masterHash: Buffer | undefined;
@@ -38,10 +38,7 @@ export class CheckedKeys implements Keys {
     return { ...this.#cache.caches('keys'), unwritten_key_uses: () => this.#uses.fill };
   }
 
-  /**
-   * Checks a key. Throws a GatewayError with status 503 if the key is not cached and the store cannot be
-   * asked.
-   */
+  /** Checks a key. Throws a GatewayError with status 503 if the key is not cached and the store is unreachable. */
   async check(sent: string): Promise<Awaited<ReturnType<Keys['check']>>> {
     const pass = this.#passes.take(sent);
     if (pass) return this.#checkPass(pass);
@@ -56,7 +53,7 @@ export class CheckedKeys implements Keys {
     return { kind: 'key', ...known };
   }
 
-  /** True for the master key, a pass, and a key that was good within the last hour; does not ask the store. */
+  /** True for the master key, a pass, and a key that was valid within the last hour; does not read the store. */
   wasGood(sent: string): boolean {
     const sentHash = hashOf(sent);
     const key = this.#cache.lastKnown(sentHash)?.key;
@@ -64,14 +61,14 @@ export class CheckedKeys implements Keys {
     return isKnown || this.#isMaster(sentHash) || this.#passes.has(sent);
   }
 
-  /** True for the pass of a request from within the process, which has not been taken. */
+  /** True for an unused pass of a request from within the process. */
   hasPass(sent: string | undefined): boolean {
     return sent !== undefined && this.#passes.has(sent);
   }
 
   /**
-   * Pass for one request of this process as a key, or as `master`: a text that `check` takes once instead of the
-   * key. Throws `not_found` for an id that no key has.
+   * Pass for one request of this process as a key, or as `master`: a text that `check` accepts once instead of the key.
+   * Throws `not_found` for an unknown id.
    */
   async pass(keyId: string): Promise<KeyPass> {
     if (keyId === 'master') return this.#passes.make('master');
@@ -158,7 +155,7 @@ export function hashOf(key: string): string {
 /** Fields of a new key. */
 export type KeyFields = KeyPatch & { readonly name: string };
 
-/** A new protocol key: `text` is what the caller sends, to be shown once; `key` is all that is kept of it. */
+/** A new protocol key: `text` is for the caller, to be shown once; `key` is the stored part. */
 export function issueKey(
   fields: KeyFields,
   nowMs: number,
@@ -168,7 +165,7 @@ export function issueKey(
   return { text, key: applyPatch(bare, fields) };
 }
 
-/** A new secret of a protocol key: `text` is shown once, and `secret` is all that is kept of it. */
+/** A new secret of a protocol key: `text` is shown once, and `secret` is the stored part. */
 export function makeKeySecret(): { readonly text: string; readonly secret: KeySecret } {
   const text = `${protocolKeyPrefix}${randomBytes(32).toString('base64url')}`;
   return { text, secret: { hash: hashOf(text), last4: text.slice(-4) } };

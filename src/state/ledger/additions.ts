@@ -3,7 +3,7 @@ import { totalTokens } from '../../plugin/index.js';
 
 /**
  * Tokens that stages added, by the stage's name: the part of the billed tokens that is hidden from the caller, divided
- * by what each stage is estimated to add to a call. A caller that is shown all has the part that would be hidden.
+ * by each stage's estimated additions. For a caller without masking, the part that would be hidden.
  */
 export function additionsByStage(
   { billed, shown }: { readonly billed: LedgerTokens; readonly shown: LedgerTokens },

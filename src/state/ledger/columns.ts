@@ -35,7 +35,7 @@ export const columns = {
     filter: {},
     group: 'model',
   },
-  /** Absent: it is the same as `model`. */
+  /** Absent if it is the same as `model`. */
   askedModel: maybeText('asked_model', 'The model that the caller asked for.'),
   format: { ...text('format', "The caller's wire format."), filter: {}, group: 'format' },
   status: {
@@ -122,12 +122,12 @@ export const writtenColumns = fields.flatMap(([, field]) => field.columns);
 
 const writers = fields.map(([name, { write }]) => ({ name, write }));
 
-/** Adds what a row has for `writtenColumns`, in their order. */
+/** Adds a row's values for `writtenColumns`, in their order. */
 export function writeRow(row: LedgerRow, values: unknown[]): void {
   for (const { name, write } of writers) write(row[name], values);
 }
 
-/** Also of a record without its trace. */
+/** Accepts a record without its trace, too. */
 export function readRow(stored: ListedRecord & { readonly trace?: string | null }): LedgerRow {
   const row: Partial<Record<ColumnName, unknown>> = {};
   for (const [name, field] of fields) {

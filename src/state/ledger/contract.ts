@@ -8,7 +8,7 @@ export type { CacheLoss, LedgerAddition, LedgerCost, LedgerTrace } from './row/r
 /** Key of a row: rows are found by time. */
 export type LedgerRowKey = Pick<LedgerRow, 'atMs' | 'id'>;
 
-/** Row on its way to the ledger, with its error texts; rows that are read are without them. */
+/** Row on its way to the ledger, with its error texts, which read rows lack. */
 export interface AppendedRow extends LedgerRow {
   readonly errorTexts?: ErrorTexts;
 }
@@ -23,8 +23,8 @@ export interface LedgerPage {
 export const latencyMeasures = ['first_token', 'per_output_token', 'queue', 'total'] as const;
 
 /**
- * Times that percentiles are kept of: to the first content, for each output token after the first, in the queue,
- * and of the whole request.
+ * Times with percentiles: to the first content, for each output token after the first, in the queue, and of the whole
+ * request.
  */
 export type LatencyMeasure = (typeof latencyMeasures)[number];
 
@@ -46,11 +46,11 @@ export interface LatencySum {
 /** Ledger of requests: one row for each, and hourly sums. */
 export interface Ledger extends LedgerSums {
   /**
-   * Appends all rows or none; existing rows stay unchanged and count once. Throws a RefusedRowsError if the store takes
-   * one of them in no case.
+   * Appends all rows or none; existing rows stay unchanged and count once. Throws a RefusedRowsError if the store can
+   * never accept one of them.
    */
   append(rows: readonly AppendedRow[]): Promise<void>;
-  /** One page of rows; `limit`: max 1000. Throws a TypeError on a cursor that is not its own. */
+  /** One page of rows; `limit`: max 1000. Throws a TypeError on a foreign cursor. */
   requests(
     filter: LedgerFilter,
     page: { readonly cursor?: string; readonly limit: number },
@@ -60,8 +60,8 @@ export interface Ledger extends LedgerSums {
   /** Rows of these that the ledger has, in any order, without their traces; `rows`: max 1000, each once. */
   find(rows: readonly LedgerRowKey[]): Promise<readonly LedgerRow[]>;
   /**
-   * Percentiles, within 9.1 % of the exact ones, ordered as `usage`. Hourly counts have all requests, slots, models
-   * and formats; keys and teams have some where `usage` counts rows, other groups none.
+   * Percentiles, within 9.1 % of the exact ones, ordered as `usage`. Hourly counts exist for all requests, slots,
+   * models and formats; for keys and teams only if `usage` counts rows, for other groups never.
    */
   latency(query: UsageQuery): Promise<readonly LatencySum[]>;
   /**

@@ -2,7 +2,7 @@ import type { LedgerFilter } from '../../plugin/core.js';
 import { fields, type ColumnName, type LedgerRow } from './columns.js';
 import type { FieldFilter } from './row/fields.js';
 
-/** Condition that a filter may have, with the column that it is on. */
+/** Possible condition of a filter, with its column. */
 export interface FilterColumn extends Pick<FieldFilter, 'only' | 'common'> {
   readonly name: Exclude<keyof LedgerFilter, 'fromMs' | 'toMs'>;
   readonly column: string;

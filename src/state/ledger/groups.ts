@@ -35,7 +35,7 @@ export const groupOfField: ReadonlyMap<string, UsageGroup> = new Map<string, Usa
   ['cause', 'cause'],
 ]);
 
-/** Model that the caller of a row asked for; '' without one. */
+/** Requested model of a row; '' without one. */
 export function askedModelOf({ askedModel, model = '' }: Pick<LedgerRow, 'askedModel' | 'model'>): string {
   return askedModel ?? model;
 }

@@ -13,7 +13,7 @@ export type GroupPair = readonly [PairGroup, PairGroup];
 
 const groups = Object.keys(pairColumnOf) as readonly PairGroup[]; // the keys are groups
 
-/** Each two groups, once. */
+/** Each pair of groups, once. */
 export const groupPairs: readonly GroupPair[] = groups.flatMap((first, at) =>
   groups.slice(at + 1).map((second): GroupPair => [first, second]),
 );

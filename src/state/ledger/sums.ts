@@ -7,7 +7,7 @@ import type { LedgerAddition } from './row/row-values.js';
 /** SQL of a column of the rows that are summed. */
 type ColumnSql = (column: string) => string;
 
-/** A figure of a sum: its columns, what a row adds to it, and how two are added. */
+/** A figure of a sum: its columns, a row's contribution, and the addition of two. */
 interface Sum<Value> {
   readonly columns: readonly string[];
   of(this: void, row: LedgerRow): Value;
@@ -110,7 +110,10 @@ export function additionSum(row: LedgerRow, { tokens, cost }: LedgerAddition, at
 
 const noTokens: LedgerTokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
-/** Same in SQL: columns of the row in whose place others are summed; `at` gives a place of what `additionsJson` writes. */
+/**
+ * Same in SQL: columns of the row in whose place others are summed; `at` gives a place in the result of
+ * `additionsJson`.
+ */
 export function additionSql(at: (place: number) => string): ReadonlyMap<string, string> {
   const billed = tokenColumns('');
   return new Map([
@@ -128,7 +131,7 @@ export function addSums(first: UsageSum, second: UsageSum, times: 1 | -1 = 1): U
   return sumFrom(first.atMs, first.group, ({ name, add }) => add(first[name], second[name], times));
 }
 
-/** Adds what a sum has for `sumColumns`, in their order. */
+/** Adds a sum's values for `sumColumns`, in their order. */
 export function writeSum(sum: UsageSum, values: unknown[]): void {
   for (const { name, write } of figures) write(sum[name], values);
 }

@@ -9,7 +9,7 @@ export function writeCursor({ atMs, id }: LedgerRowKey): string {
   return `${atMs}.${id}`;
 }
 
-/** Throws a TypeError on what `writeCursor` has not written. */
+/** Throws a TypeError on a text that `writeCursor` has not written. */
 export function readCursor(cursor: string): LedgerRowKey {
   const [, at, id] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
   if (at === undefined || id === undefined)
@@ -22,7 +22,7 @@ export function hourOf(ms: number): number {
   return Math.floor(ms / hourMs) * hourMs;
 }
 
-/** The range of a usage query in whole milliseconds, widened to whole hours where its buckets are. */
+/** The range of a usage query in whole milliseconds, widened to whole hours if its buckets are. */
 export function bucketsOf({ fromMs, toMs, stepMs }: Omit<UsageQuery, 'by'>): Omit<UsageQuery, 'by'> & {
   readonly isHourly: boolean;
 } {
@@ -37,7 +37,7 @@ export function conditionsOf({ keyId, where }: Pick<UsageQuery, 'keyId' | 'where
   return { ...where, ...(keyId !== undefined && { keyId }) };
 }
 
-/** Group whose hourly sums answer a query; undefined: its rows have to be counted. */
+/** Group whose hourly sums answer a query; undefined if its rows have to be counted. */
 export function hourlyGroup(
   query: UsageQuery,
 ): { readonly kind: UsageGroup; readonly name?: string } | undefined {
@@ -50,7 +50,7 @@ export function hourlyGroup(
   return { kind, name: String(value) };
 }
 
-/** Groups of a row by its tags: their names, or the value of the tag that is asked for. */
+/** Groups of a row by its tags: their names, or the value of the requested tag. */
 export function tagGroups({ tags = {} }: LedgerRow, tag: string | undefined): readonly string[] {
   if (tag === undefined) return Object.keys(tags);
   return Object.hasOwn(tags, tag) ? [tags[tag] ?? ''] : [];

@@ -7,13 +7,13 @@ import type { Live } from '../../plugin/core.js';
 interface ClusterQueryOptions<Answer extends Json, Question extends Json> {
   /** Topic of its messages, the same on every instance. */
   readonly topic: string;
-  /** Computes the answer of this instance to a query of another one; without a question, where that asks none. */
+  /** Computes the answer of this instance to a query of another one; without a question, if that has none. */
   readonly answer: (question: Question | undefined) => Answer | Promise<Answer>;
   /** Timeout for the answers of other instances. */
   readonly timeoutMs: number;
 }
 
-/** Query to all other instances, over publish/subscribe. Has no cost while nobody asks. */
+/** Query to all other instances, over publish/subscribe. Costs nothing while unused. */
 export class ClusterQuery<Answer extends Json, Question extends Json = never> {
   readonly #live: Live;
   readonly #options: ClusterQueryOptions<Answer, Question>;
@@ -65,7 +65,7 @@ function idOf(message: Json): Json | undefined {
   return isRecord(message) ? message['id'] : message;
 }
 
-/** Of messages with a question. */
+/** Set for messages with a question. */
 const version = 1;
 
 const noop = (): void => undefined;

@@ -48,12 +48,12 @@ export class HybridClock {
     return { at: this.#latest, tie: this.tie };
   }
 
-  /** Takes note of a version that is not far ahead. */
+  /** Records a version that is not far ahead. */
   observe(at: number): void {
     this.#latest = Math.max(this.#latest, at);
   }
 
-  /** True for a version that no clock in order gives: with it no later write would win. */
+  /** True for a version that no correct clock gives, and after which no later write would win. */
   isFarAhead(at: number): boolean {
     return at > this.toShared(this.#now()) + maxAheadMs;
   }

@@ -5,22 +5,20 @@ import { StoreError } from './store-error.js';
 /** Text of `GW_SECRET_KEY`, or a function that returns it on first use; undefined if there is none. */
 export type SecretKey = string | (() => Promise<string | undefined>);
 
-/** Seals secrets for the time that they lie in a store. */
+/** Seals secrets for storage. */
 export interface CredentialCipher {
-  /**
-   * Seals `value` under `name`, under which alone `open` reads it. Throws a StoreError if there is no key.
-   */
+  /** Seals `value` under `name`, which `open` then requires. Throws a StoreError if there is no key. */
   seal(name: string, value: unknown): Promise<string>;
-  /** Throws a StoreError that names GW_SECRET_KEY where this is not what has sealed it. */
+  /** Throws a StoreError that names GW_SECRET_KEY if another key has sealed it. */
   open(name: string, sealed: string): Promise<unknown>;
-  /** Ids of the key that seals and of the old one, which the texts that they have sealed bear. */
+  /** Ids of the sealing key and of the old one, as in their sealed texts. */
   keyIds(): Promise<{ readonly current: string; readonly old: string | undefined }>;
 }
 
 /**
- * AES-256-GCM with a nonce of its own for each text. The key: 32 bytes in base64 as they are, any other text
- * through scrypt. Sealed: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url; the name is authenticated
- * with it. The old key (`GW_SECRET_KEY_OLD`) opens what it has sealed, and seals nothing.
+ * AES-256-GCM with a separate nonce for each text, as `v1.<key id>.<nonce>.<ciphertext and tag>` in base64url, with the
+ * name authenticated; keys are 32 bytes in base64, or any other text through scrypt. The old key (`GW_SECRET_KEY_OLD`)
+ * only opens its sealed texts.
  */
 export function createCipher(secret: SecretKey | undefined, old?: string): CredentialCipher {
   const given = new LazyKey(secret);

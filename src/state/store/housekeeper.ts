@@ -30,8 +30,8 @@ interface HousekeeperOptions {
 }
 
 /**
- * Deletes expired entries and old ledger rows, in small steps, and returns the space to the file system. Sums the hours
- * of the ledger that are over.
+ * Deletes expired entries and old ledger rows, in small steps, and returns the space to the file system. Sums the ended
+ * hours of the ledger.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
@@ -100,7 +100,7 @@ export class Housekeeper {
     }
   }
 
-  /** Sums hours that have ended, or that an older version has left. Returns true if it could. */
+  /** Sums ended hours, including those that an older version has left. Returns true if it succeeded. */
   async #sumPairs(): Promise<boolean> {
     const { store, clock, log } = this.#options;
     const beforeMs = clock.now() - lateMs;
@@ -131,9 +131,9 @@ const roundKey = 'housekeeper:round';
 /** Days that the history of slots is kept. */
 const historyDays = 30;
 const roundMs = 60_000;
-/** Time after an hour for the rows of its last requests to come. */
+/** Time after an hour for the rows of its last requests to arrive. */
 const lateMs = 10 * 60_000;
 /** Hours of one round: after an update there are some thousand to sum. */
 const maxHours = 240;
-/** Rows, or pages, of one step: SQLite takes some milliseconds for them, in which nothing else is written. */
+/** Rows, or pages, of one step, during which SQLite writes nothing else for some milliseconds. */
 const stepRows = 200;

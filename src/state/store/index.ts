@@ -9,12 +9,12 @@ export type { SecretKey } from './credential-cipher.js';
 interface StoreOptions {
   /** Key that seals credentials (`GW_SECRET_KEY`); without it no credentials can be stored. */
   readonly secretKey?: SecretKey;
-  /** Key that still opens what it has sealed (`GW_SECRET_KEY_OLD`), until all is sealed by the new one. */
+  /** Former key, which still opens its sealed data (`GW_SECRET_KEY_OLD`), until all is resealed by the new one. */
   readonly oldSecretKey?: string | undefined;
   readonly log: Logger;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** Max time, in ms, to wait for a PostgreSQL that is not up yet; default two minutes. */
+  /** Max time, in ms, to wait for a PostgreSQL that is still starting; default two minutes. */
   readonly waitMs?: number;
 }
 

@@ -11,10 +11,10 @@ import { StoreError } from './store-error.js';
 export type { Resealed } from './sql/reseal.js';
 export type { Schema } from './sql/tables/migrate.js';
 
-/** A store opened beside the gateways that serve from it, which leaves its tables as they are. */
+/** A store opened beside the serving gateways, which leaves its tables unchanged. */
 export interface MaintainedStore {
   schema(): Promise<Schema>;
-  /** Reseals what another key than the one in force has sealed. */
+  /** Reseals data that another key than the one in force has sealed. */
   reseal(cipher: CredentialCipher): Promise<Resealed>;
   /** Opens each sealed text; returns the number of texts by the key that opens them. */
   sealed(cipher: CredentialCipher): Promise<SealedCounts>;
@@ -32,7 +32,7 @@ export interface MaintainedStore {
 export interface SealedCounts {
   readonly current: number;
   readonly old: number;
-  /** Sentences about what no key opens. */
+  /** Messages about data that no key opens. */
   readonly problems: readonly string[];
 }
 
@@ -88,7 +88,7 @@ async function postgres(url: string, { log, isReadOnly = false }: MaintenanceOpt
   return (await openPostgres(url, log, { connections: 1, isReadOnly })).db;
 }
 
-/** Throws a StoreError that says why, where the tables are not those of this version. */
+/** Throws a StoreError with the reason if the tables are not those of this version. */
 export async function requireCurrentSchema(store: MaintainedStore): Promise<void> {
   const { state, last, version } = await store.schema();
   if (state === 'current') return;

@@ -8,9 +8,9 @@ import { dayMs } from '../../kit/clock.js';
 
 /** Ledgers of the other instances, as far as they answer. */
 export interface OtherLedgers {
-  /** Has their rows written. */
+  /** Requests them to write their rows. */
   flush(): Promise<void>;
-  /** Rows of a key or team that wait there and that the store does not take now. */
+  /** Rows of a key or team that wait there and that the store does not accept now. */
   waitingOf(query: WaitingQuery): Promise<readonly WaitingUse[]>;
   /** Names of their spools. */
   spools(): Promise<ReadonlySet<string>>;
@@ -49,9 +49,9 @@ export function withFlushedUsage(store: WholeStore, writer: Writer, others: Othe
 }
 
 /**
- * Sums of the ledger with what waits in all instances. A row that is taken to the store meanwhile would be missing or
- * counted twice, so the instances are asked before and after the ledger until both answers are the same, less the rows
- * that the ledger has though its answer did not arrive. Rejects if they go on to differ.
+ * Sums of the ledger with the waiting rows of all instances. To count each row once, asks the instances before and
+ * after the ledger until both answers agree, less the stored rows whose answer did not arrive; rejects if they still
+ * differ.
  */
 function usageWithWaiting(ledger: Pick<Ledger, 'usage' | 'find'>, writer: Writer, others: OtherLedgers) {
   const ask = async (query: WaitingQuery): Promise<readonly WaitingUse[]> => {
@@ -85,7 +85,7 @@ async function withoutKnown(
   return { sum: left.requests === 0 ? null : left, version };
 }
 
-/** Days of a key or team that a query asks for in all instances, as one sum. */
+/** Days of a key or team that a query requests in all instances, as one sum. */
 function waitingQuery({
   everywhere,
   by,
@@ -109,7 +109,7 @@ function areSame(before: readonly WaitingUse[], after: readonly WaitingUse[]): b
   return String(one) === String(other);
 }
 
-/** Sums with that of the rows that wait, in the only bucket. */
+/** Sums with that of the waiting rows, in the only bucket. */
 function withWaiting(sums: readonly UsageSum[], uses: readonly WaitingUse[]): readonly UsageSum[] {
   const { sum } = uses.reduce((one, other) => bothWaiting(one, other));
   const [known] = sums;

@@ -1,6 +1,6 @@
 import type { SlotChange } from './contract/slot-history.js';
 
-/** True if a change is later than the last one of its slot, and says something that this does not. */
+/** True if a change is later than the last one of its slot, and differs from it. */
 export function isNewChange(last: SlotChange | undefined, change: SlotChange): boolean {
   return !last || (last.atMs < change.atMs && !isSameState(last, change));
 }

@@ -1,4 +1,4 @@
-/** A store that cannot be opened or read, in a sentence for the operator: it names no password. */
+/** A store that cannot be opened or read, as a sentence for the operator without passwords. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
@@ -6,7 +6,7 @@ export class StoreError extends Error {
 /** Error of a store that is down and was not asked. */
 export class StoreDownError extends StoreError {}
 
-/** Error of a call that got no connection in time, as all were in use; the server is not down for that. */
+/** Error of a call that got no connection in time, as all were in use; the server itself is up. */
 export class StoreBusyError extends Error {
   override readonly name = 'StoreBusyError';
   readonly code = 'STORE_BUSY';

@@ -10,8 +10,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const requests = new WeakMap<object, Fields>();
 
 /**
- * The request that a body stands for: a message of a WebSocket, the conversation of a compaction, or the body
- * itself. The same for the same body. A body that is not an object stays as it is, for the check to refuse.
+ * The request that a body stands for: a WebSocket message, the conversation of a compaction, or the body itself; always
+ * the same object for the same body. A body that is not an object stays unchanged, for the check to refuse.
  */
 export function askedBy(body: unknown, context: FormatContext): unknown {
   if (!isRecord(body)) return body;
@@ -29,7 +29,7 @@ function requestOf(body: Fields, context: FormatContext): Fields {
   return request;
 }
 
-/** A message is always streamed, whatever it says of its transport. */
+/** A message is always streamed, whatever it says about its transport. */
 function messageRequest(body: Fields, context: FormatContext): Fields {
   const { type, background: _, stream_options: _options, ...asked } = body;
   const request = { ...asked, stream: true };

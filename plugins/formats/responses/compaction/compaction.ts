@@ -64,7 +64,7 @@ export function compactedResponse(response: ResponseObject, input: readonly Inpu
   return { id, object: 'response.compaction', created_at, output: [...messages, item], usage };
 }
 
-/** Items that a compaction keeps of a request for a summary, whose last one is the instruction. */
+/** Items of a summary request that a compaction keeps, without the last one, the instruction. */
 export function userMessages(input: readonly InputItem[]): readonly InputItem[] {
   return input.slice(0, -1).filter(isUserMessage);
 }

@@ -36,8 +36,8 @@ const lifetimeMs = 30 * 24 * 60 * 60 * 1000;
 type Previous = Pick<StoredResponse, 'id' | 'owner' | 'input' | 'response'>;
 
 /**
- * Takes the response that a WebSocket keeps, if it is the one with this id. It is gone then: a message that
- * fails must not be continued from, and one that succeeds leaves its own.
+ * Takes the response that a WebSocket keeps, if it has this id, and removes it: a failed message must not be continued
+ * from, and a successful one leaves its own.
  */
 export function takeLast(id: unknown, { connection, caller }: FormatContext): Previous | undefined {
   const last = connection?.kept as Previous | undefined; // `keepLast` alone sets it
@@ -47,8 +47,8 @@ export function takeLast(id: unknown, { connection, caller }: FormatContext): Pr
 }
 
 /**
- * Keeps a finished response that is not to be stored on its WebSocket, for the next message; on none, or where
- * it is larger than a stored one may be, nothing is kept.
+ * Keeps a finished response that is not to be stored on its WebSocket, for the next message. Keeps nothing without a
+ * WebSocket, or if the response is larger than a stored one may be.
  */
 export function keepLast(
   id: string,

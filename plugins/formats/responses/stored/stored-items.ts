@@ -11,7 +11,7 @@ interface Known {
   readonly bytes: number;
 }
 
-/** Response that is at hand: what the store would give. */
+/** Response in memory: the same as in the store. */
 export type KnownResponse = Pick<StoredResponse, 'input' | 'response'>;
 
 /**
@@ -34,7 +34,7 @@ export class StoredItems {
     this.#previous = previous;
   }
 
-  /** All that came before a request that continues this response. */
+  /** Everything before a request that continues this response. */
   async inputAndOutput(id: string): Promise<readonly InputItem[]> {
     const { store, caller } = this.#context;
     const stored = this.#previous ?? (await store.responses.get(caller.keyId, id));
@@ -46,7 +46,7 @@ export class StoredItems {
     return items;
   }
 
-  /** Counts what the caller has sent beside the names of stored items. */
+  /** Counts the caller's own input, apart from the ids of stored items. */
   add(items: readonly InputItem[]): void {
     for (const item of items) this.#spend(jsonBytes(item), 'input');
   }

@@ -58,7 +58,7 @@ function idIn(ctx: Context, { id = '' }: FormatContext['params']): string {
   throw new GatewayError('method_not_allowed', message, { headers: { allow: 'POST, OPTIONS' } });
 }
 
-/** The router does not look at the case of a path either. */
+/** The router ignores the case of a path as well. */
 function isRouteName(id: string): boolean {
   return ['input_tokens', 'compact'].includes(id.toLowerCase());
 }

@@ -31,7 +31,7 @@ export interface Ending {
   readonly stopReason: StopReason | null;
   /** The provider's explanation of a refusal. */
   readonly refusal?: string;
-  /** True for a refusal in the model's own words, of no category of the provider's: the answer is whole. */
+  /** True for a refusal in the model's own words, without a category of the provider: the answer is complete. */
   readonly isOwnRefusal?: true;
   readonly usage: Usage;
 }
@@ -148,7 +148,7 @@ function refusalOf(details: StopDetails | null | undefined): Pick<Ending, 'refus
   return { refusal: explanation, ...(details?.['category'] === null && { isOwnRefusal: true }) };
 }
 
-/** Looks up what a dialect makes of a block. */
+/** Looks up a dialect's part for a block. */
 export function partMaker<Writer>(
   table: PartTable<Writer>,
   writer: Writer,

@@ -6,7 +6,7 @@ import type { EventReader } from './relay.js';
 export class AnswersReader<Writer extends AnswerWriter> implements EventReader {
   readonly #readers: AnswerReader[] = [];
 
-  /** `count`: how many answers the request asked for; `make` is called for each of them. */
+  /** `count`: number of answers that the request asked for; `make` is called for each of them. */
   constructor(count: number, parts: PartTable<Writer>, make: (choice: number) => Writer) {
     for (let choice = 0; choice < count; choice += 1) {
       const writer = make(choice);

@@ -63,7 +63,7 @@ export class OpenBlock implements Block {
     this.#write(dispatch(deltas, delta, this) ?? '');
   }
 
-  /** Extends by a text delta; nothing that is written as it is ends within a surrogate pair. */
+  /** Appends a text delta; text that is written unchanged never ends within a surrogate pair. */
   say({ text, json }: PlainDelta): void {
     if (this.#half !== '') return this.#write(text);
     this.text += text;

@@ -83,13 +83,13 @@ export abstract class ChunkStream implements StreamWriter {
     this.#text += `data: ${this.#head}${choice}${this.#tail}\n\n`; // JSON has no line ends
   }
 
-  /** Fast path for a chunk with nothing but text: the JSON around it is built only once. */
+  /** Fast path for a chunk with only text: the JSON around it is built only once. */
   protected writeText(index: number, json: BinaryString): void {
     const [before, after] = (this.#frames[index] ??= this.#frameOf(index));
     this.#text += before + json + after;
   }
 
-  /** JSON before and after the text, in a choice that has nothing but text. */
+  /** JSON before and after the text, in a choice that has only text. */
   protected abstract readonly textFrame: readonly [before: string, after: string];
 
   #frameOf(index: number): Frame {

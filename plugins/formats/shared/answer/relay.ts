@@ -67,7 +67,7 @@ class Relay implements Transform<ModelEventBatch, Buffer> {
   }
 }
 
-/** Feeds a reader with all events. Throws what they throw, and `upstream_interrupted` where they just end. */
+/** Feeds a reader with all events. Throws their errors, and `upstream_interrupted` if they end early. */
 export async function readAll(events: ModelEvents, reader: EventReader): Promise<void> {
   for await (const batch of events) for (const event of batch) reader.add(event);
   if (!reader.isComplete) throw interruptedError();

@@ -25,7 +25,7 @@ export function responsesUsage(usage: Usage): object {
 }
 
 interface Count {
-  /** All that the model read, from the cache or not: Messages counts the three apart, the others together. */
+  /** All tokens that the model read, from the cache or not: Messages counts the three apart, the others together. */
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;

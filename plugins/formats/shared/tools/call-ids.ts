@@ -10,7 +10,7 @@ export class CallIds {
     this.#taken = new Set(taken);
   }
 
-  /** The id itself, or where it is taken one made of it: `call_0_2`. */
+  /** The id itself, or a derived one if it is taken: `call_0_2`. */
   unique(id: string): string {
     let count = this.#counts.get(id) ?? 1;
     let unique = id;
@@ -39,7 +39,7 @@ export function withUniqueCalls(messages: readonly Message[]): readonly Message[
 
 interface Renaming {
   readonly ids: CallIds;
-  /** Ids of this turn's calls by the ids that they came with, in order. */
+  /** Ids of this turn's calls by their original ids, in order. */
   readonly asked: Map<string, Queue>;
   /** The same of the turn before. */
   readonly pending: ReadonlyMap<string, Queue>;

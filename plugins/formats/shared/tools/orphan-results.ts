@@ -5,12 +5,12 @@ export class OrphanResults {
   readonly #calls = new Set<string>();
   readonly #paths: string[] = [];
 
-  /** Places of those that were found. */
+  /** Places of the results that were found. */
   get paths(): readonly string[] {
     return this.#paths;
   }
 
-  /** Blocks of the next turn, which stands at `path`, with such results in words. */
+  /** Blocks of the next turn at `path`, with such results as text. */
   inWords(blocks: readonly ContentBlock[], path: string): readonly ContentBlock[] {
     for (const block of blocks) if (block.type === 'tool_use') this.#calls.add(block.id);
     if (!blocks.some((block) => this.#isOrphan(block))) return blocks;
@@ -25,7 +25,7 @@ export class OrphanResults {
   }
 }
 
-/** Result without its call, as text of the user: every upstream refuses it otherwise. */
+/** Result without its call, as text of the user: every upstream refuses the original. */
 export function orphanResult(
   name: string,
   result: string | readonly ContentBlock[],

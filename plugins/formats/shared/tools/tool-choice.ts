@@ -16,7 +16,7 @@ export interface ToolParams {
 type ToolFields = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
 /**
- * `tools` and `tool_choice` of the upstream request; a choice that cannot be kept is reported. Where some tools are
+ * `tools` and `tool_choice` of the upstream request; a choice that cannot be kept is reported. If only some tools are
  * allowed, an extra names them.
  */
 export function resolveTools(params: ToolParams, dropped: UnsupportedFields): ToolFields {
@@ -44,7 +44,7 @@ function isForced(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool';
 }
 
-/** The upstream refuses a history with tool calls where no tool is declared. */
+/** The upstream refuses a history with tool calls if no tool is declared. */
 function redeclare(called: readonly string[]): ToolFields {
   if (called.length === 0) return {};
   const tools = called.map((name) => ({ name, input_schema: { type: 'object', properties: {} } }));

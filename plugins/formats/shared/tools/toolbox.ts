@@ -60,7 +60,7 @@ export class Toolbox {
     this.#dropped = dropped;
   }
 
-  /** `path` is where the definition stands in the caller's body. */
+  /** `path` is the place of the definition in the caller's body. */
   addFunction(definition: FunctionDefinition, path: string, namespace?: string): void {
     const { description, name } = definition;
     const tool = { kind: 'function', name, ...present({ namespace }) } as const;
@@ -95,7 +95,9 @@ export class Toolbox {
     }
   }
 
-  /** Places in the caller's body of the tool with this upstream name; undefined: the caller declared none such. */
+  /**
+   * Places in the caller's body of the tool with this upstream name; undefined if the caller declared no such tool.
+   */
   placeOf(name: string): ToolPath | undefined {
     const definition = this.#paths.get(name);
     return definition === undefined ? undefined : { definition, tool: toolPath(definition) };
@@ -141,7 +143,7 @@ export class Toolbox {
   }
 }
 
-/** Schema and strict as the caller said them; each upstream fits them to its receiver. */
+/** Schema and strict as declared by the caller; each upstream fits them to its receiver. */
 function parametersOf({ parameters, strict }: FunctionDefinition): Pick<Tool, 'input_schema' | 'strict'> {
   const isEmpty = !parameters || Object.keys(parameters).length === 0;
   const given = isEmpty ? emptySchema : parameters;

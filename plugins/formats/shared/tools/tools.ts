@@ -5,7 +5,7 @@ export interface CallerTool {
   readonly namespace?: string;
 }
 
-/** The caller's tools by the names that the upstream knows them by. */
+/** The caller's tools by their upstream names. */
 export type CallerTools = ReadonlyMap<string, CallerTool>;
 
 /** Caller's tool with this upstream name; an undeclared one is a function of that name. */

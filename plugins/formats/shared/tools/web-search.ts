@@ -35,7 +35,7 @@ const readOptions: ReadonlySet<string> = new Set([
   'cache_control',
 ]);
 
-/** Stops once there is room for no more, as a caller may send very many. */
+/** Stops once the list is full, as a caller may send very many. */
 function reportOthers(options: WebSearchParams['options'], path: string, dropped: UnsupportedFields): void {
   for (const name in options) {
     if (dropped.isFull) return;

@@ -2,8 +2,7 @@ import type { Extras } from '@gw2api/gateway/plugin';
 import { isRecord } from '../body.js';
 
 /**
- * Fields of a body that its format does not read, for the upstream kinds that know them; those whose value asks for
- * nothing are left out.
+ * Fields of a body that its format does not read, for the upstream kinds that know them; no-op values are left out.
  */
 export function unreadFields(body: object, read: ReadonlySet<string>): Extras {
   const unread = Object.keys(body).filter((name) => !read.has(name));
@@ -26,7 +25,7 @@ const defaults: Readonly<Record<string, readonly unknown[]>> = {
   truncation: ['disabled'],
 };
 
-/** True for a value that says the same as none. */
+/** True for a no-op value. */
 export function asksForNothing(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0 || (name === 'modalities' && isTextAlone(value));

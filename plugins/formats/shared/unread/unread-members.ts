@@ -6,8 +6,8 @@ import type { UnsupportedFields } from './unsupported-fields.js';
 export type MemberReport = (value: unknown, path: string, dropped: UnsupportedFields) => void;
 
 /**
- * Report for values of a schema. A schema that names no properties, such as a map, says nothing about its members.
- * `passed`: members that are not read, and whose loss changes nothing.
+ * Report for values of a schema. A schema that names no properties, such as a map, allows any members. `passed`:
+ * members that are not read, and whose loss changes nothing.
  */
 export function unreadMembers(schema: TSchema, passed = ''): MemberReport {
   let members: Members | undefined;
@@ -41,7 +41,7 @@ export function unreadInParts({ properties }: TObject, fields: readonly string[]
   return unreadMembers(Type.Object({ type: Type.String(), ...Object.fromEntries(own) }), ofAnswers);
 }
 
-/** Members of answers that say nothing in a request. */
+/** Members of answers without a meaning in a request. */
 export const ofAnswers = 'annotations id index logprobs status';
 
 /** Members that a schema names: those of objects, and what is in its lists. */

@@ -12,7 +12,7 @@ export class UnsupportedFields {
     this.#maxPaths = maxPaths;
   }
 
-  /** True if further fields are dropped, so that nobody need look for them. */
+  /** True if further fields are dropped, so that the search for them can stop. */
   get isFull(): boolean {
     return this.#paths.size >= this.#maxPaths;
   }

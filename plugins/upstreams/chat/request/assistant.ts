@@ -11,8 +11,8 @@ import type { Capabilities } from '../capabilities.js';
 import { sha256, shortCallId } from '../../shared/openai/tool-names.js';
 
 /**
- * Messages of an assistant turn, one for each who speaks in it, in words where nothing of it can be expressed; none for
- * an empty one.
+ * Messages of an assistant turn, one for each speaker in it; as text if nothing of it can be expressed, and none for an
+ * empty one.
  */
 export function assistantMessages(
   { content }: Message,
@@ -56,7 +56,7 @@ function assistantMessage(
   };
 }
 
-/** Content of a turn without any: thinking that is sent back stands for itself. */
+/** Content of a turn without any: thinking that is sent back is enough. */
 function textInstead(blocks: readonly ContentBlock[], reasoning: Partial<AssistantMessage>): string {
   const isThought = Object.values(reasoning).some((value) => value !== '');
   const isEmptyText = blocks.every(({ type }) => type === 'text');
@@ -92,8 +92,8 @@ function thoughtBefore(block: ContentBlock | undefined): string | undefined {
 }
 
 /**
- * Signature of a call that came without one, or of another model: https://ai.google.dev/gemini-api/docs/thought-signatures.
- * The first call of a turn must have one; of parallel calls Gemini signs only that.
+ * Placeholder signature of a call that came without one, or from another model:
+ * https://ai.google.dev/gemini-api/docs/thought-signatures. Only the first of a turn's parallel calls must have one.
  */
 const unknownThought = 'skip_thought_signature_validator';
 
@@ -112,8 +112,8 @@ function toolCall(
 type ThinkingBlock = BlockOf<'thinking'>;
 
 /**
- * Thinking of a turn in the field that the server takes it back in. Text goes back to any server that reads it; what a
- * vendor has signed, to that vendor alone. A server that demands `reasoning_content` gets an empty one at least.
+ * Thinking of a turn in the server's field for it: text for any server that reads it, signed thinking for its own
+ * vendor alone. A server that demands `reasoning_content` gets at least an empty one.
  */
 function reasoningFields(
   blocks: readonly ContentBlock[],
@@ -145,7 +145,7 @@ function thinkingParts(block: ThinkingBlock, capabilities: Capabilities): readon
   ];
 }
 
-/** Reports thinking that the server does not take back: as content where nobody has sealed it. */
+/** Reports thinking that the server does not take back: as content if it is unsigned. */
 function reportThoughts(
   blocks: readonly ContentBlock[],
   pathOf: (at: number) => string,

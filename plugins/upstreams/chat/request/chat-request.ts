@@ -26,7 +26,7 @@ import { sentFormat } from '../../shared/openai/openai-schemas.js';
 
 export interface ChatRequest {
   readonly body: ChatBody;
-  /** Parts of the Messages request that the server cannot be told: `top_k`, `messages[2].content[1]`. */
+  /** Parts of the Messages request that the server cannot express: `top_k`, `messages[2].content[1]`. */
   readonly losses: readonly Loss[];
   /** Tools of the gateway that are not sent. */
   readonly leftOut: readonly Tool[];
@@ -35,8 +35,8 @@ export interface ChatRequest {
 }
 
 /**
- * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for a wrong
- * field. `terms`: what else the call says of its request.
+ * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for a wrong field. `terms`: the
+ * call's other settings.
  */
 export function chatRequest(
   given: MessagesRequest,
@@ -85,7 +85,7 @@ export function chatRequest(
   return { body: sent, losses: dropped.losses, leftOut, names };
 }
 
-/** Dialect of the schemas that a server takes, and one that any grammar can express where it has failed at them. */
+/** Schema dialect of a server, and one that any grammar can express after a failure. */
 function dialectFor({ grammar }: Capabilities, { without }: CallTerms): Conversion['dialect'] {
   if (without?.has('grammar')) return 'grammar-minimal';
   return grammar ? 'grammar' : 'openai';
@@ -114,7 +114,7 @@ function partsIn(content: ChatContent): readonly ChatPart[] {
 
 interface Output {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Request that asks for the form in words, where the server cannot be held to it. */
+  /** Request that asks for the form as text, for a server that cannot enforce it. */
   readonly request: MessagesRequest;
 }
 

@@ -41,7 +41,7 @@ function plainPart(block: ContentBlock, path: string, conversion: Conversion): r
   return part ? [part] : [];
 }
 
-/** Parts with the name of who speaks, where the server takes it. */
+/** Parts with the speaker's name, if the server takes it. */
 function named(
   parts: readonly ChatPart[],
   block: object,
@@ -76,8 +76,8 @@ function image(url: string, detail: unknown): ChatPart {
 }
 
 /**
- * Parts as one string where they are texts, unless the server needs the list: to tell texts apart, or for its
- * markers. Those move from turn to turn, so that a server that takes them gets several texts always as a list.
+ * Parts as one string if they are texts, unless the server needs the list: to tell texts apart, or for its markers.
+ * Since markers move from turn to turn, a server that takes them always gets several texts as a list.
  */
 export function contentOf(parts: readonly ChatPart[], separator: string, asParts: boolean): ChatContent {
   if (!parts.every(isPlainText) || (asParts && parts.length > 1)) return parts;

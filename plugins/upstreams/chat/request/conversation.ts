@@ -14,8 +14,8 @@ import type { Capabilities } from '../capabilities.js';
 import { GrowingContent } from './growing-content.js';
 
 /**
- * Messages of a request: system text first, each tool message right after its call. Late system text stays
- * behind what was said before it, so that the messages of the next turn begin with these.
+ * Messages of a request: system text first, each tool message right after its call. Late system text stays in place, so
+ * that the messages of the next turn begin with these.
  */
 export function chatMessages(request: MessagesRequest, conversion: Conversion): readonly ChatMessage[] {
   const { capabilities } = conversion;
@@ -63,12 +63,12 @@ function messagesOf(message: Message, path: string, conversion: Conversion): rea
   return assistantMessages(message, path, conversion);
 }
 
-/** Conversion of system text that becomes part of another one's message, where a name would be that one's. */
+/** Conversion of system text that becomes part of another message, whose name would apply to it. */
 function unnamed(conversion: Conversion): Conversion {
   return { ...conversion, capabilities: { ...conversion.capabilities, names: false } };
 }
 
-/** Tool messages, then a user message of what else was said, and of the images that the tools have given. */
+/** Tool messages, then a user message with the other content and the tools' images. */
 function userMessages(
   content: Message['content'],
   path: string,
@@ -95,7 +95,7 @@ function userMessages(
   return [...tools, ...said];
 }
 
-/** Tool message, and the parts that it has no room for: it carries texts alone. */
+/** Tool message, and the parts that do not fit: it carries only text. */
 function toolMessage(
   { tool_use_id, content = '', is_error, cache_control: marker }: BlockOf<'tool_result'>,
   path: string,
@@ -120,7 +120,7 @@ function toolMessage(
   };
 }
 
-/** Text of a result without any: where its images are, or what was left out. */
+/** Text of a result without any: the place of its images, or the omitted parts. */
 function textInstead(
   content: readonly ContentBlock[],
   others: readonly ChatPart[],
@@ -131,7 +131,7 @@ function textInstead(
   return `[${[...names].join(' and ')} in the next user message]`;
 }
 
-/** Chat has no field for a failed call: the text says so, the first one of several. */
+/** Chat has no field for a failed call: its text says so, the first one of several. */
 function failed(texts: readonly TextPart[]): readonly TextPart[] {
   const [first = { type: 'text', text: '' }, ...rest] = texts;
   return [{ ...first, text: asError(first.text) }, ...rest];

@@ -1,9 +1,9 @@
 import type { ChatContent, ChatPart } from './chat-body.js';
 import { isPlainText, partsIn } from './content.js';
 
-/** Content to which parts are added, each time as `contentOf` puts all of them together, in linear time. */
+/** Content to which parts are added, always equal to `contentOf` of all parts, in linear time. */
 export class GrowingContent {
-  /** The text so far, where it is one. */
+  /** The text so far, if it is one. */
   #text: string | undefined;
   #parts: ChatPart[];
   /** True if all parts are texts without markers. */

@@ -10,7 +10,7 @@ export interface Marking {
   readonly sentMarkers: Set<CacheControl>;
 }
 
-/** A text, a tool or a body with the marker of what it came from, where the server takes markers. */
+/** A text, a tool or a body with the marker of its origin, if the server takes markers. */
 export function withMarker<Part extends object>(
   part: Part,
   marker: CacheControl | null | undefined,
@@ -21,7 +21,7 @@ export function withMarker<Part extends object>(
   return { ...part, cache_control: marker };
 }
 
-/** Body with its last markers, as many as a request may have; they stand where those of a Messages request do. */
+/** Body with its last markers, up to the limit of a request, at the same places as in a Messages request. */
 export function withLastMarkers(body: ChatBody, { sentMarkers }: Marking): ChatBody {
   const request = body as object as MessagesRequest; // only its tools, messages and markers are looked up
   let surplus = cacheMarkers(request).length - maxCacheMarkers;

@@ -1,7 +1,7 @@
 import { extrasOf } from '@gw2api/gateway/plugin';
 import type { ChatPart } from './chat-body.js';
 
-/** Messages of parts: one for each who speaks, in turn, with the name. */
+/** Messages of parts: one for each speaker, in turn, with the name. */
 export function bySpeaker<Message extends object>(
   parts: readonly ChatPart[],
   message: (parts: readonly ChatPart[]) => Message,

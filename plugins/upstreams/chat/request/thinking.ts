@@ -3,7 +3,9 @@ import { reportThinking, sentEffort, thinkingWish, type ThinkingWish } from '../
 import type { ServerCapabilities } from '../server-capabilities.js';
 import type { Conversion } from './content.js';
 
-/** Fields that control thinking. What the server cannot be told is reported, unless it is its default anyway. */
+/**
+ * Fields that control thinking. Settings that the server cannot express are reported, unless they are its default.
+ */
 export function thinkingFields(
   request: MessagesRequest,
   { capabilities, dropped }: Conversion,

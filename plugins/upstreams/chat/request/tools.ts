@@ -70,7 +70,9 @@ function listedChoice(
   return { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: references } } };
 }
 
-/** Tools and choice in the server's words; one by name is said by offering that tool alone, where need be. */
+/**
+ * Tools and choice in the server's words; a choice by name is expressed by offering that tool alone, if necessary.
+ */
 function chosenTools(
   tools: readonly ChatTool[],
   choice: ToolChoice | undefined,

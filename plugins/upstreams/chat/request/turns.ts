@@ -11,7 +11,7 @@ export const chatCalls: CallReader<ChatMessage> = {
   answeredBy: (message) => (message.role === 'tool' ? message.tool_call_id : undefined),
 };
 
-/** Messages of which a user's is the first, as templates demand in which roles alternate. */
+/** Messages with a user's first, as templates demand in which roles alternate. */
 export function fromUser(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   if (messages[0]?.role !== 'assistant') return messages;
   return [{ role: 'user', content: '(The conversation begins with your answer.)' }, ...messages];
@@ -26,7 +26,7 @@ export function spaced(messages: readonly ChatMessage[]): readonly ChatMessage[]
   );
 }
 
-/** A last assistant message as the server continues it; where a server answers it instead, that is reported. */
+/** A last assistant message as the server continues it; if a server answers it instead, that is reported. */
 export function withPrefill(
   messages: readonly ChatMessage[],
   { capabilities: { prefill }, dropped }: Conversion,
@@ -38,7 +38,7 @@ export function withPrefill(
   return prefill === 'prefix' ? [...messages.slice(0, -1), { ...last, prefix: true }] : messages;
 }
 
-/** Fields of a request that make vLLM continue the last message, unless the caller says of itself what to do. */
+/** Fields of a request that make vLLM continue the last message, unless the caller sets them. */
 export function prefillFields(
   messages: readonly ChatMessage[],
   request: MessagesRequest,

@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '../../shared/openai/messages-parts.js';
 
-/** Answers as a Chat server does, with what a service of the Messages API says. */
+/** Answers as a Chat server does, from the answers of a Messages service. */
 export const standIn = openaiStandIn({
   asMessages,
   openWriter() {

@@ -25,7 +25,7 @@ export class AnswerEnd {
     return this.#reason !== undefined;
   }
 
-  /** True once the server has said that the answer is complete: by a reason, or by counts behind all content. */
+  /** True once the server has declared the answer complete: by a reason, or by counts behind all content. */
   get isDeclared(): boolean {
     return this.hasReason || this.#isCounted;
   }
@@ -57,12 +57,12 @@ export class AnswerEnd {
     this.#isInChunk = true;
   }
 
-  /** Records counts; those on a chunk with content say nothing of its end. */
+  /** Records counts; those on a chunk with content do not indicate its end. */
   counted(): void {
     this.#isCounted = !this.#isInChunk;
   }
 
-  /** Keeps a piece of a refusal, which is said whole at the end. */
+  /** Keeps a piece of a refusal, which is written whole at the end. */
   refuse(text: string): void {
     this.#refusal += text;
     if (this.#refusal.length > maxRefusalLength) throw malformed('a refusal that is too long');
@@ -91,7 +91,7 @@ export class AnswerEnd {
     };
   }
 
-  /** Stop reason of Messages. An answer with tool calls waits for their results, whatever its server says. */
+  /** Stop reason of Messages. An answer with tool calls waits for their results, whatever its server reports. */
   #stopReason({ hasAny, isCut }: EndedCalls): StopReason {
     const kind = finishKind(this.#reason);
     if (this.hasRefusal || kind === 'refused') return 'refusal';
@@ -103,12 +103,12 @@ export class AnswerEnd {
 
 const usualMs = 2000;
 
-/** A server that says a reason on every chunk may take its time after the first one. */
+/** A server that sends a reason on every chunk may be slow after the first one. */
 const longerMs = 6000;
 
 const maxRefusalLength = 1024 * 1024;
 
-/** Error for an answer whose server has said neither that it is complete nor what it counts. */
+/** Error for an answer whose server has reported neither its end nor its counts. */
 export function undeclaredEnd(): GatewayError {
   const message =
     'The upstream ended its answer with neither a finish reason nor usage, so it may be truncated; if its server never sends a reason, set finishReason: optional in the slot.';

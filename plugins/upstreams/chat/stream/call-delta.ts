@@ -13,8 +13,8 @@ export interface CallDelta {
 }
 
 /**
- * Pieces in `tool_calls`: a list, one call, or calls by their index; those that say nothing are left out. `json`: text
- * that they were parsed of.
+ * Pieces in `tool_calls`: a list, one call, or calls by their index; empty pieces are left out. `json`: text that they
+ * were parsed from.
  */
 export function callDeltas(calls: unknown, json: string): readonly CallDelta[] {
   return entriesOf(calls)

@@ -194,7 +194,7 @@ export class ChatAnswer implements SseTranslator {
     else for (const part of this.#tags.read(text)) this.#write(part);
   }
 
-  /** Writes what may have been a tag, and takes no other text for thinking. */
+  /** Writes text that may have been a tag, and treats no later text as thinking. */
   #endTags(): void {
     for (const part of this.#tags?.end() ?? []) this.#write(part);
   }
@@ -267,7 +267,7 @@ export class ChatAnswer implements SseTranslator {
     this.#isOver = true;
   }
 
-  /** Usage of a server that does not count: unknown is not zero. */
+  /** Usage of a server that does not count: unknown, not zero. */
   #estimatedUsage(): Usage {
     const { requestBytes } = this.#options;
     return {

@@ -15,7 +15,7 @@ export function parseChunk(data: string): Fields {
   throw malformed('a chunk that is not a JSON object');
 }
 
-/** True for a chunk that was cut before any text of the answer: to leave it out loses nothing. */
+/** True for a chunk that was cut before any text of the answer, which can be skipped without loss. */
 export function isCutBeforeText(data: string): boolean {
   return data.startsWith('{') && !data.trimEnd().endsWith('}') && !text.test(data);
 }

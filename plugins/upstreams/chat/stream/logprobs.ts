@@ -4,7 +4,7 @@ import { fieldsOf, type Fields } from '../../shared/fields.js';
 export class Logprobs {
   #waiting: unknown[] = [];
 
-  /** Reads those of a choice whose delta has content alone; those of thinking and of calls are nobody's. */
+  /** Reads those of a choice whose delta has only content; ignores those of thinking and of calls. */
   read(choice: Fields, delta: Fields): void {
     const { content } = fieldsOf(choice['logprobs']);
     if (!Array.isArray(content) || typeof delta['content'] !== 'string' || delta['tool_calls']) return;

@@ -15,7 +15,7 @@ export class Thinking {
     this.#vendor = vendor;
   }
 
-  /** Thinking in a delta, by whichever name; keeps its details, whose text counts where there is no other. */
+  /** Thinking in a delta, under any of its names; keeps its details, whose text counts if there is no other. */
   textOf({ reasoning_content: content, reasoning, reasoning_details: details }: Fields): string {
     const detailed = details === undefined || details === null ? '' : this.#details.add(listOf(details));
     const plain = textOf(content) || textOf(reasoning);
@@ -67,7 +67,7 @@ class ReasoningDetails {
     );
   }
 
-  /** The entries so far, and forgets them; undefined if there are none, or too many to send back. */
+  /** Returns and clears the entries so far; undefined if there are none, or too many to send back. */
   take(): readonly Fields[] | undefined {
     const details = this.#details;
     const isTooLong = this.#length > maxLength;

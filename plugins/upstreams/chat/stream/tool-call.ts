@@ -57,7 +57,7 @@ export class ToolCall {
     return isNewId || json !== this.#text;
   }
 
-  /** Adds arguments; what repeats complete ones, or is blank behind them, is nothing. */
+  /** Adds arguments; ignores a repetition of complete ones, and blanks behind them. */
   add(json: string): void {
     if (this.isComplete && (json.trim() === '' || json === this.#text)) return;
     if (this.isPlaceholder) {

@@ -33,7 +33,7 @@ export class ToolCalls {
     return this.#current !== undefined || this.#waiting.length > 0;
   }
 
-  /** True if the arguments of a call are not complete JSON, whatever the server says of its answer. */
+  /** True if the arguments of a call are not complete JSON, whatever the server reports. */
   get hasCut(): boolean {
     return this.#calls.some(({ isCut }) => isCut);
   }
@@ -55,7 +55,7 @@ export class ToolCalls {
     return !this.isOpen;
   }
 
-  /** Writes what is left, at the end of the answer. Throws for arguments of a call that has no name. */
+  /** Writes the rest, at the end of the answer. Throws for arguments of a call without a name. */
   finish(): void {
     this.#calls = this.#calls.filter(({ isNothing }) => !isNothing);
     for (const call of this.#waiting.splice(0)) if (!call.isNothing) this.#open(call);
@@ -103,7 +103,7 @@ export class ToolCalls {
     return call;
   }
 
-  /** Opens waiting calls, as far as those before them are complete. `isLast`: nothing more comes for a `{}`. */
+  /** Opens waiting calls, as far as those before them are complete. `isLast`: a `{}` will not be replaced. */
   #advance(isLast: boolean): void {
     while (this.#mayOpen(isLast) && this.#waiting[0]?.name) {
       const [next] = this.#waiting.splice(0, 1);

@@ -2,11 +2,11 @@ import type { Usage } from '@gw2api/gateway/plugin';
 import { count, uncached } from '../../shared/answer/counts.js';
 import { fieldsOf, type Fields } from '../../shared/fields.js';
 
-/** Token counts of a stream: the last ones that are not all zero, which says that nothing was counted. */
+/** Token counts of a stream: the last ones that are not all zero, which means uncounted. */
 export class TokenCounts {
   #usage: Usage | undefined;
 
-  /** Usage as Messages counts it; undefined if the server has not said it. */
+  /** Usage as Messages counts it; undefined if the server has not reported it. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
@@ -22,7 +22,7 @@ export class TokenCounts {
   }
 }
 
-/** Counts in the terms of Messages: what was read from the cache, and written to it, is not part of the input. */
+/** Counts in the terms of Messages, whose input excludes tokens read from the cache and written to it. */
 function usageOf(usage: Fields, timings: Fields): Usage | undefined {
   const read = cacheRead(usage) ?? count(timings['cache_n']);
   const prompt = count(usage['prompt_tokens']) ?? total(count(timings['prompt_n']), read);

@@ -35,7 +35,7 @@ function itemsOf({ role, content }: Message, path: string, conversion: Conversio
   return items.finish();
 }
 
-/** Text of a turn of which nothing remains: an empty one as it came, else what was left out. */
+/** Text of a turn of which nothing remains: an empty one unchanged, else the omitted parts. */
 function textInstead(blocks: readonly ContentBlock[], role: Role): InputPart {
   const others = blocks.filter(({ type }) => type !== 'text');
   const text = others.length === 0 ? '' : leftOutText(others);
@@ -117,14 +117,14 @@ function callOutput(
   return { type: 'function_call_output', call_id: shortCallId(tool_use_id), output };
 }
 
-/** Responses has no field for a failed call: the text says so, the first part of several. */
+/** Responses has no field for a failed call: its text says so, the first part of several. */
 function outputOf(parts: readonly InputPart[], isError: boolean): string | readonly InputPart[] {
   const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
   if (texts.length === parts.length) return isError ? asError(texts.join('\n')) : texts.join('\n');
   return isError && !saysError(texts[0]) ? [{ type: 'input_text', text: 'Error' }, ...parts] : parts;
 }
 
-/** Reasoning of this vendor as it came, except for its id: nothing is stored that the id could refer to. */
+/** Reasoning of this vendor unchanged, except for its id: nothing is stored that the id could refer to. */
 function reasoningItems(
   { signature }: BlockOf<'thinking'>,
   path: string,

@@ -45,8 +45,8 @@ export interface ResponsesRequest {
 }
 
 /**
- * Responses request, streamed and not stored. Throws `invalid_request` for a wrong
- * field. `terms`: what else the call says of its request.
+ * Responses request, streamed and not stored. Throws `invalid_request` for a wrong field. `terms`: the call's other
+ * settings.
  */
 export function responsesRequest(
   given: MessagesRequest,
@@ -113,13 +113,13 @@ function includeFields(request: MessagesRequest, { encryptedReasoning }: Respons
   return include.length > 0 ? { include } : {};
 }
 
-/** Request without the extra that `include` has said already. */
+/** Request without the extra that `include` already covers. */
 function withoutLogprobs(request: MessagesRequest): MessagesRequest {
   const { logprobs, ...others } = extrasOf(request);
   return logprobs === true ? withExtras(request, others) : request;
 }
 
-/** `reasoning` for a request that says something of thinking; a summary for one that wants to read it. */
+/** `reasoning` for a request with thinking settings; with a summary if the caller wants to read it. */
 function reasoningFields(
   request: MessagesRequest,
   { efforts, reasoning: isTaken = true, mayThink = true }: ResponsesSettings,
@@ -137,7 +137,7 @@ function reasoningFields(
   return Object.keys(reasoning).length > 0 ? { reasoning } : {};
 }
 
-/** The request that asks for the form of the answer in words, where the server has refused to be held to it. */
+/** The request that asks for the form of the answer as text, if the server has refused to enforce it. */
 function withFormInWords(request: MessagesRequest, { settings, dropped }: Conversion): MessagesRequest {
   const { format, ...others } = request.output_config ?? {};
   if (settings.structuredOutput !== false || !format) return request;
@@ -153,7 +153,7 @@ function outputFields({ output_config }: MessagesRequest, conversion: Conversion
   return { text: { format: { type: 'json_schema', ...sentFormat(format, conversion) } } };
 }
 
-/** The smallest limit that OpenAI takes; agent CLIs ask for a single token to see that a model is there. */
+/** The smallest limit that OpenAI takes; agent CLIs ask for a single token to check that a model exists. */
 const minTokens = 16;
 
 /** The gateway's own value for a caller that sets no limit, where the model's is unknown. */
@@ -179,7 +179,7 @@ interface Conversation {
   readonly input: readonly InputItem[];
 }
 
-/** `instructions` and `input`; system text alone is the input, since there must be one. */
+/** `instructions` and `input`; system text alone becomes the input, which is required. */
 function conversationOf({ system = '', messages }: MessagesRequest, conversion: Conversion): Conversation {
   const input = inputItems(messages, conversion);
   if (isPrefill(messages.at(-1))) conversion.dropped.add(prefillPath(`messages[${messages.length - 1}]`));

@@ -30,8 +30,8 @@ export function toolFields(request: MessagesRequest, conversion: Conversion): Fi
 }
 
 /**
- * Function; `strict` is said unless a Responses caller has left it to the server, where it is on by default. Tools
- * that a vendor runs itself are reported.
+ * Function; with `strict` unless a Responses caller has left it to the server, where it is on by default. Tools that a
+ * vendor runs itself are reported.
  */
 function functionOf(tool: Tool, path: string, conversion: Conversion): readonly Fields[] {
   const { name, type = 'custom', description, strict } = tool;

@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '../../shared/openai/messages-parts.js';
 
-/** Answers as a server of the Responses API does, with what a service of the Messages API says. */
+/** Answers as a server of the Responses API does, from the answers of a Messages service. */
 export const standIn = openaiStandIn({
   asMessages,
   openWriter() {

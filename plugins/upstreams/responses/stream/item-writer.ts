@@ -8,7 +8,7 @@ import type { ToolNames } from '../../shared/openai/tool-names.js';
 
 /** Terms of the request that an answer is read by. */
 export interface AnswerTerms {
-  /** Name of the model that was asked for. */
+  /** Name of the requested model. */
   readonly model: string;
   /** Origin of the reasoning. */
   readonly vendor: string;
@@ -24,7 +24,7 @@ export interface OpenItem {
   hasBegun: boolean;
   /** True once some of its text, or of its refusal, has been read. */
   hasText: boolean;
-  /** Arguments of a call, as far as they came. */
+  /** Arguments of a call received so far. */
   json: string;
   /** True once it has cited a page. */
   hasCitations: boolean;
@@ -35,12 +35,12 @@ export class ItemWriter {
   readonly #blocks: Blocks;
   readonly #vendor: string;
   readonly #names: ToolNames;
-  /** True once a call has ended that is not complete, whatever the server says of its answer. */
+  /** True once an incomplete call has ended, whatever the server reports. */
   isCut = false;
   readonly #calls = new Set<string>();
-  /** Types of the other items of which something has been written. */
+  /** Types of the other items that have been written in part. */
   readonly #types = new Set<unknown>();
-  /** Words of a refusal, which are said whole at the end. */
+  /** Words of a refusal, which are written whole at the end. */
   refused = '';
 
   constructor(blocks: Blocks, { vendor, names }: AnswerTerms) {
@@ -53,14 +53,14 @@ export class ItemWriter {
     return this.#calls.size > 0;
   }
 
-  /** Begins the item of an index; `item`: as far as it is known. A call that has no name yet waits for it. */
+  /** Begins the item of an index; `item`: its known fields. A call without a name waits for it. */
   begin(index: unknown, item: Fields): OpenItem {
     const hasBegun = item['type'] === 'function_call' && textOf(item['name']) !== '';
     if (hasBegun) this.#beginCall(item);
     return { index, item, hasBegun, hasText: false, hasCitations: false, json: '' };
   }
 
-  /** True for a call that has been written, and for another item where one of its type has. */
+  /** True for a call that has been written, and for another item if one of its type has. */
   hasWritten(item: Fields): boolean {
     const { type } = item;
     return type === 'function_call' ? this.#calls.has(callIdOf(item)) : this.#types.has(type);
@@ -105,19 +105,19 @@ export class ItemWriter {
     if (open.hasBegun) this.#blocks.json(json);
   }
 
-  /** Writes what of whole arguments has not been streamed. */
+  /** Writes the part of whole arguments that has not been streamed. */
   wholeJson(open: OpenItem, json: string): void {
     if (json.startsWith(open.json)) this.json(open, json.slice(open.json.length));
   }
 
-  /** Ends an item, with what of it has not been streamed. */
+  /** Ends an item, after writing the part that has not been streamed. */
   end(open: OpenItem, item: Fields): void {
     const end = ends[textOf(item['type'])];
     end?.(this, open, item);
     this.#blocks.end();
   }
 
-  /** Leaves an item that the answer does not end. */
+  /** Abandons an item that the answer does not end. */
   leave({ item, json, hasBegun }: OpenItem): void {
     if (json !== '' && !hasBegun) throw malformed('a tool call without a name');
     this.isCut ||= item['type'] === 'function_call' && isCutInput(json);
@@ -132,7 +132,7 @@ export class ItemWriter {
     }
   }
 
-  /** A call of neither name nor arguments is nothing. */
+  /** A call with neither name nor arguments is ignored. */
   endCall(open: OpenItem, item: Fields): void {
     if (!open.hasBegun) {
       if (textOf(item['name']) === '' && open.json + argumentsOf(item) === '') return;
@@ -144,7 +144,7 @@ export class ItemWriter {
     this.isCut ||= item['status'] === 'incomplete' || isCutInput(open.json);
   }
 
-  /** The whole item goes into the envelope: encrypted reasoning is of use with its summary alone. */
+  /** The whole item goes into the envelope: encrypted reasoning is useful only with its summary. */
   endReasoning(open: OpenItem, item: Fields): void {
     const { id, summary, content, encrypted_content } = item;
     if (!open.hasText)

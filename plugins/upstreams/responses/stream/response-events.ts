@@ -43,7 +43,7 @@ export class ResponseEvents implements SseTranslator {
     this.#writer = new ItemWriter(this.#blocks, terms);
   }
 
-  /** Adds what a server-sent event says. Throws the failure of the response, and for anything but JSON. */
+  /** Adds a server-sent event. Throws the failure of the response, and an error for anything but JSON. */
   read(data: string, name: string | undefined, events: ModelEvent[]): void {
     this.#blocks.events = events;
     const event = fieldsOf(name === 'error' ? parsedError(data) : parse(data));
@@ -60,7 +60,7 @@ export class ResponseEvents implements SseTranslator {
     this.#end(response);
   }
 
-  /** Throws for an answer without an end: it has none but its last event. */
+  /** Throws for an answer without its last event, the only sign of its end. */
   finish(): void {
     if (!this.isOver) throw interruptedError();
   }
@@ -101,7 +101,7 @@ export class ResponseEvents implements SseTranslator {
     this.#blocks.events.push(nativeStart({ ...told, requestBytes: this.#requestBytes }));
   }
 
-  /** Ends the answer; items that no event has brought are in the response itself. */
+  /** Ends the answer, with the items that only the response itself contains. */
   #end(response: Fields): void {
     this.#start(response);
     this.#endItems(listOf(response['output']).map(fieldsOf));
@@ -118,7 +118,7 @@ export class ResponseEvents implements SseTranslator {
     this.isOver = true;
   }
 
-  /** Ends the items that no event has ended, and writes those of `output` that no event has brought. */
+  /** Ends the items that no event has ended, and writes those of `output` that no event has contained. */
   #endItems(output: readonly Fields[]): void {
     while (this.#current) {
       const { index, item } = this.#current;
@@ -131,7 +131,7 @@ export class ResponseEvents implements SseTranslator {
     for (const item of missing) this.#writer.end(this.#writer.begin(undefined, item), item);
   }
 
-  /** Usage of a server that does not count: unknown is not zero. */
+  /** Usage of a server that does not count: unknown, not zero. */
   #estimatedUsage(): Usage {
     return {
       input_tokens: estimate(this.#requestBytes),
@@ -140,7 +140,7 @@ export class ResponseEvents implements SseTranslator {
     };
   }
 
-  /** Throws for a reason, or a status, that says that the server failed. */
+  /** Throws for a reason or a status of a failed server. */
   #stopReason({ status, incomplete_details }: Fields): StopReason {
     const { reason } = fieldsOf(incomplete_details);
     const kind = finishKind(reason) ?? finishKind(status);
@@ -172,7 +172,7 @@ const maxWaitingLength = 16 * 1024 * 1024;
 
 type ItemEvent = (writer: ItemWriter, open: OpenItem, event: Fields) => void;
 
-/** Events of an item; those that only repeat what others have brought are not among them. */
+/** Events of an item, without those that only repeat others. */
 const itemEvents: Readonly<Record<string, ItemEvent | undefined>> = {
   'response.output_item.added': () => undefined,
   'response.output_text.delta': (writer, open, { delta, logprobs }) =>
@@ -215,7 +215,7 @@ function keepCalls({ item, response }: Fields, json: string): void {
   keepArguments(calls, json);
 }
 
-/** Error for a name that objects of the language have: no service sends it. */
+/** Error for a name that JavaScript objects inherit: no service sends it. */
 function notAnEvent(type: string): GatewayError {
   return new GatewayError('upstream_invalid_response', `The upstream sent an event named "${type}".`, {
     failure: { kind: 'foreign' },

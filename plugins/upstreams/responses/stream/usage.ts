@@ -3,8 +3,8 @@ import { count, uncached } from '../../shared/answer/counts.js';
 import { fieldsOf } from '../../shared/fields.js';
 
 /**
- * Usage of a response in the terms of Messages: tokens read from the cache are not part of the input. Undefined where
- * the server has not counted.
+ * Usage of a response in the terms of Messages, whose input excludes tokens read from the cache. Undefined if the
+ * server has not counted.
  */
 export function usageOf(given: unknown): Usage | undefined {
   const { input_tokens, input_tokens_details, output_tokens, output_tokens_details } = fieldsOf(given);

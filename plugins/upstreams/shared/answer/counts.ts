@@ -4,14 +4,14 @@ export function count(value: unknown): number | undefined {
 }
 
 /**
- * Input beside what was read from the cache and written to it, of a prompt that includes them; a part that is
- * larger than the prompt was counted beside it.
+ * Uncached input of a prompt that includes cache reads and writes; a part larger than the prompt was counted
+ * separately.
  */
 export function uncached(prompt: number, ...parts: readonly (number | undefined)[]): number {
   return parts.reduce<number>((rest, part = 0) => (part > rest ? rest : rest - part), prompt);
 }
 
-/** Tokens of a text of this length, where nobody counts them; no request and no answer is free. */
+/** Estimated tokens of a text of this length, at least one. */
 export function estimate(length: number): number {
   return Math.max(1, Math.ceil(length / 4));
 }

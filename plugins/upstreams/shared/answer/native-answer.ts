@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ModelEvent, withFields, type EventOf, type StopReason, type Usage } from '@gw2api/gateway/plugin';
 import { estimate } from './counts.js';
 
-/** Beginning of an answer, as its upstream tells it. */
+/** Beginning of an answer, from its upstream's data. */
 export interface AnswerStart {
   /** Empty if the upstream names none. */
   readonly id: string;
@@ -40,7 +40,7 @@ export function nativeStart({ id, model, requestBytes }: AnswerStart): ModelEven
   return ModelEvent.of({ type: 'message_start', message });
 }
 
-/** Delta of `message_delta`; a refusal says why it is one. */
+/** Delta of `message_delta`; a refusal includes its reason. */
 export interface AnswerEnd {
   readonly stop_reason: StopReason | null;
   readonly stop_sequence: string | null;
@@ -59,7 +59,7 @@ function nativeId(id: string): string {
   return `msg_${known || randomUUID().replaceAll('-', '')}`;
 }
 
-/** Counts of an answer that its upstream does not tell. */
+/** Counts of an answer that its upstream does not report. */
 const unknown: Usage = {
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,

@@ -1,7 +1,7 @@
 import type { Citation } from '@gw2api/gateway/plugin/upstream';
 import { textOf, type Fields } from '../fields.js';
 
-/** Page that an answer cites, as a search result is cited in Messages; none without an address. */
+/** Page that an answer cites, in the form of a Messages search result; none without an address. */
 export function pageCitation({ url, title, content }: Fields): readonly Citation[] {
   if (typeof url !== 'string' || url === '') return [];
   return [

@@ -1,6 +1,6 @@
 import { GatewayError, type Loss, type SlotCall } from '@gw2api/gateway/plugin';
 
-/** Parts of a Messages request that an upstream is not sent as they came, each path once. */
+/** Parts of a Messages request that an upstream does not get unchanged, each path once. */
 export class Dropped {
   readonly #losses = new Map<string, Loss>();
   readonly #counts: Record<Loss['kind'], number> = { content: 0, setting: 0, mend: 0 };
@@ -9,7 +9,7 @@ export class Dropped {
     for (const { path, kind } of losses) this.add(path, kind);
   }
 
-  /** True if further losses of a kind are dropped, so that nobody need look for them. */
+  /** True if further losses of a kind are dropped, so that the search for them can stop. */
   isFull(kind: Loss['kind'] = 'setting'): boolean {
     return this.#counts[kind] >= maxOfKind;
   }
@@ -31,8 +31,8 @@ export class Dropped {
 const maxOfKind = 1000;
 
 /**
- * Reports losses before a call is sent. Throws `invalid_request` for more than mends if the slot rejects a loss, or
- * the gateway does.
+ * Reports losses before a call is sent. Throws `invalid_request` for any beyond repairs if the slot or the gateway
+ * rejects losses.
  */
 export function reportTo(
   { report }: Pick<SlotCall, 'report'>,

@@ -14,7 +14,7 @@ export const extraFieldsOption = Type.Optional(
 /** Paths in a server's body of the extras that it takes, by their names in Chat Completions. */
 export type ExtraPaths = ReadonlyMap<string, string>;
 
-/** Paths from names apart from those that are called otherwise there: `seed verbosity:text.verbosity`. */
+/** Parses paths from a list of names with their renames: `seed verbosity:text.verbosity`. */
 export function extraPaths(names: string): ExtraPaths {
   const entries = names.split(/\s+/).filter((name) => name !== '');
   return new Map(
@@ -30,7 +30,10 @@ export function withExtraFields(paths: ExtraPaths, further: readonly string[] = 
   return new Map([...further.map((name) => [name, name] as const), ...paths]);
 }
 
-/** The body with the extras of its request that the server takes; others are reported, as what the body has already. */
+/**
+ * The body with the extras of its request that the server takes; others are reported, as are those that the body
+ * already has.
+ */
 export function withExtraFieldsOf<Body extends object>(
   body: Body,
   request: MessagesRequest,

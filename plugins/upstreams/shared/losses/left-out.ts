@@ -1,8 +1,8 @@
 import type { ContentBlock, Message } from '@gw2api/gateway/plugin';
 
 /**
- * Text instead of blocks that a receiver does not read, for a turn or a result of which nothing else remains.
- * `isTextOnly`: it reads no images at all.
+ * Text instead of blocks that a receiver does not read, for a turn or a result without any others. `isTextOnly`: it
+ * reads no images at all.
  */
 export function leftOutText(blocks: readonly ContentBlock[], isTextOnly = false): string {
   const tools = blocks.filter(isReference).map((block) => block['tool_name']);
@@ -12,7 +12,7 @@ export function leftOutText(blocks: readonly ContentBlock[], isTextOnly = false)
   return [...(tools.length > 0 ? [`Loaded tools: ${tools.join(', ')}`] : []), ...new Set(notes)].join('\n');
 }
 
-/** Message without some of its blocks; in words if it has nothing else. */
+/** Message without some of its blocks; a text if no others remain. */
 export function withoutBlocks(message: Message, isLost: (block: ContentBlock) => boolean): Message {
   const { content } = message;
   if (!Array.isArray(content)) return message;
@@ -21,7 +21,7 @@ export function withoutBlocks(message: Message, isLost: (block: ContentBlock) =>
   return { ...message, content: [{ type: 'text', text: leftOutText(content) }] };
 }
 
-/** Result of a tool search: a tool that the model may call from now on. */
+/** Result of a tool search: a tool that the model may call afterwards. */
 function isReference({ type }: { readonly type: string }): boolean {
   return type === 'tool_reference';
 }

@@ -2,7 +2,7 @@ import type { ContentBlock } from '@gw2api/gateway/plugin';
 import type { LastResults } from '@gw2api/gateway/plugin/format';
 import type { Dropped } from './dropped.js';
 
-/** Block of a message, and its index among those that came. */
+/** Block of a message, and its index among the original ones. */
 export interface PlacedBlock {
   readonly block: ContentBlock;
   readonly at: number;
@@ -25,7 +25,7 @@ export function placedBlocks(
   });
 }
 
-/** Path of what is lost of a last assistant message at `path` that is sent, and answered instead of continued. */
+/** Path to report for a last assistant message at `path` that is answered instead of continued. */
 export function prefillPath(path: string): string {
   return `${path}.prefix`;
 }

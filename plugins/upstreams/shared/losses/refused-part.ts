@@ -18,7 +18,7 @@ export function refusedIn(
   return undefined;
 }
 
-/** Words of a refusal, behind the field that it names beside them. */
+/** Words of a refusal, after the field that it names beside them. */
 function wordsOf({ message, param }: GatewayError): string {
   const words = message.slice(0, maxWordsLength);
   const isNamed = typeof param !== 'string' || param === '' || words.includes(param);
@@ -27,12 +27,12 @@ function wordsOf({ message, param }: GatewayError): string {
 
 const maxWordsLength = 1000;
 
-/** Part that stages have added, and no caller misses. */
+/** Part that stages have added, which no caller misses. */
 export function addedPart(without: string): RefusedPart {
   return { without, isOfModel: true, isAsked: false };
 }
 
-/** Value that is sent instead of a refused one; empty: none. Undefined where nothing of this name was refused. */
+/** Replacement of a refused value; empty: none. Undefined if no value of this name was refused. */
 export function entryValue(without: SlotCall['without'], name: string): string | undefined {
   if (!without) return undefined;
   for (const entry of without) {

@@ -1,7 +1,7 @@
 import type { ToolChoice, Tool } from '@gw2api/gateway/plugin';
 import type { Dropped } from './dropped.js';
 
-/** Choice among the tools that are sent: a tool by name that is left out takes its choice along, which is reported. */
+/** Choice among the tools that are sent; a choice of an omitted tool is dropped and reported. */
 export function sentChoice(
   choice: ToolChoice | undefined,
   isSent: (name: string) => boolean,
@@ -30,7 +30,7 @@ export function reportLostTool(
   else dropped.add(path);
 }
 
-/** Fields of a tool that are passed on, and those whose loss changes nothing that is said. */
+/** Fields of a tool that are passed on, and those whose loss changes nothing. */
 const readFields: ReadonlySet<string> = new Set(
   'name type description input_schema strict cache_control eager_input_streaming'.split(' '),
 );

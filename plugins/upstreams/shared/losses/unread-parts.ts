@@ -6,15 +6,15 @@ import { fieldsOf, type Fields } from '../fields.js';
 
 /** Parts of blocks that a receiver takes beside those that every one has. */
 export interface ReceiverParts {
-  /** Cache markers that go up. */
+  /** Cache markers that are sent. */
   readonly sentMarkers?: ReadonlySet<CacheControl>;
   /** Takes `phase` on the texts of an answer. */
   readonly phase?: boolean;
 }
 
 /**
- * Reports the members of messages, blocks and settings that are not translated: unknown ones, and those that other
- * formats have no place for. Blocks that are left out as a whole are reported elsewhere.
+ * Reports the members of messages, blocks and settings that are not translated: unknown ones, and those without a
+ * counterpart. Blocks that are left out as a whole are reported elsewhere.
  */
 export function reportUnreadParts(
   request: MessagesRequest,
@@ -49,8 +49,8 @@ const formatFields = names('type schema name strict description');
 const messageFields = names('role content');
 
 /**
- * Fields that are translated, by the type of the block; `caller` of answers says nothing in a request, and citations of
- * documents are reported where they are written.
+ * Fields that are translated, by the type of the block; `caller` of answers has no meaning in a request, and citations
+ * of documents are reported on writing.
  */
 const blockFields: Readonly<Record<string, Names>> = {
   text: names('type text cache_control phase citations'),
@@ -89,7 +89,7 @@ function reportInner(content: unknown, path: string, report: Report): void {
   if (Array.isArray(content)) reportBlocks(content as readonly ContentBlock[], path, report);
 }
 
-/** A marker of the caller; those of the gateway are nothing that the caller misses. */
+/** The caller's marker; the gateway's own are not reported. */
 function reportMarker(
   { cache_control: marker }: Pick<Tool | ContentBlock | MessagesRequest, 'cache_control'>,
   path: string,

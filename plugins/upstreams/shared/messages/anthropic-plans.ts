@@ -5,7 +5,7 @@ import type { SchemaOptions } from './schema-options.js';
 
 type Schema = FittedSchema['schema'];
 
-/** Schema that the model is to be held to, as `withinStrictLimits` takes it. */
+/** Schema that the model must follow, as `withinStrictLimits` takes it. */
 export interface StrictPlan {
   readonly kind: 'tool' | 'format' | 'forced';
   readonly schema: Schema;
@@ -16,12 +16,12 @@ export interface StrictPlan {
 export interface ToolPlan {
   readonly tool: Tool;
   readonly path: string;
-  /** Without strict; undefined: as it came. */
+  /** Without strict; undefined: unchanged. */
   readonly base?: FittedSchema | undefined;
   /** Undefined: not to be strict, or not expressible so. */
   readonly strict?: StrictPlan | undefined;
   readonly wantsStrict: boolean;
-  /** True if strict is the gateway's own wish. */
+  /** True if the gateway itself has requested strict. */
   readonly isOurs: boolean;
 }
 
@@ -59,11 +59,11 @@ function closed(schema: Schema, kind: 'tool' | 'forced'): StrictPlan {
   return { kind, schema: fitted.schema, fitted };
 }
 
-/** Form of the answer: as the service is held to it, and as it is asked for in words. */
+/** Form of the answer: as the service enforces it, and as text. */
 export interface FormatPlan {
   /** Undefined: any object. */
   readonly schema: Schema | undefined;
-  /** Undefined: in words alone. */
+  /** Undefined: as text alone. */
   readonly strict?: StrictPlan | undefined;
 }
 

@@ -22,8 +22,8 @@ export interface FittedSchemas<Call> {
 }
 
 /**
- * Fits the tools and the output format of a translated call to the Messages API. The request of a Messages caller
- * goes as it came, except for the tool that `tool-choice` has made strict.
+ * Fits the tools and the output format of a translated call to the Messages API. The request of a Messages caller stays
+ * unchanged, except for the tool that `tool-choice` has made strict.
  */
 export function withFittedSchemas<Call extends SlotCall>(
   call: Call,

@@ -2,14 +2,17 @@ import { changedError, type GatewayError } from '@gw2api/gateway/plugin';
 
 /**
  * Error of a service whose refusals are not in the vendor's own words, with the token by which clients of Messages
- * know what it refuses of their request.
+ * recognise the refused part.
  */
 export function withCapability(error: GatewayError): GatewayError {
   const capability = capabilityIn(error);
   return capability === undefined ? error : changedError(error, { capability });
 }
 
-/** Token for what an error refuses: the length of the prompt, a kind of block, a beta flag; undefined: none is known. */
+/**
+ * Token for the part that an error refuses: the length of the prompt, a kind of block, a beta flag; undefined if none
+ * is known.
+ */
 export function capabilityIn({
   status,
   message,
@@ -21,12 +24,12 @@ export function capabilityIn({
   return refusals.find(([pattern, unless]) => pattern.test(said) && unless?.test(said) !== true)?.[2];
 }
 
-/** An upstream may quote the caller behind its own words. */
+/** An upstream may quote the caller after its own words. */
 const maxReadLength = 500;
 
 const betaFlag = /\b[a-z][a-z0-9-]{1,80}-20\d\d-\d\d-\d\d\b/;
 
-/** Words of a refusal, words that make it another one, and its token. */
+/** Words of a refusal, words that exclude it, and its token. */
 const refusals: readonly (readonly [RegExp, RegExp | undefined, string])[] = [
   [/too (?:many|much) (?:images?|documents?|media|pdf pages)/i, undefined, 'media_budget'],
   [

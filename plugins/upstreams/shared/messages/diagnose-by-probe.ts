@@ -1,6 +1,8 @@
 import type { DiagnosisStep, UpstreamHost, UpstreamQuery } from '@gw2api/gateway/plugin/upstream';
 
-/** Diagnosis whose last step is the probe of an upstream, for those that no plain request checks the account of. */
+/**
+ * Diagnosis whose last step is the probe of an upstream, for those without a plain request that checks the account.
+ */
 export async function diagnoseByProbe(
   { http, now }: Pick<UpstreamHost, 'http' | 'now'>,
   query: UpstreamQuery,

@@ -21,7 +21,7 @@ export interface WithoutThinking {
   readonly losses: readonly Loss[];
 }
 
-/** The request without signed thinking that the account of the slot refuses, which is reported by its turns. */
+/** The request without signed thinking that the account of the slot refuses, which is reported turn by turn. */
 export function withoutEarlierThinking({ request, moved, without }: SlotCall): WithoutThinking {
   const count = without?.has(signature) ? moved?.doubtful : moved?.foreign;
   const turns = count ? turnsWith(request, count) : [];
@@ -36,7 +36,7 @@ export function withoutEarlierThinking({ request, moved, without }: SlotCall): W
   };
 }
 
-/** Places of the first messages that have signed thinking; a Messages request is not validated. */
+/** Places of the first messages with signed thinking; a Messages request is not validated. */
 function turnsWith({ messages }: MessagesRequest, count: number): readonly number[] {
   if (!Array.isArray(messages)) return [];
   return messages.slice(0, count).flatMap((message, at) => (hasSigned(message) ? [at] : []));

@@ -25,7 +25,7 @@ import { sealedLosses, withoutSealed } from '../reasoning-envelope.js';
 
 /** Parts of the Messages API that a service has. */
 export interface MessagesFeatures {
-  /** Beginnings of the types of tools that it runs itself; absent: any. */
+  /** Prefixes of the types of tools that it runs itself; absent: any. */
   readonly serverTools?: readonly string[] | undefined;
   readonly strictTools?: boolean;
   readonly structuredOutput?: boolean;
@@ -49,8 +49,8 @@ export interface FittedCall {
 }
 
 /**
- * Request of a call for a service of the Messages API: without what the service does not have, and what it has
- * refused, as far as the gateway added or translated that; the request itself where nothing is to be changed.
+ * Request of a call for a service of the Messages API: without parts that the service lacks, or has refused, if the
+ * gateway added or translated them. Returns the request itself if nothing changes.
  */
 export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedCall {
   const { without } = given;
@@ -91,7 +91,7 @@ function callWith(call: SlotCall, request: MessagesRequest): SlotCall {
   return request === call.request ? call : withFields(call, { request });
 }
 
-/** Forms that the model is held to, as the service takes them. */
+/** Enforced forms, as the service takes them. */
 function heldTo(
   { strictTools = true, structuredOutput = true }: MessagesFeatures,
   without: SlotCall['without'],
@@ -136,7 +136,7 @@ function fittedMarkers(
   return hasNoTtl ? withoutOwnMarkers(marked, 'ttl', call) : marked;
 }
 
-/** The request without what translation has chosen and the service has refused. */
+/** The request without translated parts that the service has refused. */
 function withoutTranslated(given: MessagesRequest, { isTranslated, without }: SlotCall): Step {
   if (!isTranslated || !without) return { request: given, losses: [] };
   const dropped = new Dropped();
@@ -151,7 +151,7 @@ function withoutTopLevelMarker(request: MessagesRequest): MessagesRequest {
   return markLastBlock(rest, marker);
 }
 
-/** Losses with the places that tools have in the request that was asked, where only some of them are offered. */
+/** Losses with the tools' places in the original request, if only some of them are offered. */
 function inAsked(
   losses: readonly Loss[],
   { tools: asked }: MessagesRequest,

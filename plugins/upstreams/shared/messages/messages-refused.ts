@@ -16,7 +16,7 @@ import type { SchemaOptions } from './schema-options.js';
 import { addedTool } from './server-tools.js';
 import { findSystem, hasOwnSystem } from '../system-in-user.js';
 
-/** Words of services of the Messages API about what stages have added to a request. */
+/** Words of services of the Messages API about parts that stages have added to a request. */
 const addedParts: readonly FindPart[] = [
   (said, call, error) => (call.addedLimit || call.isTranslated ? findLimit(said, call, error) : undefined),
   findEarlierThinking,
@@ -30,7 +30,7 @@ const addedParts: readonly FindPart[] = [
   (said, call, error) => (hasOwnSystem(call) ? findSystem(said, call, error) : undefined),
 ];
 
-/** Words about what translation has chosen, which a Messages caller has written itself. */
+/** Words about translated parts, which a Messages caller has written itself. */
 const translatedParts: readonly FindPart[] = [
   (said, { request: { output_config: output } }) => {
     const efforts = /effort/.test(said) ? listedEfforts(said, output?.effort) : [];
@@ -45,7 +45,7 @@ const translatedParts: readonly FindPart[] = [
   ...samplingFields.map(refusedField),
 ];
 
-/** Words of services of the Messages API about parts of a request, of those that its slot says it takes. */
+/** Words of services of the Messages API about parts of a request, limited to those that its slot supports. */
 export function messagesParts({
   structuredOutput = true,
   strictTools = true,
@@ -62,7 +62,7 @@ export function messagesParts({
   ];
 }
 
-/** Output format of a service that has none; one that it cannot compile is the fault of its schema. */
+/** Output format of a service without any; a format that it cannot compile is a fault of its schema. */
 const findFormat: FindPart = (said, { request: { output_config: output } }) => {
   const isSchema = aboutSchema.test(said);
   const isFormat = isSchema ? tooComplex.test(said) : refuses.test(said) && aboutFormat.test(said);

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from '@gw2api/gateway/plugin';
 
-/** Options of a Messages kind for what it is held to; `isTaken`: the service takes them unless told otherwise. */
+/** Options of a Messages kind for enforced forms; `isTaken`: the service takes them by default. */
 export function schemaOptions(isTaken: boolean) {
   return {
     strictTools: Type.Boolean({
@@ -19,7 +19,7 @@ export function schemaOptions(isTaken: boolean) {
 
 const options = Type.Object(schemaOptions(true));
 
-/** Forms that a service is held to, as far as its slot and its refusals say. */
+/** Forms that a service enforces, according to its slot and its refusals. */
 export interface SchemaOptions extends Readonly<Static<typeof options>> {
   /** False: not even the tool that `tool-choice` has made strict (contract §4.4). */
   readonly forcedStrict?: boolean;

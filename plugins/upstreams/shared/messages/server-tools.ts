@@ -1,6 +1,6 @@
 import { Type, type Loss, type MessagesRequest, type SlotCall, type Tool } from '@gw2api/gateway/plugin';
 
-/** Beginnings of the types of tools that a service has to run itself. */
+/** Prefixes of the types of tools that a service has to run itself. */
 const runByServer = ['web_search_', 'web_fetch_', 'code_execution_', 'advisor_'];
 
 /** Option of a slot: the server tools that its service has. */
@@ -26,8 +26,8 @@ export function addedTool(tool: Tool | null, { addedTools }: SlotCall): Tool | u
 }
 
 /**
- * The request without the tools that the service is not known to run, `runs` having the beginnings of their types:
- * those of the gateway, and those of a translated request. A Messages caller's own ones are for the service to refuse.
+ * The request without the gateway's or translated tools that the service is not known to run; `runs`: the prefixes of
+ * their types. A Messages caller's own tools are left for the service to refuse.
  */
 export function withoutServerTools(
   request: MessagesRequest,

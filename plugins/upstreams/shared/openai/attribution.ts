@@ -15,8 +15,8 @@ export const keepAttribution = Type.Optional(
 );
 
 /**
- * Leaves out Claude Code's attribution block, which says nothing to the model and changes with each conversation.
- * Text behind its first line stays.
+ * Leaves out Claude Code's attribution block, which does not concern the model and changes with each conversation. Text
+ * after its first line stays.
  */
 export function withoutAttribution(
   request: MessagesRequest,

@@ -6,12 +6,12 @@ import { refuses } from './openai-refused.js';
 import { addedPart, type FindPart } from '../losses/refused-part.js';
 import { sha256 } from './tool-names.js';
 
-/** Hints to a cache or an abuse monitor, on which no answer depends. */
+/** Hints for a cache or an abuse monitor, which do not affect answers. */
 const hints = ['prompt_cache_key', 'prompt_cache_retention', 'safety_identifier'] as const;
 
 /**
- * Body with a `prompt_cache_key` where its caller has given none: the same for each call of a session, and another one
- * for each caller. Its 64 characters are the most that OpenAI takes.
+ * Body with a `prompt_cache_key` if its caller has given none: the same for each call of a session, and different for
+ * each caller. Its 64 characters are OpenAI's limit.
  */
 export function withCacheKey<Body extends object>(
   body: Body,

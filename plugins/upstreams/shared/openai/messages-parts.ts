@@ -1,7 +1,7 @@
 import { jsonFields } from '@gw2api/gateway/plugin/upstream';
 import { fieldsOf, textOf, type Fields } from '../fields.js';
 
-/** Limit of a request that sets none, as the Messages API asks for one. */
+/** Limit of a request without one, which the Messages API requires. */
 export const defaultMaxTokens = 4096;
 
 export interface Turn {
@@ -9,7 +9,7 @@ export interface Turn {
   readonly content: readonly object[];
 }
 
-/** Turns, those of one role in a row as one. */
+/** Turns; merges consecutive ones of one role. */
 export function mergedTurns(turns: readonly Turn[]): readonly Turn[] {
   const merged: { readonly role: Turn['role']; readonly content: object[] }[] = [];
   for (const { role, content } of turns) {
@@ -39,7 +39,7 @@ export function toolUseOf(id: unknown, { name, arguments: text }: Fields): objec
   return { type: 'tool_use', id, name, input: jsonFields(textOf(text)) };
 }
 
-/** Tools and the choice among them; `choice` is a word, or an object with the function that is to be called. */
+/** Tools and the choice among them; `choice` is a word, or an object with the function to call. */
 export function toolFields(functions: readonly Fields[], choice: unknown, chosen: Fields): object {
   if (functions.length === 0) return {};
   return { tools: functions.map(toolOf), ...choiceOf(choice, chosen) };

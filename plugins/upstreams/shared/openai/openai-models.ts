@@ -43,7 +43,7 @@ function listIn(text: string): readonly unknown[] | undefined {
 }
 
 /**
- * Probe by a list of models, which costs nothing. A server without that list (404, 405 or 501) has refused nobody.
+ * Probe by a list of models, which costs nothing. A server without that list (404, 405 or 501) counts as accepting.
  * Throws as the list does.
  */
 export async function probeByModels(list: () => Promise<readonly ListedModel[]>): Promise<void> {
@@ -83,7 +83,7 @@ function modelIn(entry: unknown): readonly ListedModel[] {
   ];
 }
 
-/** First of these fields that is a count: each server has a name of its own. */
+/** First of these fields that is a count: servers use different names. */
 function firstCount(fields: Fields, names: readonly string[]): number | undefined {
   for (const name of names) {
     const value = fields[name];

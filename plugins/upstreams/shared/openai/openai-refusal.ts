@@ -23,7 +23,7 @@ export function openaiRefusal(answer: AnswerHead, body: string, nowMs?: number):
   );
 }
 
-/** Message of an error; a router's own one with that of the provider behind it. */
+/** Message of an error; a router's own one followed by that of the provider. */
 function messageOf({ message, metadata }: Fields, words: string): string {
   const { raw } = fieldsOf(metadata);
   return typeof raw === 'string' && textOf(message) !== '' ? `${words}: ${raw.slice(0, 1000)}` : words;
@@ -37,13 +37,16 @@ function isTooLong(code: string, message: string): boolean {
 const tooLong =
   /context[ _](?:length|window|size)|prompt is too long|maximum prompt length|input token count.{0,40}exceeds|`inputs` tokens \+ `max_new_tokens` must be/i;
 
-/** Type that the Messages API has for a status; its own where the status says less, and Messages has it, too. */
+/** Type that the Messages API has for a status; the server's own if it is more specific and Messages has it, too. */
 function typeOf(status: number, own: string): string {
   const ofStatus = errorType(status);
   return messagesTypes.has(own) && !sayMore.has(ofStatus) ? own : ofStatus;
 }
 
-/** Types by status that other servers call `invalid_request_error`, which clients do not expect with a 403 or 404. */
+/**
+ * Types by status for errors that other servers call `invalid_request_error`, which clients do not expect with a 403 or
+ * 404.
+ */
 const sayMore: ReadonlySet<string> = new Set([
   'authentication_error',
   'billing_error',
@@ -53,10 +56,12 @@ const sayMore: ReadonlySet<string> = new Set([
   'rate_limit_error',
 ]);
 
-/** Error types that Messages has, too, and that fit more than one status; others say no more than the status. */
+/**
+ * Error types that Messages has, too, and that fit more than one status; others are no more specific than the status.
+ */
 const messagesTypes: ReadonlySet<string> = new Set([...sayMore, 'overloaded_error', 'api_error']);
 
-/** Error of an account without credit, whose slot cools down for longer than one that was too fast. */
+/** Error of an account without credit, whose slot has a longer cooldown than one with too many requests. */
 function outOfCredit(error: GatewayError, { status, headers }: AnswerHead): GatewayError {
   const isTooFast = status !== 429 || error.code !== 'insufficient_quota';
   if (isTooFast || headers['retry-after'] !== undefined) return error;
@@ -64,5 +69,5 @@ function outOfCredit(error: GatewayError, { status, headers }: AnswerHead): Gate
   return changedError(error, { failure: { kind: 'status', status, headers: waiting } });
 }
 
-/** Time after which an account without credit is asked again. */
+/** Time after which an account without credit is tried again. */
 const quotaSeconds = 3600;

@@ -22,11 +22,11 @@ export function refusedField({ without, named, isSent, isAsked = false }: Refusa
   };
 }
 
-/** Words about a field that is not taken, other than about a value that is out of its range. */
+/** Words about a field that is not taken, other than about an invalid value. */
 export const refuses =
   /support|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|not (?:permitted|allowed|compatible|available)|unavailable|deprecated|only the default|only \S{1,20} (?:is|are) (?:allowed|supported)|cannot both|no longer/;
 
-/** Words of a refusal that any request of the model would meet. */
+/** Words of a refusal that any request of the model would get. */
 const aboutModel =
   /\bmodel\b|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|extraneous|not permitted|deprecated|parameter/;
 
@@ -50,7 +50,7 @@ export const stopField: RefusableField = {
   isAsked: true,
 };
 
-/** True if one tool at a time is asked for, as both vendors' formats say it. */
+/** True if one tool at a time is requested, in either vendor's format. */
 export const parallelField: RefusableField = {
   without: 'parallel_tool_calls',
   named: /\bparallel_tool_calls\b/,
@@ -97,7 +97,7 @@ const aboutEffort = /reasoning[._ ]?effort|\beffort\b|\breasoning\b|\bthinking\b
 const badValue =
   /invalid|must be|should be|expected|mandatory|cannot be (?:disabled|turned off)|only (?:be )?enabled when/;
 
-/** True for a refusal that quotes the effort beside a list of others, and names no field: OpenAI has that beside its words. */
+/** True for a refusal that quotes the effort beside a list of others, and names no field, as OpenAI also does. */
 function isQuoted(said: string, effort: string | undefined): boolean {
   if (effort === undefined || /verbosity/.test(said)) return false;
   if (!badValue.test(said) && !refuses.test(said)) return false;
@@ -105,7 +105,7 @@ function isQuoted(said: string, effort: string | undefined): boolean {
   return isSaid && listedEfforts(said, effort).length > 1;
 }
 
-/** Efforts that a server takes, as its refusal lists them; those that all take, where only a high one is refused. */
+/** Efforts that a server takes, as its refusal lists them; the common ones if only a high one is refused. */
 function effortEntry(said: string, { without, request }: SlotCall): string {
   const refused = thinkingWish(request).effort;
   const listed = listedEfforts(said, refused);
@@ -132,8 +132,8 @@ function listIn(said: string): string {
 }
 
 /**
- * Strict and the output format of a server that has none, or schemas that it cannot compile, which is the fault of one
- * request: strict goes first, then the format.
+ * Strict and the output format of a server without them, or with schemas that it cannot compile, a fault of one
+ * request: strict is removed first, then the format.
  */
 export const findStrict: FindPart = (said, { request, without }) => {
   const isStrict = request.tools?.some(({ strict }) => strict === true) ?? false;
@@ -148,14 +148,14 @@ export const findStrict: FindPart = (said, { request, without }) => {
 
 const aboutFormat = /response_format|json_schema|text\.format/;
 
-/** Words about one schema, other than about schemas. */
+/** Words about one schema, as opposed to schemas in general. */
 export const aboutSchema = /grammar|complex|too many|schema[.:]|schema for|propert|keyword|invalid schema/;
 
 /** Words about schemas that a service cannot compile. */
 export const tooComplex =
   /compiled grammar|grammar compilation|compilation cost|schema is too complex|too many (?:states|strict|optional parameters|parameters with union)|invalid schema|when strict|(?:strict|response_format|json_schema|output_config).{0,80}(?:support|permitted|invalid|extra)/;
 
-/** Keywords that a grammar cannot express, where the server's own limits are unknown. */
+/** Keywords that a grammar cannot express, used if the server's own limits are unknown. */
 export const findGrammar: FindPart = (said, { request }) => {
   if (!/pars(?:e|ing) grammar|grammar.{0,40}(?:fail|error|invalid)/.test(said)) return undefined;
   return request.tools?.length || request.output_config?.format ? ofRequest('grammar') : undefined;

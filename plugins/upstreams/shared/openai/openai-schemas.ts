@@ -6,20 +6,20 @@ import { schemaOf, type OutputFormat } from '../output-words.js';
 /** Receiver of the schemas of one request. */
 export interface SchemaReceiver {
   readonly dialect: 'openai' | 'grammar' | 'grammar-minimal';
-  /** True if it takes strict on functions, and on the form of the answer. */
+  /** True if it takes strict on functions and on the answer's form. */
   readonly strictTools: boolean;
   readonly strictFormat: boolean;
   readonly isTranslated?: boolean | undefined;
   readonly dropped: Dropped;
 }
 
-/** Schema as OpenAI and servers like it take it. */
+/** Schema as OpenAI and similar servers take it. */
 export interface SentSchema {
   readonly schema: FittedSchema['schema'];
   readonly isStrict: boolean;
 }
 
-/** Parameters of a function; strict where it was asked for and the receiver can be held to them. */
+/** Parameters of a function; strict if requested and the receiver can enforce it. */
 export function sentParameters(tool: Tool, path: string, receiver: SchemaReceiver): SentSchema {
   const { input_schema: given = { type: 'object', properties: {} }, strict } = tool;
   const isOurs = isForcedTool(tool);

@@ -12,7 +12,7 @@ interface OpenaiApi {
   readonly openWriter: () => (event: Fields) => readonly string[];
 }
 
-/** Answers as a server of this API does, with what a service of the Messages API says. */
+/** Answers as a server of this API does, from the answers of a Messages service. */
 export function openaiStandIn({ asMessages, openWriter }: OpenaiApi) {
   return async (request: Request, messages: Ask): Promise<Response> => {
     const { pathname } = new URL(request.url);
@@ -53,7 +53,7 @@ export function openaiError({ type, message }: Fields): object {
   return { message, type, code: type };
 }
 
-/** Tokens as OpenAI counts them: those of the cache are part of the input. */
+/** Tokens as OpenAI counts them: with cached tokens as part of the input. */
 export function openaiTokens(usage: Fields) {
   const cached = numberOf(usage['cache_read_input_tokens']);
   const written = numberOf(usage['cache_creation_input_tokens']);

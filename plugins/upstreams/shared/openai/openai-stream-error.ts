@@ -25,7 +25,7 @@ const statuses: readonly (readonly [RegExp, number])[] = [
   ],
 ];
 
-/** Error for an answer that is not Chat Completions; another try, or another slot, may do better. */
+/** Error for an answer that is not Chat Completions; a retry, or another slot, may succeed. */
 export function malformed(what: string, cause?: unknown): GatewayError {
   return new GatewayError('upstream_interrupted', `The upstream sent ${what}.`, {
     failure: { kind: 'interrupted' },

@@ -32,7 +32,7 @@ import { refusedIn, type FindPart } from '../losses/refused-part.js';
 import { listModels, probeByModels, type Endpoint } from './openai-models.js';
 import { openaiRefusal } from './openai-refusal.js';
 
-/** Request of one of OpenAI's APIs, and what was lost of the Messages request that it was made of. */
+/** Request of one of OpenAI's APIs, and the losses of its translation from a Messages request. */
 interface WrittenRequest {
   readonly body: object;
   readonly losses: Parameters<typeof reportTo>[1];
@@ -57,7 +57,7 @@ export interface OpenaiDialect<Request extends WrittenRequest> {
   /** List that every whole answer has. */
   readonly list: string;
   readonly parts: () => readonly FindPart[];
-  /** True where system text becomes part of what the user says. */
+  /** True if system text becomes part of the user's text. */
   readonly isSystemInUser: (call: UpstreamCall) => boolean;
   readonly write: (request: MessagesRequest, call: UpstreamCall) => Request;
   /** Size of the parts of a body that become input tokens; `totalBytes`: size of the whole body, where it is known. */
@@ -107,7 +107,7 @@ export class OpenaiUpstream<Request extends WrittenRequest> implements Upstream 
     );
   }
 
-  /** An estimate, by the measure of the answers' own. */
+  /** An estimate, by the same measure as that of the answers. */
   async countTokens(call: UpstreamCall): Promise<TokenCount> {
     return { inputTokens: estimate(this.#promptBytes(call.request, call)), estimated: true };
   }
@@ -121,12 +121,12 @@ export class OpenaiUpstream<Request extends WrittenRequest> implements Upstream 
     return refusedIn(this.#dialect.parts(), error, call);
   }
 
-  /** Over new connections, so that the network path is tested and not an open connection. */
+  /** New connections, so that the network path is tested and not an open connection. */
   diagnose(query: UpstreamQuery): Promise<readonly DiagnosisStep[]> {
     return this.#http.diagnose(query, this.#request('/models'));
   }
 
-  /** Over connections of its own, so that those of calls are used for nothing else. */
+  /** Separate connections, so that those of calls are used for nothing else. */
   async models(query: UpstreamQuery): Promise<readonly ListedModel[]> {
     const http = this.#http.fresh();
     const { kind } = this.#dialect;

@@ -7,7 +7,7 @@ const maxLength = 64;
 export class ToolNames {
   readonly #own = new Map<string, string>();
 
-  /** Name to send: the same each time, so that the prompt cache of the server holds. */
+  /** Name to send: always the same, for the prompt cache of the server. */
   short(name: string): string {
     if (name.length <= maxLength) return name;
     const short = `${name.slice(0, maxLength - 9)}_${sha256(name).slice(0, 8)}`;

@@ -3,8 +3,8 @@ import type { CallTerms } from '../call-terms.js';
 import type { Dropped } from '../losses/dropped.js';
 
 /**
- * Fields that translations to the other vendor's formats read, or whose loss changes nothing: cache markers, what
- * the gateway itself sets.
+ * Fields that translations to the other vendor's formats read, or whose loss changes nothing: cache markers, the
+ * gateway's own settings.
  */
 const readFields: ReadonlySet<string> = new Set(
   (
@@ -14,8 +14,8 @@ const readFields: ReadonlySet<string> = new Set(
 );
 
 /**
- * Reports all other fields of a request, unless their value asks for nothing, and a long context that the name of the
- * model asked for (`[1m]`): the context of other models is what it is.
+ * Reports all other fields of a request, unless they have a no-op value, and a long context requested by the model's
+ * name (`[1m]`), since other models have a fixed context.
  */
 export function reportUnread(
   request: MessagesRequest,
@@ -35,8 +35,8 @@ function asksForNothing(value: unknown): boolean {
 }
 
 /**
- * Refuses a request whose history the vendor's server is to hold: without it only the newest message would go
- * out. Clients know the code of the details and send the whole conversation then.
+ * Refuses a request whose history is stored by the vendor's server: without it only the newest message would be sent.
+ * Clients recognise the code of the details and then send the whole conversation.
  */
 export function refuseThread({ thread }: MessagesRequest & { readonly thread?: unknown }): void {
   if (thread === undefined || thread === null) return;

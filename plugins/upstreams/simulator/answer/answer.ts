@@ -16,7 +16,7 @@ export function planAnswer(context: AnswerContext): Plan {
   return limit(stopped, context.request.max_tokens ?? Infinity);
 }
 
-/** The last scenario about content decides; without one the answer follows the request. */
+/** The last content scenario decides; without one the answer follows the request. */
 function planContent(context: AnswerContext): Plan {
   const scenario = context.scenarios.findLast(({ name }) => Object.hasOwn(contentScenarios, name));
   const planScenario = scenario && contentScenarios[scenario.name]?.plan;

@@ -25,9 +25,8 @@ export function countPrompt(request: MessagesRequest): number {
 }
 
 /**
- * Prompt cache of one simulator: a marked prefix is written when first seen and then read, by the same
- * account and model, until it is unused for its ttl; messages only with the same effort, thinking and tool
- * choice. There is no min size.
+ * Prompt cache of one simulator, by account and model: a marked prefix is written on first use and then read until it
+ * is unused for its ttl; messages only with the same effort, thinking and tool choice. There is no min size.
  */
 export class PromptCache {
   readonly #now: () => number;
@@ -40,7 +39,7 @@ export class PromptCache {
     this.#capacity = capacity;
   }
 
-  /** Bills a prompt and remembers its marked prefixes. `account`: whose cache it is. */
+  /** Bills a prompt and remembers its marked prefixes. `account`: owner of the cache. */
   use(request: MessagesRequest, account: string): PromptUsage {
     const segments = segmentsOf(request);
     const total = segments.reduce((sum, { tokens }) => sum + tokens, baseTokens);
@@ -60,7 +59,7 @@ export class PromptCache {
     return billed(total, sumTokens(segments.slice(0, known + 1)), written);
   }
 
-  /** Forgets everything, as a service may that needs the room. */
+  /** Clears the cache, as a service may that needs the space. */
   clear(): void {
     this.#prefixes.clear();
   }

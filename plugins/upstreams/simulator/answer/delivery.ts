@@ -74,7 +74,7 @@ async function breakBody(
   else response.end();
 }
 
-/** Destroys the socket when what was written has had the time to arrive. */
+/** Destroys the socket once the written bytes have had time to arrive. */
 async function cut(exchange: RecordedRequest): Promise<void> {
   await exchange.sleep(10);
   exchange.cut();
@@ -120,7 +120,7 @@ class EventWriter {
     this.#pending += text;
   }
 
-  /** Resolves when there is room for more; at once where the caller has gone. */
+  /** Resolves when there is room for more; at once if the caller has disconnected. */
   async flush(): Promise<void> {
     const text = this.#pending;
     this.#pending = '';

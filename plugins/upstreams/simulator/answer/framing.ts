@@ -27,7 +27,7 @@ const plain: Framing = {
   encoding: undefined,
 };
 
-/** Scenarios that change the bytes and not what they say. */
+/** Scenarios that change the bytes but not the content. */
 export const framingScenarios: Readonly<
   Record<string, { readonly help: string; readonly framing: Partial<Framing> }>
 > = {

@@ -14,7 +14,7 @@ interface InstanceContext {
 
 const maxDepth = 5;
 
-/** Max number of properties or items, whatever the schema requires. */
+/** Max number of properties or items, even if the schema requires more. */
 const maxCount = 1000;
 
 /** Made-up value for a JSON Schema, as far as its keywords are supported; the same for the same `random`. */

@@ -10,7 +10,7 @@ export type Part =
       /** Length of each delta in UTF-16 units; by default words of varying number. */
       readonly deltaLength?: number;
       readonly citation?: Citation;
-      /** Sent in full, whatever `max_tokens` is. */
+      /** Sent in full, regardless of `max_tokens`. */
       readonly isUnlimited?: true;
     }
   | { readonly kind: 'thinking'; readonly text: string; readonly isHidden?: boolean }
@@ -24,7 +24,7 @@ export type Part =
       /** The answer ended inside it: its block stays open. */
       readonly isCut?: true;
     }
-  /** A block that stands complete in its start event. */
+  /** A block that is complete in its start event. */
   | { readonly kind: 'whole'; readonly block: ContentBlock };
 
 /** Plan of an answer: its parts and its stop reason. */
@@ -63,7 +63,7 @@ export function stopAt(plan: Plan, sequences: readonly string[]): Plan {
   return plan;
 }
 
-/** Ends the plan where `maxTokens` are used up; a tool call that does not fit is cut within its JSON. */
+/** Ends the plan when `maxTokens` are used up; a tool call that does not fit is cut within its JSON. */
 export function limit(plan: Plan, maxTokens: number): Plan {
   let left = maxTokens;
   for (const [at, part] of plan.parts.entries()) {

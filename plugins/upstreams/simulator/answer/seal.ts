@@ -40,7 +40,7 @@ export function isIntactContent(kind: SealKind, content: string): boolean {
   return content.slice(at + 1) === seal(kind, content.slice(0, at));
 }
 
-/** Encrypted content with its seal: `text` cannot be changed unseen. */
+/** Encrypted content with its seal: changes of `text` are detected. */
 export function sealed(kind: SealKind, text: string): string {
   const encoded = Buffer.from(text).toString('base64url');
   return `${encoded}.${seal(kind, encoded)}`;

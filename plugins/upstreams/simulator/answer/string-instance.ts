@@ -16,7 +16,7 @@ export function stringFor(schema: Readonly<Record<string, unknown>>, random: Ran
   return tried.find((sample) => expression.test(sample)) ?? plain;
 }
 
-/** The pattern is the caller's: one that could backtrack for long is not followed. */
+/** The pattern is the caller's: one that could backtrack for long is ignored. */
 function isQuick(pattern: string): boolean {
   const choices = pattern.match(/[*+{|?]/g) ?? [];
   return choices.length <= 6 && !/\)[*+{]|\\[1-9k]/.test(pattern);
@@ -26,7 +26,7 @@ const maxSampleLength = 32;
 
 const words = ['simulated', 'made up', 'example', 'sample "quoted"', 'naïve – 世界 🌍'];
 
-/** Tried in turn against a `pattern`; one that none of them fits is not followed. */
+/** Candidates for a `pattern`, tried in turn; a pattern that none of them fits is ignored. */
 const samples = [
   'a A abc ABC Abc a-b a_b AB ab a1 A1 AB12 ABC-123 abc-123 abc.txt',
   '0 1 12 123 1234 12345 123456 1.0 1.0.0 v1.0.0 +15550100 #aabbcc /a/b',

@@ -1,4 +1,4 @@
-/** Token count of an image or a file, whatever its size: the real count does not follow the base64 either. */
+/** Token count of an image or a file of any size: the real count does not depend on the base64 either. */
 const tokensOfMedia = 1200;
 
 /** Tokens of a text: a quarter of its bytes, rounded up. */

@@ -34,7 +34,7 @@ export function callableTools({ tools = [] }: MessagesRequest): readonly Tool[] 
   );
 }
 
-/** One call a tool, with arguments that fit its schema; only the first where parallel calls are off. */
+/** One call per tool, with arguments that fit its schema; only the first if parallel calls are off. */
 export function callParts(
   tools: readonly Tool[],
   context: CallContext,

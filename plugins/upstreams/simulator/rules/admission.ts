@@ -4,8 +4,8 @@ import { badRequest, Refusal } from '../refusal.js';
 const versions = new Set(['2023-06-01', '2026-10-21']);
 
 /**
- * Refuses a request without a credential, a known API version and, where it has a body, a JSON one.
- * `isVersioned`: the version is a header.
+ * Refuses a request without a credential, a known API version and, if it has a body, a JSON one. `isVersioned`: the
+ * version is a header.
  */
 export function checkHeaders(
   { method, headers, credential }: RecordedRequest,
@@ -26,7 +26,7 @@ export function checkHeaders(
     throw badRequest('Content-Type: must be application/json');
 }
 
-/** The body as a value, or what is wrong with it; an empty one is not JSON either. */
+/** The body as a value, or its error; an empty one is not JSON either. */
 export function parseBody(text: string): { readonly body: unknown; readonly problem?: string } {
   try {
     return { body: JSON.parse(text) };

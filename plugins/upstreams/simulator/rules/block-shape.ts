@@ -44,7 +44,7 @@ const documentSource = tagged('type', {
   file,
 });
 
-/** Blocks of server tools: only what every one of them has is looked at. */
+/** Blocks of server tools, checked only for their common fields. */
 const serverBlock = open({ type });
 const serverResult = open({ type, tool_use_id: text(), content: anything });
 

@@ -112,7 +112,7 @@ export function pairingProblem({ messages, thinking }: MessagesRequest): string 
   );
 }
 
-/** System messages stand between turns without parting them. */
+/** System messages do not separate the turns around them. */
 function toTurns(messages: readonly Message[]): readonly Turn[] {
   const turns: (Turn & { readonly content: ContentBlock[] })[] = [];
   messages.forEach(({ role, content }, at) => {

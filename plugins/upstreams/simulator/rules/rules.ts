@@ -48,7 +48,7 @@ function withContents(request: MessagesRequest): MessagesRequest {
   };
 }
 
-/** Refuses to continue a conversation: none is stored here, so that the caller must send all of it. */
+/** Refuses to continue a conversation: none is stored here, so the caller must send all of it. */
 function refuseUnknownThread({ thread }: MessagesRequest): void {
   if (!isObject(thread) || thread['type'] !== 'continue') return;
   throw new Refusal(404, 'No usable Thread state was found for `previous_message_id`.', {

@@ -2,7 +2,7 @@ import { first, isObject } from './shape.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The reason why the service refuses a schema that it is to hold the model to. */
+/** Reason why the service refuses a schema to enforce. */
 export function strictSchemaProblem(schema: unknown): string | undefined {
   if (!isObject(schema)) return undefined;
   return problemWithin(schema) ?? (isRecursive(schema) ? 'Recursive schemas are not supported' : undefined);
@@ -74,14 +74,14 @@ function typesOf({ type }: Schema): readonly unknown[] {
   return [type ?? []].flat();
 }
 
-/** The schemas that stand in this one; the names of properties are not keywords. */
+/** The nested schemas of this one; the names of properties are not keywords. */
 function partsOf(schema: Schema): readonly Schema[] {
   const named = ['properties', '$defs', 'definitions'].map((name) => schema[name]).filter(isObject);
   const listed = ['anyOf', 'oneOf', 'allOf', 'items'].map((name) => schema[name]);
   return [...named.flatMap((schemas) => Object.values(schemas)), ...listed.flat()].filter(isObject);
 }
 
-/** True if a reference leads back to a schema that it stands in. */
+/** True if a reference leads back to a schema that contains it. */
 function isRecursive(root: Schema): boolean {
   const valid = new Set<Schema>();
   const above = new Set<Schema>();

@@ -79,7 +79,7 @@ export function record(required: Fields, optional: Fields = {}): Shape {
   };
 }
 
-/** An object of which only these fields are looked at. */
+/** An object of which only these fields are checked. */
 export function open(required: Fields): Shape {
   return (value, path) => {
     if (!isObject(value)) return `${path}: Input should be an object`;
@@ -89,7 +89,7 @@ export function open(required: Fields): Shape {
   };
 }
 
-/** An object whose field `tag` says which of several shapes it has. */
+/** An object whose field `tag` selects one of several shapes. */
 export function tagged(tag: string, shapes: Fields): Shape {
   return (value, path) => {
     if (!isObject(value)) return `${path}: Input should be an object`;
@@ -108,7 +108,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The first problem that any of the items has. */
+/** The first problem of any of the items. */
 export function first<Item>(
   items: readonly Item[],
   check: (item: Item, at: number) => string | undefined,

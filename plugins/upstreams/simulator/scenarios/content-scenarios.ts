@@ -18,11 +18,11 @@ export interface AnswerContext {
 
 interface ContentScenario {
   readonly help: string;
-  /** Undefined leaves the content as it would be. */
+  /** Undefined: the content stays unchanged. */
   readonly plan?: (context: AnswerContext, params: Scenario['params']) => Plan | undefined;
 }
 
-/** Scenarios that decide what the answer says; the last one in a message counts. */
+/** Scenarios that determine the answer's content; the last one in a message counts. */
 export const contentScenarios: Readonly<Record<string, ContentScenario>> = {
   text: { help: 'what the request asks for, as without any scenario', plan: () => undefined },
   'empty-turn': { help: 'no blocks, end_turn', plan: () => ended([]) },

@@ -4,7 +4,7 @@ import { errorTypes, Refusal } from '../refusal.js';
 /** Request into which faults are injected before it is answered. */
 export interface FaultTarget {
   readonly now: () => number;
-  /** Waits; rejects when the caller has gone. */
+  /** Waits; rejects when the caller has disconnected. */
   sleep(ms: number): Promise<void>;
   /** Destroys the socket. */
   destroy(): void;

@@ -1,6 +1,6 @@
 import type { ContentBlock, MessagesRequest, TextBlock } from '@gw2api/gateway/plugin';
 
-/** One `[[sim:NAME key=value …]]`: what the caller wants the simulator to do beside answering. */
+/** One `[[sim:NAME key=value …]]`: a scenario that the caller requests of the simulator. */
 export interface Scenario {
   readonly name: string;
   /** `[[sim:echo=system]]` gives `echo` the parameter `echo: "system"`. */
@@ -9,7 +9,7 @@ export interface Scenario {
   readonly text: string;
 }
 
-/** No bracket within one, so that each opening is searched no further than to the next. */
+/** Without nested brackets, so that each search ends at the next opening. */
 const marker = /\[\[sim:([^[\]]*)\]\]/g;
 const word = /([\w.-]+)(?:=(?:"([^"]*)"|(\S+)))?/g;
 
@@ -43,7 +43,7 @@ export function lastUserText({ messages }: Pick<MessagesRequest, 'messages'>): s
         .join('\n');
 }
 
-/** A scenario's parameter as a number of at least 0; `fallback` where it is absent or something else. */
+/** A scenario's parameter as a number of at least 0; `fallback` if it is absent or invalid. */
 export function numberOf(params: Scenario['params'], name: string, fallback: number): number {
   const value = Number(params[name] ?? fallback);
   return Number.isFinite(value) && value >= 0 ? value : fallback;

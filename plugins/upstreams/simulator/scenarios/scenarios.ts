@@ -6,7 +6,7 @@ import { findScenarios, parseScenario, type Scenario } from './marker.js';
 import { badRequest } from '../refusal.js';
 import { streamScenarios } from './stream-scenarios.js';
 
-/** Every scenario by name, with a line that says what it does. */
+/** Every scenario by name, with a line of description. */
 const helpOf: ReadonlyMap<string, string> = new Map([
   ...Object.entries(faults).map(([name, { help }]) => [name, help] as const),
   ...Object.entries(streamScenarios).map(([name, { help }]) => [name, help] as const),
@@ -23,7 +23,7 @@ export interface Asked {
   readonly text: string;
 }
 
-/** Decides which scenarios hold for a request, and counts those that hold only so many times. */
+/** Decides which scenarios apply to a request, and counts the uses of the limited ones. */
 export class ScenarioSelector {
   /** Use count of each limited scenario, oldest first. */
   readonly #uses = new Map<string, number>();

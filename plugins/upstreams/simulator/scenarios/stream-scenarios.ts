@@ -7,7 +7,7 @@ export type Step =
   /** An event whose data is not JSON. */
   | { readonly do: 'garble' }
   | { readonly do: 'pause'; readonly ms: number }
-  /** Nothing more, with the connection open. */
+  /** No further bytes, with the connection open. */
   | { readonly do: 'stall' }
   /** The socket is destroyed. */
   | { readonly do: 'cut' }
@@ -19,7 +19,7 @@ interface StreamScenario {
   readonly change: (steps: Iterable<Step>, params: Scenario['params']) => Iterable<Step>;
 }
 
-/** Scenarios that change the course of an answer; applied in the order of the message. */
+/** Scenarios that change the course of an answer, applied in the order of the message. */
 export const streamScenarios: Readonly<Record<string, StreamScenario>> = {
   slow: {
     help: 'ms=20: a pause after each event; ms=0: each event in a write of its own',
@@ -128,7 +128,7 @@ function* withUnknown(steps: Iterable<Step>): Generator<Step> {
   }
 }
 
-/** An event of a type that the gateway cannot know: that is what the scenario is for. */
+/** An event of a type unknown to the gateway, which is the purpose of the scenario. */
 function unknown(event: object): Step {
   return { do: 'send', event: event as MessagesStreamEvent };
 }

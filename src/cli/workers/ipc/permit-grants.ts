@@ -18,7 +18,7 @@ interface Slot {
 }
 
 export interface Member {
-  /** Answers the `take` calls in their order: with at least one permit, or none if all are taken. */
+  /** Answers the `take` calls in order: with at least one permit, or none if all are taken. */
   granted(slot: string, grant: Grant): void;
   /** Recalls the reserve of the slot; the member answers by `returned`. */
   recall(slot: string): void;

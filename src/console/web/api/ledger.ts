@@ -15,7 +15,7 @@ export type UsageGroup = Static<typeof UsageGroupName>;
 
 /** A request in the list of all. */
 export type LedgerRequest = Static<typeof RequestReport>;
-/** A request with all that the ledger knows of it. */
+/** A request with all of its data in the ledger. */
 export type OpenedRequest = Static<typeof RequestDetail>;
 /** Loss of cached tokens. */
 export type CacheLoss = NonNullable<LedgerRequest['cache']>;

@@ -3,5 +3,5 @@ import { call } from './call.js';
 
 export const fetchSession = () => call<Session>('GET', '/session');
 
-/** Ends the session; `continue_to` is where the login provider ends its own. */
+/** Ends the session; `continue_to` is the logout page of the login provider. */
 export const logOut = () => call<{ readonly continue_to?: string } | undefined>('POST', '/logout');

@@ -1,7 +1,7 @@
 /** Data of one chart: a value for each time in each series. */
 export interface ChartData {
   readonly kind: 'bars' | 'lines';
-  /** Bars of amounts; without it the axis of bars has whole numbers alone, as counts need it. */
+  /** Bars of amounts; otherwise the axis of bars has only whole numbers, as counts need. */
   readonly hasFractions?: boolean;
   /** Start of each bucket, unix seconds. */
   readonly times: readonly number[];

@@ -4,7 +4,7 @@ type Cause = CacheLoss['cause'];
 
 interface CauseWords {
   readonly text: string;
-  /** Remedy of an operator. */
+  /** Fix by the operator. */
   readonly advice: string;
 }
 

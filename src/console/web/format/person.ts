@@ -1,4 +1,4 @@
-/** Name of whoever has signed in; the password and the master key have none of their own. */
+/** Name of the signed-in person; the password and the master key have none. */
 export function nameOf({ kind, name }: { readonly kind: string; readonly name: string }): string {
   if (kind === 'password') return 'Password';
   return kind === 'master' ? 'Master key' : name;
@@ -21,7 +21,7 @@ const systems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Linux', /Linux/],
 ];
 
-/** A user agent in short, `Firefox 140 on Linux`; one that is none of these as it is. */
+/** A user agent in short, `Firefox 140 on Linux`; an unknown one unchanged. */
 export function browserOf(userAgent: string): string {
   const [name, version] = firstMatch(browsers, userAgent);
   if (name === undefined) return userAgent;

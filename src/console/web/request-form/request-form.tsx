@@ -72,7 +72,7 @@ export function RequestForm({ verb = 'Explain', needsKey = false, isBusy, onSend
   );
 }
 
-/** JSON as a value; a text that is none goes as it is, and the gateway says what is wrong with it. */
+/** JSON as a value; invalid JSON is sent unchanged, and the gateway reports its problem. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -98,7 +98,7 @@ function KeyChoice({ value, needsKey, onValue }: KeyChoiceProps) {
   return <Select label="Key" value={value} options={options} onValue={onValue} />;
 }
 
-/** Formats of the gateway, by the path that their requests go to. */
+/** Formats of the gateway, by the path of their requests. */
 const formats = [
   { id: 'messages', path: '/v1/messages', text: 'Messages' },
   { id: 'chat', path: '/v1/chat/completions', text: 'Chat Completions' },
@@ -107,7 +107,7 @@ const formats = [
   { id: 'count', path: '/v1/messages/count_tokens', text: 'Messages, count of tokens' },
 ] as const;
 
-/** A small request in the format of a path, to begin with. */
+/** A small example request in the format of a path. */
 function exampleOf(path: string, model: string): string {
   const messages = [{ role: 'user', content: 'Hello' }];
   const bodies: Readonly<Record<string, object>> = {
@@ -119,7 +119,7 @@ function exampleOf(path: string, model: string): string {
   return JSON.stringify(bodies[path] ?? { model, messages }, null, 2);
 }
 
-/** Headers of a text with one a line; lines without a colon are left out. */
+/** Headers of a text with one per line; ignores lines without a colon. */
 function headersIn(text: string): Readonly<Record<string, string>> {
   const entries = text.split('\n').flatMap((line) => {
     const at = line.indexOf(':');

@@ -12,7 +12,7 @@ interface DelayedInputProps {
 
 const delayMs = 350;
 
-/** Text field that reports a change once typing has paused: each one sends a request. */
+/** Text field that reports a change once typing has paused, since each one sends a request. */
 export function DelayedInput({
   label,
   value,

@@ -23,7 +23,7 @@ import { useNames } from './names.js';
 
 interface FilterBarProps {
   readonly filters: Filters;
-  /** Shows the fields only when asked for. */
+  /** Shows the fields only on demand. */
   readonly isClosed?: boolean;
 }
 
@@ -105,7 +105,7 @@ interface Choices {
   readonly model: readonly Option<string>[];
 }
 
-/** Keys, teams, slots and models to choose from, loaded once the page has had time for its content. */
+/** Keys, teams, slots and models to choose from, loaded after the page's content. */
 function useChoices(): Choices {
   const isIdle = useIdle();
   const { data } = useResource(`choices ${isIdle}`, async (signal) => {
@@ -129,7 +129,7 @@ function useChoices(): Choices {
 
 const idleMs = 400;
 
-/** True from a moment after the first rendering on. */
+/** True from shortly after the first rendering on. */
 function useIdle(): boolean {
   const [isIdle, setIdle] = useState(false);
   useEffect(() => {

@@ -20,7 +20,7 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 export type Filters = Readonly<Partial<Record<FilterName, string>>>;
 
-/** Names for the label of a field, and for what a filter has been set to. */
+/** Names for the label of a field, and for the value of a filter. */
 export const filterWords: Readonly<Record<FilterName, string>> = {
   key: 'Key',
   slot: 'Slot',
@@ -71,8 +71,8 @@ export const noFilters: Readonly<Record<string, null>> = Object.fromEntries(
 );
 
 /**
- * True if a request matches the filters that a listed request can be checked by: those of the rows that the
- * page has already got, after a change of the filters.
+ * True if a request matches the filters that a listed request can be checked by: applied to loaded rows after a change
+ * of the filters.
  */
 export function isAmong(filters: Filters, row: LedgerRequest): boolean {
   const given: Readonly<Partial<Record<FilterName, unknown>>> = {

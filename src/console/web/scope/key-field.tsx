@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { Input } from '../ui/input/field.js';
 import { type Option, Select } from '../ui/input/select.js';
 
-/** Max options of a list to choose from; above it one searches. */
+/** Max options of a list; above it a search replaces the list. */
 const maxListed = 200;
 const maxFound = 20;
 
@@ -53,13 +53,13 @@ function KeySearch({ label, value, options, onValue }: KeyFieldProps) {
 interface ChoiceFieldProps {
   readonly label: string;
   readonly value: string;
-  /** Text of no choice. */
+  /** Text of the empty choice. */
   readonly any: string;
   readonly options: readonly Option<string>[];
   readonly onValue: (value: string) => void;
 }
 
-/** A choice that may be none; a value from the URL is offered even where it no longer exists. */
+/** An optional choice; a value from the URL is offered even if it no longer exists. */
 export function ChoiceField({ any, options, value, ...rest }: ChoiceFieldProps) {
   const isKnown = value === '' || options.some((option) => option.value === value);
   const shown = [{ value: '', text: any }, ...options, ...(isKnown ? [] : [{ value, text: value }])];

@@ -13,7 +13,7 @@ interface RangePickerProps {
   readonly hasAll?: boolean;
 }
 
-/** Choice of the range of time: a preset, or two times of one's own. */
+/** Choice of the range of time: a preset, or two custom times. */
 export function RangePicker({ range, hasAll = false }: RangePickerProps) {
   const [isOpen, setOpen] = useState(false);
   const choose = (next: Range) => changeQuery(writeRange(next), { push: true });

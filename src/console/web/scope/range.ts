@@ -17,7 +17,7 @@ export interface Span {
   readonly buckets: number;
 }
 
-/** Buckets up to the current one, which is not over yet: one more than the time has, so that the whole of it is in them. */
+/** Buckets up to the unfinished current one, one more than the range contains, so that all of it is covered. */
 const presets: Readonly<Record<PresetName, { readonly stepSeconds: number; readonly buckets: number }>> = {
   '1h': { stepSeconds: 120, buckets: 31 },
   '24h': { stepSeconds: 3600, buckets: 25 },
@@ -61,12 +61,12 @@ export function rangeInWords(range: Range): string {
   return `the time from ${rangeTime(new Date(range.fromMs))} to ${rangeTime(new Date(range.toMs))}`;
 }
 
-/** Text that is the same for the same range. */
+/** Key of a range: the same text for the same range. */
 export function rangeKey(range: Range): string {
   return range.name === 'custom' ? `${range.fromMs}-${range.toMs}` : range.name;
 }
 
-/** True if nothing new can come into a range. */
+/** True if a range lies in the past as a whole. */
 export function isPast(range: Range, nowMs = Date.now()): boolean {
   return range.name === 'custom' && range.toMs <= nowMs;
 }

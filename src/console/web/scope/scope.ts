@@ -10,10 +10,10 @@ export interface Scope {
   readonly filters: Filters;
 }
 
-/** The pages that share their scope, with the range of each without one in the URL. */
+/** The pages that share their scope, with the default range of each. */
 const defaults: Readonly<Record<string, PresetName | 'all'>> = { '/': '24h', '/requests': 'all' };
 
-/** Query of the last page with a scope, for the way back from a single request. */
+/** Query of the last page with a scope, for the link back from a single request. */
 const lastQuery = createStore('');
 
 export function useScope(): Scope {
@@ -24,8 +24,8 @@ export function useScope(): Scope {
 }
 
 /**
- * Path of a page with the scope of the current one, where both have one. `changes` are further filters; a link
- * to the current page starts again.
+ * Path of a page with the scope of the current one, if both have one. `changes` are further filters; a link to the
+ * current page resets it.
  */
 export function withScope(to: string, { path, query }: Place, changes: Filters = {}): string {
   const isOpened = path.startsWith('/requests/');

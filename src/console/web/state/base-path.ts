@@ -1,4 +1,4 @@
-/** Path that the gateway is below in this browser, such as `/llm`; empty at the root of its host. */
+/** Base path of the gateway in this browser, such as `/llm`; empty at the root of its host. */
 export const basePath = pathBefore(new URL(import.meta.url).pathname, '/panel/');
 
 /** The scripts of the page are in folders of `/panel/`. */

@@ -25,10 +25,7 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
 
 export type QueryChanges = Readonly<Record<string, string | null>>;
 
-/**
- * Changes query parameters of the current page; null or an empty text removes one. `push` makes it a step
- * that "back" undoes.
- */
+/** Changes query parameters of the current page; null or an empty text removes one. `push` adds a history entry. */
 export function changeQuery(changes: QueryChanges, { push = false }: { readonly push?: boolean } = {}): void {
   const { path, query } = readPlace();
   const to = withQuery(path, query, changes);

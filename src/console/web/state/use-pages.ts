@@ -17,7 +17,7 @@ interface Pages<Row> {
 
 interface PagesOptions<Row> {
   readonly fetchPage: (page: Query, signal?: AbortSignal) => Promise<ListPage<Row>>;
-  /** Keeps rows that a reload pushes off the first page as older ones; by default, a reload starts over. */
+  /** Keeps rows that a reload moves off the first page as older ones; by default, a reload starts over. */
   readonly keepsRows?: boolean;
 }
 
@@ -63,7 +63,7 @@ function opened<Row>(key: string, first: ListPage<Row>): Older<Row> {
   return { key, first, rows: [], cursor: first.next_cursor };
 }
 
-/** Adds the rows of the first page before to the older ones: new rows may have pushed them off it. */
+/** Adds the former first page's rows to the older ones, since new rows may have displaced them. */
 function reloaded<Row>(last: Older<Row>, first: ListPage<Row>): Older<Row> {
   if (!last.first) return opened(last.key, first);
   return { ...last, first, rows: [...last.rows, ...last.first.data] };

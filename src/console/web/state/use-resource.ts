@@ -7,7 +7,7 @@ export interface Resource<Data> {
   /** The last answer; kept while the next one is loaded, and if that fails. */
   readonly data: Data | undefined;
   readonly error: ConsoleError | undefined;
-  /** The answer is that of an earlier `key`. */
+  /** The answer belongs to an earlier `key`. */
   readonly isStale: boolean;
   readonly reload: () => void;
 }
@@ -87,7 +87,7 @@ class Poll {
   }
 }
 
-/** Number of times that the operator has asked for fresh data; every resource of the page is loaded again. */
+/** Number of times that the operator has requested fresh data, each of which reloads every resource of the page. */
 const refreshes = createStore(0);
 
 export function refresh(): void {

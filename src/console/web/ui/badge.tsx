@@ -7,7 +7,7 @@ export interface BadgeProps {
   readonly tone: Tone;
   /** A shape beside the colour: a state is never shown by colour alone. */
   readonly icon?: IconName;
-  /** The full text, if there may not be room for it. */
+  /** The full text, for when it is cut off. */
   readonly title?: string;
   readonly children: ComponentChildren;
 }

@@ -14,7 +14,7 @@ interface ButtonProps {
   readonly label?: string;
   readonly title?: string | undefined;
   readonly pressed?: boolean;
-  /** True for a button that changes something: viewers find it disabled. */
+  /** True for a button with a change, which is disabled for viewers. */
   readonly changes?: boolean;
   readonly onClick?: () => void;
 }

@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.js';
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
-  /** The next step to take. */
+  /** The suggested next step. */
   readonly children: ComponentChildren;
 }
 

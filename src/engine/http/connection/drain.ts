@@ -28,7 +28,7 @@ export class Drain {
     return this.#sockets.size;
   }
 
-  /** Leaves a connection that speaks HTTP no more to its new owner, who ends it at a drain. */
+  /** Hands a connection that no longer speaks HTTP to its new owner, who ends it at a drain. */
   handOver(socket: Socket): void {
     this.#handedOver.add(socket);
   }

@@ -11,7 +11,7 @@ export interface CallerRequest {
   readonly path: string;
   /** A text is sent as it is; anything else as JSON. */
   readonly body?: unknown;
-  /** The caller leaves after so many events of the answer, or after so many milliseconds of the clock. */
+  /** The caller disconnects after so many events of the answer, or after so many milliseconds of the clock. */
   readonly leave?: { readonly afterEvents?: number; readonly afterMs?: number };
 }
 
@@ -24,15 +24,15 @@ export interface ReceivedEvent {
 
 /** Answer as a caller has received it. */
 export interface Received {
-  /** 499 if the caller left before it was known. */
+  /** 499 if the caller disconnected before it was known. */
   readonly status: number;
   /** Lower case; several of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly events: readonly ReceivedEvent[];
-  /** True if the answer came to its end. */
+  /** True if the answer ended completely. */
   readonly complete: boolean;
-  /** On the clock, from the request on. */
+  /** On the clock, since the request. */
   readonly firstEventMs?: number;
   readonly durationMs: number;
 }
@@ -66,7 +66,7 @@ export function send(
   return new Reading(request, clock, leave ?? {}).done;
 }
 
-/** An answer as it comes in. */
+/** An answer while it arrives. */
 class Reading {
   readonly done: Promise<Received>;
   readonly #request: ClientRequest;

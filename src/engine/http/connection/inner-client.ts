@@ -13,8 +13,8 @@ export interface InnerRequest {
 }
 
 /**
- * Sends a request to a server of this process, on a connection of its own that `accept` is given. It comes from
- * the address of `peer`, and from its WebSocket `connection` where there is one.
+ * Sends a request to a server of this process, on its own connection, which `accept` receives. The request has the
+ * address of `peer`, and its WebSocket `connection` if there is one.
  */
 export function sendWithin(
   { method, path, headers, body }: InnerRequest,
@@ -36,7 +36,7 @@ export function sendWithin(
 export interface InnerRoute {
   readonly accept: (socket: Duplex) => void;
   readonly peer: Socket;
-  /** Absent: the request comes from no WebSocket. */
+  /** Absent: the request does not come from a WebSocket. */
   readonly connection?: Connection;
 }
 

@@ -38,7 +38,7 @@ function dropAll(socket: Socket, onData: () => void): void {
   socket.once('resume', take).resume();
 }
 
-/** Makes the end of the answer under way, at which Node would destroy the connection, a lingering one. */
+/** Makes the end of the current answer, at which Node would destroy the connection, a lingering one. */
 export function lingerAfterAnswer(socket: Socket): void {
   socket.destroySoon = () => closeLingering(socket);
 }

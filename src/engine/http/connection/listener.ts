@@ -46,7 +46,7 @@ export class Listener {
     this.#openInner = openInner;
   }
 
-  /** Rejects if the address cannot be had. */
+  /** Rejects if the address is not available. */
   static async open(handle: Handle, options: ListenerOptions): Promise<Listener> {
     const listener = Listener.within(handle, options);
     options.listening?.(listener);
@@ -75,7 +75,7 @@ export class Listener {
     this.#server.emit('connection', socket);
   }
 
-  /** Has `take` answer the requests for an upgrade, which are refused else; to be called before it listens. */
+  /** Makes `take` answer the requests for an upgrade, which are otherwise refused; to be called before it listens. */
   takeUpgrades(take: (parts: UpgradeParts) => UpgradedConnections): void {
     const inner = this.#openInner();
     const accept = (socket: Duplex): void => inner.accept(socket);

@@ -9,7 +9,7 @@ interface Peer {
   readonly remotePort?: number | undefined;
 }
 
-/** One end of a connection within this process, with what HTTP takes for granted of a TCP socket. */
+/** One end of a connection within this process, with the socket members that HTTP expects. */
 export class MemorySocket extends Duplex {
   readonly remoteAddress: string;
   readonly remoteFamily: string;
@@ -74,7 +74,7 @@ export class MemorySocket extends Duplex {
     else this.end().once('finish', () => this.destroy());
   }
 
-  /** Silence is not timed: the gateway's own limits are, by its clock. */
+  /** Silence is not timed here: the gateway's own limits are, by its clock. */
   setTimeout(): this {
     return this;
   }

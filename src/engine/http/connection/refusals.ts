@@ -29,7 +29,7 @@ export function answerOn(socket: Socket, { status, fields, body }: WholeAnswer):
   closeLingering(socket);
 }
 
-/** Answers a request that no stage is to see. */
+/** Answers a request before any stage. */
 export function refuse(response: ServerResponse, error: GatewayError): void {
   const { fields, body } = answerOf(error);
   response.writeHead(error.status, fields).end(body);
@@ -47,7 +47,7 @@ function answerOf(error: GatewayError): { fields: Record<string, string>; body: 
   return { fields, body };
 }
 
-/** Maps an error of Node's HTTP parser or of its time limits to an error of ours. */
+/** Maps an error of Node's HTTP parser or of its time limits to a GatewayError. */
 export function fromParser({ code = '' }: NodeJS.ErrnoException): GatewayError {
   const [known, message]: readonly [ErrorCode, string] = parserErrors[code] ?? [
     'invalid_request',
@@ -62,7 +62,7 @@ const parserErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The headers of the request did not arrive in time.'],
 };
 
-/** Why a request that Node has parsed cannot be served; undefined if it can. */
+/** Reason why a parsed request cannot be served; undefined if it can. */
 export function protocolErrorOf({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
   const hosts = hostsIn(rawHeaders);
   if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return undefined;
@@ -71,7 +71,7 @@ export function protocolErrorOf({ rawHeaders, httpVersion }: IncomingMessage): G
   return new GatewayError('invalid_request', message);
 }
 
-/** Number of `host` headers; of several, `headers` has the first alone. */
+/** Number of `host` headers; of several, `headers` has only the first. */
 function hostsIn(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

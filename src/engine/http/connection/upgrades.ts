@@ -14,16 +14,16 @@ export interface UpgradeParts {
   readonly accept: (socket: Duplex) => void;
 }
 
-/** Connections of a server that speak HTTP no more. */
+/** Upgraded connections of a server. */
 export interface UpgradedConnections {
   readonly count: number;
-  /** Ends all that are left. */
+  /** Ends all remaining ones. */
   terminate(): void;
 }
 
-/** Connection in its handshake, which the stages let in. */
+/** Connection in its handshake, which the stages have admitted. */
 export interface Handshake extends Connection {
-  /** Lets the caller in; `errorBody`: body of an error as in the format. Throws `rate_limited`. */
+  /** Admits the caller; `errorBody`: body of an error in the format. Throws `rate_limited`. */
   admit(caller: Caller | undefined, errorBody: (error: GatewayError) => object): void;
 }
 
@@ -32,7 +32,7 @@ export function asksForWebSocket({ method, headers }: IncomingMessage): boolean 
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Has a server answer WebSockets with 426, by which callers know that HTTP is there; other upgrades are left out. */
+/** Makes a server answer WebSockets with 426, which shows callers that HTTP is available; ignores other upgrades. */
 export function refuseWebSockets(server: Server): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (!asksForWebSocket(request)) return serveWithoutUpgrade(server, request, socket, head);
@@ -46,7 +46,7 @@ function webSocketsOff(): GatewayError {
   return new GatewayError('upgrade_required', message, { headers: { upgrade: 'HTTP/1.1' } });
 }
 
-/** Has the server read a request again, this time without the upgrade that it asks for: `h2c`, for example. */
+/** Makes the server read a request again, without its requested upgrade (`h2c`, for example). */
 export function serveWithoutUpgrade(
   server: Server,
   { method = 'GET', url = '/', httpVersion, rawHeaders }: IncomingMessage,

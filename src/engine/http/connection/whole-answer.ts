@@ -18,10 +18,10 @@ export function sendWhole(ctx: CoreContext): void {
   else writeInPieces(ctx.res, typeof data === 'string' ? Buffer.from(data) : data);
 }
 
-/** Statuses of answers that have no body, whatever a stage has set. */
+/** Statuses of answers without a body, even if a stage has set one. */
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** True for a list or an object that has no class, which Koa sends as JSON. */
+/** True for a list or an object without a class, which Koa sends as JSON. */
 function isPlain(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   const prototype: unknown = Object.getPrototypeOf(body);

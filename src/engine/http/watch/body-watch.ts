@@ -3,7 +3,7 @@ import { GatewayError, type Clock } from '../../../plugin/index.js';
 import type { Exchange } from '../exchange.js';
 import { Sweep } from './sweep.js';
 
-/** A request body that is being read and has not come to its end. */
+/** A request body that is being read and is not complete. */
 export interface BodyProgress {
   readonly startedMs: number;
   readonly startBytes: number;
@@ -37,7 +37,7 @@ export class BodyWatch {
     this.#sweep = new Sweep(clock, idleTimeoutMs, (nowMs) => this.#look(nowMs));
   }
 
-  /** Looks at the bodies from time to time until all have arrived; called for each request that has one. */
+  /** Checks the bodies periodically until all have arrived; called for each request with a body. */
   wake(): void {
     this.#sweep.wake();
   }

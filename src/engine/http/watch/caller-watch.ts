@@ -7,18 +7,18 @@ export interface Delivery {
   readonly waitingBytes: number;
   /** Bytes that the socket has taken so far. */
   readonly takenBytes: number;
-  /** Ends the connection; what waits is dropped. */
+  /** Ends the connection; drops the waiting bytes. */
   cut(): void;
 }
 
 export interface CallerLimits {
-  /** Time in which a caller has to take 16 kB of an answer of which more waits; 0: no limit. */
+  /** Timeout for a caller to take 16 kB of an answer of which more waits; 0: no limit. */
   readonly callerIdleTimeoutMs: number;
   /** Called for each answer that was ended. */
   readonly onIdleCaller: () => void;
 }
 
-/** Position of an answer when its caller was last seen to read. */
+/** Position of an answer when its caller last read from it. */
 interface Progress {
   sinceMs: number;
   takenBytes: number;
@@ -26,7 +26,7 @@ interface Progress {
 
 const minTakenBytes = 16 * 1024;
 
-/** Ends answers whose callers do not read them, so that they hold no place and no memory. */
+/** Ends answers whose callers do not read them, to free their place and memory. */
 export class CallerWatch {
   readonly #deliveries: () => Iterable<Delivery>;
   readonly #limits: CallerLimits;
@@ -39,7 +39,7 @@ export class CallerWatch {
     this.#sweep = new Sweep(clock, limits.callerIdleTimeoutMs, (nowMs) => this.#look(nowMs));
   }
 
-  /** Looks at the answers from time to time until none is under way; called for each one. */
+  /** Checks the answers periodically until none is in progress; called for each one. */
   wake(): void {
     if (this.#limits.callerIdleTimeoutMs > 0) this.#sweep.wake();
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../plugin/index.js';
 
-/** Timer that looks at what is under way, from time to time, as long as there is something to watch. */
+/** Timer for periodic checks of running work, as long as there is any. */
 export class Sweep {
   readonly #clock: Clock;
   readonly #everyMs: number;
@@ -8,7 +8,7 @@ export class Sweep {
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
-  /** `limitMs`: time limit that `look` checks; `look` calls `wake` where there is more to watch. */
+  /** `limitMs`: time limit that `look` checks; `look` calls `wake` if there is more to watch. */
   constructor(clock: Clock, limitMs: number, look: (nowMs: number) => void) {
     this.#clock = clock;
     this.#everyMs = Math.min(1000, Math.max(10, limitMs / 10));

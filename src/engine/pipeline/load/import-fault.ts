@@ -4,7 +4,7 @@ import { stackPlaces, type StackPlace } from '../../trace/plugin-place.js';
 import { within } from '../../../kit/within.js';
 import { isWithin, PluginFiles } from './plugin-files.js';
 
-/** Words and position of an error that a module threw while it was loaded: `x is not defined (redact.js:3:7)`. */
+/** Message and position of an error that a module threw while it was loaded: `x is not defined (redact.js:3:7)`. */
 export async function importFault(
   error: unknown,
   file: string | undefined,
@@ -18,7 +18,7 @@ export async function importFault(
   return `${words} (${relative.startsWith('..') ? place.file : relative}:${place.position})`;
 }
 
-/** First position of a stack in a folder: above the message, as syntax errors have it, or in a frame. */
+/** First position of a stack in a folder: above the message, as for syntax errors, or in a frame. */
 function placeOf(error: unknown, folder: string): StackPlace | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return stackPlaces(stack).find(({ file }) => isWithin(file, folder));
@@ -58,5 +58,5 @@ const parser = `
     new SourceTextModule(/\\.[cm]?ts$/.test(file) ? strip(text) : text, { identifier: file });
   }`;
 
-/** A plugin without a known position is told by its words alone. */
+/** A plugin without a known position is reported by its message alone. */
 const noPlace = (): undefined => undefined;

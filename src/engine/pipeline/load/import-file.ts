@@ -9,8 +9,8 @@ import { PluginUrls } from './plugin-urls.js';
 import { isWithin, PluginFiles } from './plugin-files.js';
 
 /**
- * Imports a plugin by its path, as it stands on disk with all that it imports from its folder. Node keeps every
- * version that it has loaded until the process ends.
+ * Imports a plugin by its path, as it is on disk with all its imports from its folder. Node keeps every loaded version
+ * until the process ends.
  */
 export async function importFile(file: string, baseDir: string): Promise<object> {
   const stats = await stat(file).catch(() => undefined);
@@ -25,7 +25,7 @@ export async function importFile(file: string, baseDir: string): Promise<object>
   }
 }
 
-/** Imports a file in its present version; a failure that Node has kept is tried again. */
+/** Imports a file in its present version; retries a failure that Node has cached. */
 async function importVersion(file: string): Promise<object> {
   const urls = new PluginUrls();
   reloadEdited(file);
@@ -79,8 +79,7 @@ interface Loaded {
 const loaded = new WeakMap<NodeJS.Module, Loaded>();
 
 /**
- * Loads the edited CommonJS modules of a plugin again: Node's cache has them by their path, whatever the query of
- * their URL says.
+ * Reloads the edited CommonJS modules of a plugin: Node caches them by their path, ignoring the query of their URL.
  */
 function reloadEdited(file: string): void {
   const files = new PluginFiles();

@@ -7,7 +7,9 @@ import { resolveSync } from './plugin-hook.js';
 // Importing this module lets every module of the process import the doors of this package. It is imported only where a plugin
 // from outside is listed, and runs once a process, as every module does.
 
-/** Members that the types of Node 20 lack: hooks of 22.15 and later, and the function by which `require` finds a file. */
+/**
+ * Members missing in the types of Node 20: hooks of 22.15 and later, and the function by which `require` finds a file.
+ */
 interface Resolution {
   readonly registerHooks?: (hooks: { resolve: typeof resolveSync }) => void;
   _resolveFilename(request: string, ...others: readonly unknown[]): string;

@@ -7,7 +7,7 @@ import { readPackage } from './listed-plugins.js';
 export interface InstalledPlugin {
   readonly name: string;
   readonly version: string;
-  /** Versions of this package that it fits, as a range. */
+  /** Supported versions of this package, as a range. */
   readonly peer: string;
   readonly folder: string;
 }

@@ -31,7 +31,7 @@ export interface ListedPlugin {
   /** Version of the package that its file belongs to. */
   readonly version?: string;
   readonly file?: string;
-  /** The reason why it could not be loaded, in words that continue its name. */
+  /** The reason why it could not be loaded, phrased to follow its name. */
   readonly problem?: string;
 }
 
@@ -73,7 +73,7 @@ async function listPlugin(kind: KindName, use: string, where: Loading): Promise<
   }
 }
 
-/** The fields of a `package.json` that say what a package is. */
+/** The fields of a `package.json` that identify a package. */
 export interface PackageInfo {
   readonly name: string;
   readonly version?: string;
@@ -89,7 +89,7 @@ function packageOf(file: string): PackageInfo | undefined {
   }
 }
 
-/** The package in a folder; undefined if there is none that can be read. */
+/** The package in a folder; undefined without a readable one. */
 export function readPackage(folder: string): PackageInfo | undefined {
   const file = path.join(folder, 'package.json');
   if (!existsSync(file)) return undefined;

@@ -13,8 +13,8 @@ export interface LoadedFormats {
 }
 
 /**
- * Loads the formats of a config, checks their options and that no two have a name or a path in common, and
- * that no stage waits for a missing format. Returns config errors, never throws them.
+ * Loads the formats of a config, checks their options and that no two share a name or a path, and that no stage waits
+ * for a missing format. Returns config errors, never throws them.
  */
 export async function loadFormats(
   configs: readonly FormatConfig[],

@@ -23,7 +23,7 @@ export interface PluginKind<Definition extends Loadable> {
   readonly folder: string;
   /** A valid default export, in messages: `a plugin, or a function that returns a Koa middleware`. */
   readonly expected: string;
-  /** The fields that make an object one, in messages: `name and setup`. */
+  /** The fields that identify a definition, in messages: `name and setup`. */
   readonly fields: string;
   /**
    * Definition from a default export; undefined for a value that is not of this kind. Throws an Error whose
@@ -90,10 +90,10 @@ export async function loadPlugin<Definition extends Loadable>(
   throw new Error(`must export default ${kind.expected}, but ${describe(module, kind.fields)}`);
 }
 
-/** Definitions by what a module exports, and by their names in the config. */
+/** Definitions by the export of a module, and by their names in the config. */
 const definitions = new WeakMap<object, Map<string, unknown>>();
 
-/** Reads an export once, so that the check of its options, which is kept by their schema, is compiled once. */
+/** Reads an export once, so that its options schema is compiled once. */
 function definedOnce<Definition extends Loadable>(
   kind: PluginKind<Definition>,
   exported: unknown,
@@ -153,7 +153,7 @@ function checkOf(schema: object): ReturnType<typeof compileCheck> {
   return known;
 }
 
-/** The options of an entry that gives none, as far as they have defaults. Throws for an invalid schema. */
+/** The options of an entry without any, as far as they have defaults. Throws for an invalid schema. */
 export function defaultsOf({ options: schema }: Loadable): LoadedPlugin<Loadable>['options'] {
   const defaults: Record<string, unknown> = {};
   checkOf(schema)(defaults);

@@ -92,7 +92,7 @@ function ownFaults(
   }
 }
 
-/** Problem of a base URL that ends in what every call adds to it, the most common mistake. */
+/** Problem of a base URL that already ends in a path that calls append, the most common mistake. */
 function addedPaths(config: SlotPluginsConfig, { adds }: UpstreamKind): readonly ConfigProblem[] {
   const { baseUrl = '' } = config;
   if (!config.isValid(['baseUrl'])) return [];
@@ -101,7 +101,7 @@ function addedPaths(config: SlotPluginsConfig, { adds }: UpstreamKind): readonly
   return [problemAt(config, ['baseUrl'], `ends in ${added}, which every call adds; remove it`)];
 }
 
-/** Problems of a slot that lacks what its upstream needs. */
+/** Problems of a slot that lacks a setting its upstream needs. */
 function needs(
   config: SlotPluginsConfig,
   plugin: UpstreamKind,
@@ -146,7 +146,7 @@ export function builtinKinds(of: 'upstream' | 'account', where: Loading): Promis
 }
 
 /**
- * Message for the name of a vendor in the place of an upstream, which names a protocol: `openai` is a preset of `chat`.
+ * Message for a vendor's name in place of an upstream, which names a protocol: `openai` is a preset of `chat`.
  * Undefined for other names.
  */
 async function vendorsUpstream(use: string, where: Loading): Promise<string | undefined> {

@@ -9,7 +9,7 @@ import { stageKind } from './stage-kind.js';
 /** A stage of the config with its plugin and its options, defaults filled in. */
 export interface LoadedStage {
   readonly config: StageConfig;
-  /** Under the name of its entry, where that has one. */
+  /** Name of its entry, if it has one; else that of its plugin. */
   readonly plugin: Plugin;
   readonly options: object;
 }
@@ -69,7 +69,7 @@ async function loadStage(config: StageConfig, where: Loading): Promise<Attempt> 
   return { config, stage, problems: config.isBroken ? [] : problems };
 }
 
-/** The built-ins are loaded for their names in messages only where there is something to say. */
+/** Loads the built-ins for their names in messages only if there is a problem. */
 async function orderProblems(
   attempts: readonly Attempt[],
   configs: readonly StageConfig[],

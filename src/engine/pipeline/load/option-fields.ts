@@ -8,7 +8,7 @@ export interface OptionField {
   readonly keys: readonly string[];
   /** `duration`, `integer`, `string or array`. */
   readonly type: string;
-  /** The only values that it may have; empty: any of its type. */
+  /** The only allowed values; empty: any of its type. */
   readonly values: readonly unknown[];
   readonly title: string | undefined;
   readonly description: string | undefined;
@@ -73,10 +73,10 @@ function typeOf({ type, unit }: Schema): string {
   return typeof unit === 'string' ? unit : [type].flat().filter(Boolean).join(' or ') || 'any';
 }
 
-/** Control of a form that a value is entered with; `texts`: a map of texts, `map`: one of other values. */
+/** Form control for a value; `texts`: a map of texts, `map`: one of other values. */
 type Control = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'texts' | 'map' | 'json';
 
-/** Control for the values of a schema; `json` where no other one can write all of them. */
+/** Control for the values of a schema; `json` if no other one can express all of them. */
 function controlOf(schema: Schema): Control {
   if (choicesOf(schema).length > 0) return 'choice';
   const types = [schema['type']].flat();

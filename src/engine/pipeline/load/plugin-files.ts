@@ -10,14 +10,14 @@ interface Scan {
 }
 
 /**
- * The files of a plugin: its own, and those of its folder that it imports by a relative path, which those
- * import, and so on. Packages (`node_modules`) are none of them.
+ * The files of a plugin: its own, and those of its folder that it imports by a relative path, recursively. Excludes
+ * packages (`node_modules`).
  */
 export class PluginFiles {
-  /** By file; forgotten whole where there are too many. */
+  /** By file; cleared when it is too large. */
   readonly #scans = new Map<string, Scan>();
 
-  /** The file, and what it imports within `root`, at most 1000 files. */
+  /** The file and its imports within `root`, at most 1000 files. */
   list(file: string, root: string): readonly string[] {
     const found = new Set([file]);
     for (const one of found) {
@@ -27,7 +27,7 @@ export class PluginFiles {
     return [...found];
   }
 
-  /** Digest of the content and the times of a file and of all that it imports within `root`. */
+  /** Digest of the content and the times of a file and all its imports within `root`. */
   version(file: string, root: string): string {
     const hash = createHash('sha1');
     for (const one of this.list(file, root).toSorted())
@@ -35,7 +35,7 @@ export class PluginFiles {
     return hash.digest('hex').slice(0, 12);
   }
 
-  /** Undefined for a file that cannot be read. */
+  /** Undefined for an unreadable file. */
   #scan(file: string): Scan | undefined {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
     if (!stats?.isFile()) return undefined;
@@ -51,7 +51,7 @@ export class PluginFiles {
 
 const maxFiles = 1000;
 const maxScans = 4000;
-/** Larger files are known by their times alone. */
+/** Larger files are compared by their times alone. */
 const maxBytes = 8n * 1024n * 1024n;
 
 function contentOf(file: string, { size, mtimeNs }: BigIntStats): Omit<Scan, 'stamp'> {
@@ -63,7 +63,7 @@ function contentOf(file: string, { size, mtimeNs }: BigIntStats): Omit<Scan, 'st
   return { digest, imports };
 }
 
-/** `from './a.js'`, `import './a.js'`, `import('./a.js')`, `require('./a.js')`; what stands in a comment does no harm. */
+/** `from './a.js'`, `import './a.js'`, `import('./a.js')`, `require('./a.js')`; matches in comments are harmless. */
 const relativeImport = /\b(?:from|import|require)\s{0,9}\(?\s{0,9}(['"])(\.{1,2}\/[^'"\n?#]{1,500})\1/g;
 
 /** A file as `import` names it, or as `require` completes it. */

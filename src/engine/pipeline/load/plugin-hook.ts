@@ -13,7 +13,7 @@ interface Resolved {
 
 type Next<Result> = (specifier: string, context: Context) => Result;
 
-/** One way to resolve a specifier; the second is tried where the first finds nothing. */
+/** One way to resolve a specifier; the second is tried if the first finds nothing. */
 type Route = readonly [specifier: string, context: Context];
 
 /** `gw2api-package:<config's URL>#<package>`: a package resolved from the config's folder, else from ours. */
@@ -50,7 +50,9 @@ export function resolveSync<Result extends Resolved>(
   }
 }
 
-/** Gives what a plugin imports from its own folder the URL of its version; `require` has no versions. */
+/**
+ * Gives the modules that a plugin imports from its own folder the URL of their version; `require` has no versions.
+ */
 function versioned<Result extends Resolved>(resolved: Result, context: Context): Result {
   const { parentURL, conditions = [] } = context;
   if (parentURL === undefined || conditions.includes('require')) return resolved;

@@ -10,12 +10,12 @@ import { formerPackageName, packageName } from '../../../kit/version.js';
 export class PluginUrls {
   readonly #files = new PluginFiles();
 
-  /** URL of a plugin listed by its path; `attempt` tells it from one that has failed. */
+  /** URL of a plugin listed by its path; `attempt` distinguishes it from a failed one. */
   entry(file: string, attempt = ''): string {
     return this.#url(file, path.dirname(file), attempt);
   }
 
-  /** URL of a module that another one imports: with its version where both are files of one plugin. */
+  /** URL of a module that another one imports: with its version if both are files of one plugin. */
   imported(url: string, parentUrl: string): string {
     const parent = parentUrl.startsWith('file:') ? new URL(parentUrl) : undefined;
     if (!parent?.searchParams.has('v') || !url.startsWith('file:') || url.includes('?')) return url;

@@ -36,7 +36,7 @@ export async function importModule(
   return importPackage(use, baseDir, [...known.keys()]);
 }
 
-/** File of a module named in the config. Throws if it is not there. */
+/** File of a module named in the config. Throws if it does not exist. */
 export async function moduleFile(
   use: string,
   { baseDir, builtins }: ResolveOptions,

@@ -32,8 +32,8 @@ const plain =
 const known: ReadonlySet<string> = new Set([...inner, ...maps, ...plain.split(' ')]);
 
 /**
- * Words about the first keyword of a schema that is one letter or two from a known one; undefined: there is none. Other
- * unknown keywords are notes of the author. `place`: path of the schema, `options`.
+ * Message about the first keyword of a schema that is one or two letters off a known one; undefined if there is none.
+ * Other unknown keywords are the author's annotations. `place`: path of the schema, `options`.
  */
 export function misspeltKeyword(schema: unknown, place: string, depth = 0): string | undefined {
   if (!isRecord(schema) || depth > maxDepth) return undefined;

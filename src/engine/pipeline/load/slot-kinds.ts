@@ -25,7 +25,7 @@ export const accountKind: PluginKind<AccountKind> = {
   define: defining(accountForm),
 };
 
-/** Gives one definition for one export: slots whose plugin is the same one go on over a reload. */
+/** Returns one definition for one export, so that slots with the same plugin continue over a reload. */
 function defining<Kind extends Loadable>(form: DefinitionForm<Definition, Kind>) {
   const known = new WeakMap<object, Kind>();
   return (exported: unknown): Kind | undefined => {

@@ -4,7 +4,7 @@ import { globMatcher } from '../../../kit/glob.js';
 /** Names by which patterns mean callers without a key of the console; no key may have them. */
 export const reservedNames: ReadonlySet<string> = new Set(['master', 'anonymous']);
 
-/** True for a pattern of callers that an authentication knows otherwise than by a key: of their ids, as `jwt:NAME`. */
+/** True for a pattern of callers authenticated without a console key, of their ids, as `jwt:NAME`. */
 export function isForeign(pattern: string): boolean {
   return pattern.includes(separator);
 }
@@ -13,8 +13,8 @@ export function isForeign(pattern: string): boolean {
 const separator = ':';
 
 /**
- * Compiles patterns of `when: { caller }`. One without `:` matches `master`, `anonymous`, and ids and names of the
- * console's keys; one with `:` matches ids of all other callers, who may choose their names; `*` is everybody.
+ * Compiles patterns of `when: { caller }`: one without `:` matches `master`, `anonymous`, and ids and names of the
+ * console's keys; one with `:` matches ids of all other callers, who may choose their names. `*` matches everybody.
  */
 export function callerMatcher(patterns: readonly string[]): (caller: Caller) => boolean {
   if (patterns.includes('*')) return () => true;

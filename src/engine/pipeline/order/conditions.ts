@@ -2,7 +2,7 @@ import type { Conditions, When } from '../../../config/config.js';
 import type { Operation } from '../../../plugin/index.js';
 import type { StateKey } from '../../../plugin/core.js';
 
-/** A key that a stage cannot do without. */
+/** A key that a stage requires. */
 export interface Need {
   readonly key: StateKey;
   /** ` for its when.model`, or nothing. */
@@ -41,7 +41,7 @@ export function leavesOut(when: When | undefined, operation: Operation): boolean
   return namesOf(when?.not).join() === 'operation' && when?.not?.operation?.includes(operation) === true;
 }
 
-/** True if some requests of the operation pass the conditions and others do not. */
+/** True if only some requests of the operation pass the conditions. */
 export function isConditional(when: When | undefined, operation: Operation): boolean {
   if (namesOf(when).some((name) => name !== 'operation')) return true;
   const isExcluded = when?.not?.operation?.includes(operation) ?? true;

@@ -47,7 +47,7 @@ function toProblem(group: readonly OrderError[], order: Order): readonly ConfigP
   return [{ at: order.at, path: 'pipeline', message }];
 }
 
-/** True for no name at all, and for the first occurrence of one, which is remembered in `seen`. */
+/** True for a missing name, and for the first occurrence of one, which is remembered in `seen`. */
 function isFirst(name: string | undefined, seen: Set<string>): boolean {
   if (name === undefined) return true;
   const isNew = !seen.has(name);
@@ -73,7 +73,7 @@ export function missing(
   return { key, stage, operation, head, ...absence(order, key, operation, stage) };
 }
 
-/** State of a walk that errors tell of. */
+/** State of a walk, for its errors. */
 interface Walked {
   readonly order: Order;
   readonly operation: Operation;
@@ -87,7 +87,7 @@ export function unanswered({ order, operation, partly }: Walked, key: StateKey):
   return { key, stage: undefined, operation, head: `must provide "${key}"`, ...rest };
 }
 
-/** Cure for a key that no stage provides to these requests; `stage` is the one that requires it. */
+/** Fix for a key that no stage provides to these requests; `stage` is the one that requires it. */
 function absence(
   order: Order,
   key: StateKey,

@@ -18,9 +18,9 @@ export interface OrderedStage extends Provider {
   readonly when: When | undefined;
   /** Set for alternatives; the same in those of one entry. */
   readonly group: StageGroup | undefined;
-  /** Requests go on without it where it fails. */
+  /** Requests continue without it if it fails. */
   readonly skipsErrors: boolean;
-  /** It could not be loaded, so it may provide anything. */
+  /** True if it could not be loaded, and so may provide anything. */
   readonly isUnknown: boolean;
   readonly path: string;
   readonly at: Position;
@@ -31,7 +31,7 @@ export interface Order {
   readonly stages: readonly OrderedStage[];
   /** Config position for a problem of the pipeline as a whole. */
   readonly at: Position;
-  /** Disabled stages: to enable one may be the cure for a missing key. */
+  /** Disabled stages: enabling one may fix a missing key. */
   readonly off: readonly { readonly use: string; readonly at: Position }[];
   /** Built-in plugins, to suggest one that provides a missing key. */
   readonly builtins: readonly Provider[];

@@ -106,7 +106,7 @@ function branchOf({ order, operation, provided, introducedBy, partly, sealedBy }
   };
 }
 
-/** Takes over what all branches have in common; each branch is that of one stage. */
+/** Takes over the common part of all branches; each branch is that of one stage. */
 function join(state: Walk, stages: readonly OrderedStage[], branches: readonly Walk[]): void {
   for (const [at, branch] of branches.entries()) {
     for (const key of branch.provided) {

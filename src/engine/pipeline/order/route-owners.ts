@@ -69,7 +69,7 @@ export function isPattern(path: unknown): boolean {
   }
 }
 
-/** Paths that the gateway answers whatever its formats are; an area by every method. */
+/** Paths that the gateway itself answers, with any formats; an area by every method. */
 const ownPages = ['/', '/health', '/metrics', '{/v1}/meta', '{/v1}/models{/:id}', '{/v1}/usage'];
 const ownAreas = ['/admin{/*rest}', '/api/panel{/*rest}', '/panel{/*rest}', '/openapi.json'];
 
@@ -97,7 +97,7 @@ function variantsOf(path: string): readonly string[] {
   return ['$1', ''].flatMap((part) => variantsOf(path.replace(optional, part)));
 }
 
-/** True for two patterns of a method that some path matches both of. */
+/** True for two patterns of a method that share a matching path. */
 const overlap = onceForPair((one, other) => {
   if (one.method !== other.method) return false;
   const examples = one.variants.flatMap((ours) =>
@@ -106,7 +106,7 @@ const overlap = onceForPair((one, other) => {
   return examples.some((path) => matches(one, path) && matches(other, path));
 });
 
-/** True for a pattern that takes paths of the gateway; not for `/:tenant/lines`, though `/admin/lines` is one. */
+/** True for a pattern that takes paths of the gateway; not for `/:tenant/lines`, though `/admin/lines` matches it. */
 const takesOwn = onceForPair((one, own) => {
   if (one.method !== own.method && own.method !== 'any') return false;
   return (
@@ -117,7 +117,7 @@ const takesOwn = onceForPair((one, own) => {
 
 type Compare = (one: Pattern, other: Pattern) => boolean;
 
-/** Remembers what two patterns were found to be. */
+/** Caches the result for two patterns. */
 function onceForPair(compare: Compare): Compare {
   const found = new WeakMap<Pattern, WeakMap<Pattern, boolean>>();
   return (one, other) => {
@@ -133,7 +133,7 @@ function matches({ regexp }: Pattern, path: string): boolean {
   return regexp.test(path);
 }
 
-/** A pattern with the other one's text for its parameters, where that has some. */
+/** A pattern with the other one's literals for its parameters, where available. */
 function joined(pattern: string, other: string): string {
   const theirs = other.split('/');
   const segments = pattern.split('/').flatMap((segment, at) => {

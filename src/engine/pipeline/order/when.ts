@@ -10,7 +10,7 @@ import { callerMatcher } from './caller-patterns.js';
 type Seeded = Pick<GatewayState, 'format' | 'operation' | 'requestId'> &
   Partial<Pick<GatewayState, 'request' | 'caller' | 'delivery' | 'body'>>;
 
-/** The part of a request's context that conditions are about. */
+/** The part of a request's context that conditions read. */
 export interface Conditional {
   readonly state: object;
   readonly headers: IncomingHttpHeaders;
@@ -30,7 +30,7 @@ export function whenMatcher(
   };
 }
 
-/** Function that tells which parts of `when` a request does not meet, in words; undefined without conditions. */
+/** Function that reports the unmet parts of `when` for a request, in words; undefined without conditions. */
 export function unmetConditions(
   when: When | undefined,
   models: Models,
@@ -51,7 +51,9 @@ function partsOf({ header = {}, ...others }: When): readonly When[] {
 
 type Test = (state: Seeded, headers: IncomingHttpHeaders) => boolean;
 
-/** Tests that requests have the keys that `not` reads: one without a model does not count as a request of another model. */
+/**
+ * Tests that requests have the keys that `not` reads: a request without a model does not count as one of another model.
+ */
 function presenceTests({ not }: When): readonly Test[] {
   return conditionNeeds(not).map(
     ({ key }) =>
@@ -91,8 +93,8 @@ function callerTest(globs: readonly string[]): Test {
 }
 
 /**
- * Position of a request's session among all, from 0 to 100; of the request where nothing names a session. The
- * same in every stage, so that one experiment can span several of them.
+ * Position of a request's session among all, from 0 to 100; of the request if it has no session. The same in every
+ * stage, so that one experiment can span several of them.
  */
 function positionOf({ body, request, requestId }: Seeded, headers: IncomingHttpHeaders): number {
   const name = sessionName(headers, { from: defaultStickyFrom, body, request }) ?? requestId;

@@ -11,8 +11,8 @@ interface Pending {
 }
 
 /**
- * Clean-up functions of a pipeline, run in reverse order of registration. One that fails or hangs does not
- * stop the others; `timeoutMs` is for all of them together, and each waits its share of that for the one before.
+ * Clean-up functions of a pipeline, run in reverse order of registration; one that fails or hangs does not stop the
+ * others. `timeoutMs` is for all of them together, and each waits its share of that for the one before.
  */
 export class Disposers {
   readonly #log: Logger;
@@ -25,9 +25,7 @@ export class Disposers {
     this.#timeoutMs = timeoutMs;
   }
 
-  /**
-   * Registers a disposer; runs it at once if disposal has begun, as a setup that timed out may still go on.
-   */
+  /** Registers a disposer; runs it at once if disposal has begun, as a setup that timed out may still be running. */
   add(dispose: Dispose, stage: LoadedStage): void {
     const pending = { dispose, stage };
     if (this.#isOver) void this.#attempt(pending, this.#timeoutMs);

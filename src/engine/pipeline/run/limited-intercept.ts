@@ -11,8 +11,8 @@ import { originalContext } from '../stage/context-view.js';
 import { isAnswer, reportSkip, type StageLimits } from './limited.js';
 
 /**
- * Interceptor with a time limit, not counting that of its calls; the call is made without it where it fails
- * before any call and its entry says so.
+ * Interceptor with a time limit, not counting that of its calls; the call is made without it if it fails before any
+ * call and its entry allows that.
  */
 export function limitedIntercept(intercept: Intercept, place: StagePlace, limits: StageLimits): Intercept {
   return async (request, call, given) => {
@@ -107,7 +107,7 @@ class Attempt {
   }
 }
 
-/** Cancels a reply that comes too late. */
+/** Cancels a late reply. */
 function drop(reply: unknown): void {
   const { events } = Object(reply) as Partial<ModelReply>; // a plugin may have given anything
   if (typeof events?.cancel === 'function') events.cancel();

@@ -10,7 +10,9 @@ export interface StageLimits {
   readonly timeoutMs: number | undefined;
   /** Timers of the limit. */
   readonly clock: Clock;
-  /** State keys to put back where the stage fails and the request goes on without it; undefined: it fails too. */
+  /**
+   * State keys to restore if the stage fails and the request continues without it; undefined: the request fails too.
+   */
   readonly skips: readonly string[] | undefined;
   /** Called for each skip. */
   readonly onSkip?: ((state: object, error: unknown) => void) | undefined;
@@ -18,7 +20,7 @@ export interface StageLimits {
   readonly views: WeakMap<object, AnyContext>;
 }
 
-/** Middleware with a time limit, which the request goes on without where the entry says so. */
+/** Middleware with a time limit, which requests continue without if the entry allows that. */
 export function limited(middleware: Koa.Middleware, place: StagePlace, limits: StageLimits): Koa.Middleware {
   return async (ctx, next) => {
     const state = ctx.state as Record<string, unknown>; // Koa types its state as anything
@@ -83,14 +85,14 @@ class Attempt {
   };
 }
 
-/** Result of a `next()` after the time limit; not reported where the stage does not wait for it. */
+/** Result of a `next()` after the time limit; not reported if the stage does not wait for it. */
 function tooLate(): Promise<never> {
   const refusal = Promise.reject(new GatewayError('internal', 'The stage called next too late.'));
   refusal.catch(() => undefined); // dropped
   return refusal;
 }
 
-/** True for an error that is the stage's answer to the caller, such as a 429, and no fault. */
+/** True for an error that is the stage's answer to the caller, such as a 429, rather than a fault. */
 export function isAnswer(error: unknown): boolean {
   if (isGatewayError(error)) return error.status < 500;
   if (!(error instanceof Error)) return false;
@@ -114,14 +116,14 @@ function putBack(state: Record<string, unknown>, kept: Kept): void {
     else delete state[key];
 }
 
-/** Takes the stage's interceptor off the request's list, which may rely on what its middleware has not done. */
+/** Removes the stage's interceptor from the request's list, as it may rely on its unfinished middleware. */
 function leaveList(state: Record<string, unknown>, place: StagePlace): void {
   const { interceptors } = state as { readonly interceptors?: readonly Interceptor[] }; // of the core
   const rest = interceptors?.filter((interceptor) => interceptor.place !== place);
   if (rest && rest.length !== interceptors?.length) state['interceptors'] = Object.freeze(rest);
 }
 
-/** Logs, counts and traces that a request goes on without a stage. */
+/** Logs, counts and traces that a request continues without a stage. */
 export function reportSkip(state: object, place: StagePlace, error: unknown): void {
   const { stage, path, at, meter } = place;
   const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
@@ -140,8 +142,8 @@ interface Opening {
 }
 
 /**
- * View of a request's context for a stage with a time limit: what the stage sets is dropped once its time is
- * over, as the request has gone on without it.
+ * View of a request's context for a stage with a time limit, which drops changes after that time, as the request has
+ * continued without the stage.
  */
 function whileOpen(ctx: AnyContext, opening: Opening): AnyContext {
   const state = new Proxy<object>(ctx.state, {

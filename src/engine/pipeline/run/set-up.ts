@@ -22,8 +22,8 @@ export interface ReadyStage extends LoadedStage {
 }
 
 /**
- * Sets up the stages in order, so that each finds the registrations of those above. Stops at a timeout, as
- * the stages below would have to be waited for too.
+ * Sets up the stages in order, so that each finds the registrations of those above. Stops at a timeout, since the
+ * stages below would time out, too.
  */
 export async function setUpAll(
   stages: readonly LoadedStage[],
@@ -64,7 +64,7 @@ async function setUp(
   }
 }
 
-/** Words of an error of a plugin, with its position in the file where it is a slip of the code: a type or a name. */
+/** Message of a plugin's error, with its position in the file for a TypeError or ReferenceError. */
 export function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isSlip = error instanceof TypeError || error instanceof ReferenceError;
@@ -106,7 +106,7 @@ function readyStage(
   };
 }
 
-/** Parts of a stage whose use of the state is checked, where the pipeline asks for that. */
+/** Parts of a stage; its use of the state is checked if the pipeline has that enabled. */
 function checkedParts(
   parts: ReadyParts,
   { plugin }: LoadedStage,
@@ -127,7 +127,7 @@ function limitsOf(
   return { timeoutMs, clock, skips, onSkip, views: new WeakMap() };
 }
 
-/** Place of a stage as traces and log lines have it. */
+/** Place of a stage, as traces and log lines show it. */
 export function placeOf(
   { plugin: { name }, config: { path, at } }: LoadedStage,
   stageMetrics: HostServices['stageMetrics'],

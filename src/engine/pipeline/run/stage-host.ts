@@ -34,7 +34,7 @@ export interface Registrations {
   readonly counts: Map<string, number>;
   /** Stages by the state keys that they provide, as far as set up; undefined: nobody's keys are checked. */
   readonly providers: Map<string, StagePlace> | undefined;
-  /** Watches the requests of the pipeline; undefined: nobody does. */
+  /** Watches the requests of the pipeline; undefined without an observer. */
   readonly watch: PipelineWatch | undefined;
 }
 
@@ -75,7 +75,9 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
   };
 }
 
-/** Name of a stage's space: what it is listed by, as two plugins may have one name, and its entry's own name. */
+/**
+ * Name of a stage's space: its identifier in the list, as two plugins may have one name, and its entry's own name.
+ */
 function spaceOf({ config: { use, name } }: LoadedStage): string {
   return name === undefined ? use : JSON.stringify([use, name]);
 }
@@ -154,7 +156,7 @@ export function createPolicies(builtin: HostServices['builtinPolicies']): Host['
   };
 }
 
-/** Policy whose function has the name that messages call it by. */
+/** Policy whose function has the name used in messages. */
 function named(name: string, policy: PickPolicy): PickPolicy {
   const pick: PickPolicy = (candidates, call) => policy(candidates, call);
   return Object.defineProperty(pick, 'name', { value: name });

@@ -14,13 +14,13 @@ export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' 
   readonly group: string | null;
   /** Conditions in words: `model is sonnet-*`. */
   readonly conditions: readonly string[];
-  /** As the file has them, with the defaults of those that it leaves out, without those marked as secret. */
+  /** As in the file, with defaults filled in, without secrets. */
   readonly options: object;
   readonly requires: readonly StateKey[];
   readonly provides: readonly StateKey[];
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
-  /** False: a prompt cache of the upstream may be lost by what it changes. */
+  /** False: its changes may lose a prompt cache of the upstream. */
   readonly keepsPrefix: boolean;
 }
 

@@ -114,7 +114,7 @@ function servedRoute(route: StageRoute, place: StagePlace): ServedRoute {
   };
 }
 
-/** Timed and blamed as the stage that it belongs to. */
+/** Timed and blamed as its stage. */
 function handlerOf(route: HandledRoute): Koa.Middleware {
   return async (ctx) => {
     const { params = {} } = ctx as Koa.Context & { params?: RouteRequest['params'] }; // set by the router

@@ -28,7 +28,7 @@ export function composeStages(stages: readonly Stage[], watch?: PipelineWatch): 
   return compose(stepsOf(stages).map((step) => watchedStep(step, watch)));
 }
 
-/** Middleware of a step that tells the watch of each stage that a request has passed by. */
+/** Middleware of a step that reports to the watch each stage that a request has skipped. */
 function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Koa.Middleware {
   const watched = stages.map((stage) => watch.watched(stage));
   const pass = stepped(watched);
@@ -47,7 +47,7 @@ function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Koa.Middle
   };
 }
 
-/** Middleware of a step: a request passes the first stage of it that takes it, and only that one. */
+/** Middleware of a step: a request passes only the first stage of it that takes it. */
 function stepped(stages: readonly Stage[]): Koa.Middleware {
   const alternatives = stages.map((stage) => ({ takes: stage.takes, pass: traced(stage) }));
   const [first] = alternatives;

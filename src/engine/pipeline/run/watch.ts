@@ -7,24 +7,24 @@ export interface WatchedParts {
   readonly place: StagePlace;
   readonly middleware: Koa.Middleware;
   readonly interceptor?: Interceptor | undefined;
-  /** True: texts that it replaces in a request are not to be shown. */
+  /** True: texts that it replaces in a request must not be shown. */
   readonly conceals?: true | undefined;
 }
 
-/** Reason why a request has passed by a stage. */
+/** Reason why a request has skipped a stage. */
 export type PassedBy =
   /** Conditions of its `when` that the request does not meet, in words. */
   | { readonly kind: 'when'; readonly conditions: readonly string[] }
   /** Another alternative of its entry has taken the request: its name and path. */
   | { readonly kind: 'alternative'; readonly taken: string; readonly path: string };
 
-/** Watches the requests of a pipeline that is built with it; others have no cost of it. */
+/** Watches the requests of a pipeline built with it; other pipelines have no overhead. */
 export interface PipelineWatch {
   /** Called once, when the pipeline is built. */
   built(stages: readonly StageInfo[]): void;
   /** Returns the stage with its middleware and its interceptor watched. */
   watched<Stage extends WatchedParts>(stage: Stage): Stage;
   passedBy(state: object, place: StagePlace, reason: PassedBy): void;
-  /** A stage has failed, and the request goes on without it (`onError: skip`). */
+  /** A stage has failed, and the request continues without it (`onError: skip`). */
   skipped(state: object, place: StagePlace, error: unknown): void;
 }

@@ -11,8 +11,8 @@ export function originalContext<Context extends object>(ctx: Context): Context {
 }
 
 /**
- * View of a context with another state. While `isOpen` says no, what is set on it is dropped, and its methods
- * do nothing.
+ * View of a context with another state. While `isOpen` returns false, assignments to it are dropped, and its methods do
+ * nothing.
  */
 export function contextView(ctx: AnyContext, state: object, isOpen: () => boolean = () => true): AnyContext {
   // Not a proxy of the context itself: its state is fixed, so that no proxy may show another one.

@@ -15,13 +15,13 @@ import { shapeFault } from '../../trace/state-shapes.js';
 
 /** A stage whose use of the state is checked. */
 export interface StrictTerms extends Pick<Plugin, 'requires' | 'reads' | 'provides'> {
-  /** Stages above it that provide a key, to blame where there is none. */
+  /** Stages above it that provide a key, to blame if it is missing. */
   readonly providers?: ReadonlyMap<string, StagePlace>;
 }
 
 /**
- * Parts that may read and set only the keys of the state that their stage has declared, cannot write into a
- * request in place, and must give each key the shape of its type. A rule that is broken throws there.
+ * Parts that may read and set only the declared keys of the state, cannot write into a request in place, and must give
+ * each key the shape of its type. Throw at each violation.
  */
 export function strictParts(parts: ReadyParts, terms: StrictTerms): ReadyParts {
   const { middleware, intercept, outermost, applies } = parts;
@@ -57,7 +57,7 @@ function strictCall(given: MessagesRequest, call: ModelCall): ModelCall {
   };
 }
 
-/** One view for each context, whoever's view of it is given: a stage may know a context again. */
+/** One view for each context or view of it, so that a stage can recognise a context. */
 function strictView(terms: StrictTerms): (ctx: AnyContext) => AnyContext {
   const handler = rulesOf(terms);
   const views = new WeakMap<AnyContext, AnyContext>();
@@ -107,7 +107,7 @@ function rulesOf({
   };
 }
 
-/** Value that a stage gives a key: a request that nobody can write into, a reply whose new events are checked. */
+/** Value of a key from a stage: a read-only request, or a reply whose new events are checked. */
 function strictValue(state: object, key: string | symbol, value: unknown): unknown {
   if (key === 'request') return deepFrozen(value);
   const before: unknown = Reflect.get(state, key);
@@ -124,7 +124,7 @@ function undeclared(does: string, key: string, list: string): TypeError {
   );
 }
 
-/** Error for a key that a stage above has promised and not given, which is blamed. */
+/** Error for a key that a stage above has declared but not set; blames that stage. */
 function absent(state: object, key: string, providers: ReadonlyMap<string, StagePlace>): TypeError {
   const by = providers.get(key);
   const who = by ? `The stage "${by.stage}" provides` : 'No stage above provided';
@@ -139,7 +139,7 @@ function requireShape(key: string, value: unknown): void {
   if (fault) throw new TypeError(`The stage leaves a ctx.state.${key} that ${fault}.`);
 }
 
-/** Fault of a value that holds itself, or a number too large for JSON. */
+/** Fault of a circular value, or of a number too large for JSON. */
 function jsonFault(value: unknown): string | undefined {
   try {
     JSON.stringify(value);
@@ -155,7 +155,7 @@ function strictReply<Value>(reply: Value): Value {
   return events instanceof EventStream ? { ...reply, events: events.through(new StrictEvents()) } : reply;
 }
 
-/** Freezes lists and plain objects, and all of these within, each once; what is frozen already counts as done. */
+/** Freezes lists and plain objects, recursively, each once; frozen ones count as done. */
 function deepFrozen<Value>(value: Value): Value {
   const open = new Set<unknown>([value]);
   for (const next of open) {

@@ -72,7 +72,7 @@ export class SlotAccount {
     return this.#tokens.some(({ isRepeatable }) => !isRepeatable);
   }
 
-  /** Receives that another instance has renewed the tokens. */
+  /** Receives a notice that another instance has renewed the tokens. */
   renewedElsewhere(): void {
     for (const { tokens } of this.#tokens) tokens.publish();
   }

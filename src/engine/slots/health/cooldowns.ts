@@ -10,10 +10,10 @@ export interface CoolDown {
   /** Upstream model of the cooldown; undefined: the whole slot. */
   readonly model: string | undefined;
   readonly untilMs: number;
-  /** Time from which one request at a time may ask the slot anyway; at the latest the end. */
+  /** Time from which one request at a time may probe the slot; at the latest the end. */
   readonly checkAtMs: number;
   /**
-   * Time from which one request that no other slot serves may ask the slot, of a provider that has named a long wait;
+   * Time from which one request that no other slot serves may probe the slot, if its provider has named a long wait;
    * null: all such requests may.
    */
   readonly askAtMs: number | null;
@@ -102,9 +102,8 @@ export class CoolDowns {
   }
 
   /**
-   * Begins a check of a slot that cools although its time for a check has come: for `forMs` no other request,
-   * on any instance, checks it. Returns the function that gives the check back; undefined if there is nothing
-   * to check, or too early.
+   * Begins a check of a cooling slot that is due: for `forMs` no other request, on any instance, checks it. Returns the
+   * function that releases the check; undefined if there is nothing to check, or too early.
    */
   beginCheck(model: string, nowMs: number, forMs: number): (() => void) | undefined {
     if (this.#byKey.size === 0 || this.blocks(model, nowMs)) return undefined;
@@ -133,8 +132,8 @@ export class CoolDowns {
   }
 
   /**
-   * Notes that a request asks a slot that cools for a long wait of its provider: for a minute no other one does, on any
-   * instance. True if there is such a cooldown.
+   * Records that a request probes a slot with a long wait of its provider, so that for a minute no other one does, on
+   * any instance. True if there is such a cooldown.
    */
   noteAsk(model: string, nowMs: number): boolean {
     const asked = [...this.#byKey].filter(

@@ -15,7 +15,7 @@ export interface FailureCause {
   readonly atMs: number;
 }
 
-/** Cause from the error of a call, as far as `mask` lets it through. `header`: default, the one that says when to retry. */
+/** Cause from the error of a call, as far as `mask` permits. `header`: by default, the one with the retry time. */
 export function causeOf(
   { code, message, failure }: GatewayError,
   nowMs: number,

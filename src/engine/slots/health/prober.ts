@@ -64,7 +64,7 @@ export class Prober {
     return this.#isAccepted(entry);
   }
 
-  /** True if the upstream accepts the account, or has no free way to say so: then the next request tells. */
+  /** True if the upstream accepts the account, or has no free way to check it: then the next request decides. */
   async #isAccepted(entry: SlotEntry): Promise<boolean> {
     const { slot } = entry;
     try {

@@ -13,7 +13,7 @@ export interface SentCoolDown {
   readonly leftMs: number;
   /** Time until the next check. */
   readonly checkMs: number;
-  /** Time until a request may ask the slot; null: it may at any time. */
+  /** Time until a request may probe the slot; null: it may at any time. */
   readonly askMs: number | null;
   readonly cause: FailureCause | null;
   readonly doubled: number;

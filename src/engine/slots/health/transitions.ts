@@ -35,7 +35,7 @@ export function effectOf(failure: CallFailure, nowMs: number): Effect {
   return mayRetry ? effect : { state: effect.state, elsewhere: effect.elsewhere, again: false };
 }
 
-/** Effect of a status: other 4xx concern the request, other 5xx only this one try. */
+/** Effect of a status: other 4xx concern the request, other 5xx only this one call. */
 function effectOfStatus(status: number, headers: Readonly<Record<string, string>>, nowMs: number): Effect {
   const ofStatus = statuses[status];
   if (ofStatus) return ofStatus(headers, nowMs);
@@ -54,7 +54,7 @@ export function exhaustion(headers: Readonly<Record<string, string>>, nowMs: num
 /** Request error: the reply is passed on. */
 const passOn: Effect = { state: 'untouched', elsewhere: false, again: false };
 const tryAgain: Effect = { state: 'untouched', elsewhere: true, again: true };
-/** Failure of this one try: most pass at once, and the slot has the session's cache. */
+/** Failure of this one call: most pass at once, and the slot has the session's cache. */
 const repeat: Effect = { ...tryAgain, repeat: true };
 
 const unreachable: Effect = {
@@ -86,7 +86,7 @@ const statuses: Readonly<Record<number, EffectOfStatus>> = {
   529: overloaded,
 };
 
-/** Cooldown of an account that has not paid, whatever the model. */
+/** Cooldown of an account without credit, for any model. */
 function unpaid(headers: Readonly<Record<string, string>>, nowMs: number): Effect {
   const state: Cooling = {
     scope: 'slot',

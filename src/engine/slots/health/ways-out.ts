@@ -6,13 +6,13 @@ interface Failing {
 }
 
 /**
- * Health of the ways out, the proxies of slots, as this instance sees it. Slots that share a failing one are
- * tried last, for the backoff of unreachable slots.
+ * Health of the proxies of slots, as this instance sees it. Slots that share a failing one are tried last, for the
+ * backoff of unreachable slots.
  */
 export class WaysOut {
   readonly #byProxy = new Map<string, Failing>();
 
-  /** Notes a connection that failed; several that fail in one period count as one. */
+  /** Records a failed connection; several in one period count as one. */
   fail(proxy: string, { firstMs, maxMs }: Backoff, nowMs: number): void {
     const known = this.#byProxy.get(proxy);
     if (known && known.untilMs > nowMs) return;
@@ -29,12 +29,12 @@ export class WaysOut {
     return (this.#byProxy.get(proxy)?.untilMs ?? 0) > nowMs;
   }
 
-  /** True if no way out has failed since it last worked. */
+  /** True if no proxy has failed since it last worked. */
   get areWorking(): boolean {
     return this.#byProxy.size === 0;
   }
 
-  /** Forgets the proxies that no slot has any more. */
+  /** Removes the proxies that no slot uses any more. */
   prune(isUsed: (proxy: string) => boolean): void {
     for (const proxy of this.#byProxy.keys()) if (!isUsed(proxy)) this.#byProxy.delete(proxy);
   }

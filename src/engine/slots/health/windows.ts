@@ -105,7 +105,7 @@ export interface GivenTime {
   readonly header: string;
 }
 
-/** Time given by the header `name`; undefined for no time. */
+/** Time in the header `name`; undefined for an invalid one. */
 export function headerTime(
   headers: Readonly<Record<string, string>>,
   name: string,

@@ -279,6 +279,6 @@ export class Acquisition implements Waiter, LeaseOwner {
   }
 }
 
-/** Shared constant, since most requests are refused nowhere and wait for nothing. */
+/** Shared constant, since most requests are never refused and never wait. */
 const nobody: ReadonlySet<SlotEntry> = new Set();
 const noSlots: readonly string[] = [];

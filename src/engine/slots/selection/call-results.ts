@@ -106,7 +106,7 @@ export class CallResults {
     else if (typeof state === 'object') this.#cool(lease, state, cause);
   }
 
-  /** Weighs a slot whose first token was late, which a session leaves, and a way out that has failed. */
+  /** Records a late first token, after which a session leaves the slot, and a failed proxy. */
   #weigh({ entry, upstreamModel }: Lease, failure: CallFailure, nowMs: number): void {
     const { proxy, cooldown } = entry.config;
     if (failure.kind === 'unreachable' && proxy !== undefined)
@@ -131,5 +131,5 @@ export class CallResults {
   }
 }
 
-/** Server errors in a row that are no longer about one request. */
+/** Max consecutive server errors that are attributed to single requests. */
 const maxServerErrors = 5;

@@ -14,23 +14,23 @@ export interface Wanted {
   readonly bound: SlotEntry | undefined;
   /** Preferred slot, used if it has room. */
   readonly preferred: SlotEntry | undefined;
-  /** Preferred slot that may be asked although it cools: it has named a time, which has passed. */
+  /** Preferred slot that may be probed during its cooldown, since its named wait is over. */
   readonly awaited: SlotEntry | undefined;
   /** Slots that have failed the request, in order; true if an immediate retry there makes sense. */
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
   readonly waysOut: WaysOut;
   /** Organisation that the session stays with, as long as one of its slots can serve; undefined: none. */
   readonly organization?: string | undefined;
-  /** Is told what the choice was made from; absent: nobody is. */
+  /** Notified of the inputs of the choice; absent without an observer. */
   readonly observe?: ((sorted: Sorted) => void) | undefined;
 }
 
 /** Slots as a choice has sorted them, and its result. */
 export interface Sorted {
   readonly entries: readonly SlotEntry[];
-  /** Serve the model, and take requests. */
+  /** Slots that serve the model and take requests. */
   readonly ready: readonly SlotEntry[];
-  /** Of those, the ones that have not failed the request. */
+  /** Those of them that have not failed the request. */
   readonly fresh: readonly SlotEntry[];
   readonly choice: Choice;
 }
@@ -93,7 +93,7 @@ function chooseSorted(
   );
 }
 
-/** Slots of the organisation that the session stays with; all of them if none of those can be reached. */
+/** Slots of the session's organisation; all of them if none of those can be reached. */
 function nearest(
   entries: readonly SlotEntry[],
   { organization, waysOut }: Wanted,
@@ -142,14 +142,14 @@ function chooseByPolicy(
   throw new Error(`The picking policy returned "${picked.id}", which is not among the candidates.`);
 }
 
-/** Slots whose way out works; all of them if none does. */
+/** Slots with a working proxy; all of them if there are none. */
 function reachable(entries: readonly SlotEntry[], waysOut: WaysOut, nowMs: number): readonly SlotEntry[] {
   if (waysOut.areWorking) return entries;
   const working = entries.filter(({ config }) => !waysOut.isFailing(config.proxy, nowMs));
   return working.length > 0 ? working : entries;
 }
 
-/** True if the way out of a slot is failing, and another slot with room has one that works. */
+/** True if the proxy of a slot is failing, and another slot with room has a working one. */
 function isDetoured(
   entry: SlotEntry,
   fresh: readonly SlotEntry[],
@@ -176,8 +176,8 @@ function toCandidate(entry: SlotEntry, model: WantedModel, nowMs: number): Candi
 }
 
 /**
- * True for a cooling slot that is asked where nothing else is left: an exhausted window refuses for sure, and a provider
- * that has named a long wait is asked once a minute.
+ * True for a cooling slot that is tried as a last resort: an exhausted window refuses for sure, and a provider that has
+ * named a long wait is probed once a minute.
  */
 function isAskedAnyway(entry: SlotEntry, model: WantedModel, nowMs: number): boolean {
   const coolDown = entry.coolDownFor(model, nowMs);

@@ -19,7 +19,7 @@ export interface LeaseOwner {
 interface LeaseOptions {
   readonly signal: CallSignal;
   readonly moved?: SessionMove;
-  /** Gives back the check of a cooling slot that the lease is. */
+  /** Releases the lease's check of a cooling slot. */
   readonly giveBackCheck?: () => void;
 }
 
@@ -34,7 +34,7 @@ export class Lease implements SlotLease {
   readonly #signal: CallSignal;
   /** Mark of the slot's cooldowns at the start of the call. */
   #began: number;
-  /** Gives back the check of a cooling slot; undefined if the call is none, or has had a result. */
+  /** Releases the check of a cooling slot; undefined if the call is not a check, or has had a result. */
   #giveBackCheck: (() => void) | undefined;
   #isReleased = false;
 

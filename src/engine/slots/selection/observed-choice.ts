@@ -18,9 +18,9 @@ export type NotTaken =
   | 'draining'
   | 'rejected'
   | 'cooling'
-  /** It failed this request. */
+  /** It has failed this request. */
   | 'has_failed'
-  /** No permit is free, or a request that waits for longer comes first. */
+  /** No permit is free, or a longer-waiting request comes first. */
   | 'full'
   /** Connections by its proxy have failed, and others are asked first. */
   | 'proxy_failed'
@@ -32,7 +32,7 @@ export type NotTaken =
 export interface ObservedCooldown {
   readonly reason: string;
   readonly untilMs: number;
-  /** Time from which one request at a time asks the slot anyway. */
+  /** Time from which one request at a time probes the slot. */
   readonly checkAtMs: number;
   readonly cause?: SlotFailure;
 }
@@ -40,7 +40,7 @@ export interface ObservedCooldown {
 /** A slot as one choice has seen it. */
 export interface ObservedSlot {
   readonly slot: string;
-  /** Slot's own name of the model, where it is not that of the catalog. */
+  /** Slot's own name of the model, if it differs from the catalog's. */
   readonly upstreamModel?: string;
   /** Absent: it was taken. */
   readonly notTaken?: NotTaken;
@@ -66,10 +66,10 @@ export interface ObservedChoice {
   readonly slots: readonly ObservedSlot[];
 }
 
-/** Is told each choice of a slot. */
+/** Notified of each choice of a slot. */
 export type OnChoice = (choice: ObservedChoice) => void;
 
-/** Report on a choice, from what `choose` has found for it. */
+/** Report on a choice, from the results of `choose`. */
 export function observedChoice(sorted: Sorted, wanted: Wanted, nowMs: number): ObservedChoice {
   const { choice, entries } = sorted;
   const taken = choice.kind === 'take' ? choice.entry : undefined;

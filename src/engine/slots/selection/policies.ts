@@ -8,7 +8,7 @@ export const builtinPolicies: Readonly<Record<string, () => BuiltinPolicy>> = {
   priority: () => first,
 };
 
-/** Policy that goes by the candidates alone, and never declines. */
+/** Policy based on the candidates alone, which never declines. */
 type BuiltinPolicy = (candidates: readonly Candidate[]) => Candidate;
 
 /**
@@ -61,13 +61,13 @@ function weighedLoads(candidates: readonly Candidate[]): readonly number[] {
   return candidates.map((candidate) => load(candidate) + handicap(candidate, fastestMs) / candidate.weight);
 }
 
-/** Requests that a slow slot counts for beside those in flight: its slowness as a multiple of the fastest one. */
+/** Penalty of a slow slot, in requests: its slowness as a multiple of the fastest one. */
 function handicap({ firstTokenMs = 0 }: Candidate, fastestMs: number): number {
   const isSlow = firstTokenMs >= 2 * fastestMs && firstTokenMs - fastestMs >= noticeableMs;
   return isSlow ? Math.min(maxHandicap, firstTokenMs / Math.max(1, fastestMs) - 1) : 0;
 }
 
-/** Smallest difference that counts: below it, slots take turns. */
+/** Min difference that counts: below it, slots take turns. */
 const noticeableMs = 500;
 const maxHandicap = 8;
 

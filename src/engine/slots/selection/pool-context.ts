@@ -39,20 +39,17 @@ export interface PoolContext {
   readonly now: () => number;
   /** Announces a changed state, so that waiting requests try again. */
   readonly changed: () => void;
-  /** Announces it once the code that runs now has ended, for states that change within an attempt. */
+  /** Announces it once the current code has ended, for states that change within an attempt. */
   readonly changedSoon: () => void;
   /** Version number, incremented with every change of state. */
   readonly version: () => number;
-  /**
-   * Schedules a retry for requests that wait for a slot, which may have room although it has refused a
-   * permit.
-   */
+  /** Schedules a retry for requests that wait for a slot, which may have room despite a refused permit. */
   readonly retryLater: (slotId: string) => void;
   /** Announces that a permit of a slot was released. */
   readonly freed: (slotId: string) => void;
   readonly isClosed: () => boolean;
   readonly priceGaps: FindPriceGaps;
-  /** Is told each choice of a slot; absent: nobody is. */
+  /** Notified of each choice of a slot; absent without an observer. */
   readonly onChoice?: OnChoice | undefined;
 }
 

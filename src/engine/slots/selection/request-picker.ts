@@ -42,7 +42,7 @@ export class RequestPicker implements SlotPicker {
     return earlier?.acquisition.isWaiting ? this.#after(earlier, request) : this.#acquire(request, earlier);
   }
 
-  /** Waits for the slot of a call made at the same time, so that they stay together; its refusal is that of both. */
+  /** Waits for the slot of a concurrent call, so that they stay together; a refusal applies to both. */
   async #after(call: PendingCall, request: MessagesRequest): Promise<SlotLease> {
     await call.leased;
     return this.#acquire(request, call);

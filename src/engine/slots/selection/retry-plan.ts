@@ -11,7 +11,7 @@ export interface FailedTry {
   readonly nowMs: number;
   /** Longest wait for the same slot. */
   readonly waitIfWithinMs: number;
-  /** True if the request had better wait for this slot than go to another. */
+  /** True if the request should wait for this slot instead of going to another. */
   readonly isWorthWaiting: () => boolean;
 }
 
@@ -41,7 +41,7 @@ export class RetryPlan {
     return this.#preferred;
   }
 
-  /** Slot that has named the time after which it is asked, although it may still cool. */
+  /** Slot to probe after its named wait, even during its cooldown. */
   get awaited(): SlotEntry | undefined {
     return this.#preferred && this.#waitedFor?.has(this.#preferred) ? this.#preferred : undefined;
   }
@@ -53,10 +53,7 @@ export class RetryPlan {
     return waitMs;
   }
 
-  /**
-   * True if the request is to be sent again because its connection, one that had served before, was
-   * closed: that says nothing about the slot.
-   */
+  /** True to resend the request because its reused connection was closed, which does not concern the slot. */
   resends(entry: SlotEntry, failure: CallFailure): boolean {
     if (failure.kind !== 'unreachable' || !failure.reused || this.#sentOnceMore?.has(entry)) return false;
     (this.#sentOnceMore ??= new Set()).add(entry);

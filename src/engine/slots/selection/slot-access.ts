@@ -5,7 +5,7 @@ import type { SlotEntry, WantedModel } from '../slot-entry.js';
 import { observedSlot, type NotTaken, type OnChoice } from './observed-choice.js';
 import type { PoolContext } from './pool-context.js';
 
-/** View of the pool with the slots alone that the stage and the caller's key leave to a request. */
+/** View of the pool with only the slots that the stage and the caller's key permit. */
 export function limitedContext(
   context: PoolContext,
   { slots, caller }: Pick<PickTerms, 'slots' | 'caller'>,
@@ -45,7 +45,7 @@ export function withRefused(
   };
 }
 
-/** Observer of choices within the organisation that a session cannot leave, where it may use no other `entries`. */
+/** Observer of choices within the organisation of a session, if no other `entries` are permitted. */
 export function observerWithin(context: PoolContext, entries: readonly SlotEntry[]): OnChoice | undefined {
   const { onChoice } = context;
   if (!onChoice || entries.length === context.entries().length) return onChoice;

@@ -16,7 +16,7 @@ export class SessionBinding {
     this.#model = model;
   }
 
-  /** Id of the slot, whether it can be used or not. */
+  /** Id of the slot, usable or not. */
   get slotId(): string | undefined {
     return this.#sticky && this.#context.bindings.peek(this.#sticky.key);
   }

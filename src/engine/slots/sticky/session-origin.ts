@@ -27,7 +27,10 @@ export class SessionOrigin {
     return this.#origin?.slotId;
   }
 
-  /** Finds the origin for the first call of a request: as kept for its model, else the slot that the session was bound to. */
+  /**
+   * Finds the origin for the first call of a request: the one kept for its model, else the slot of the session's former
+   * binding.
+   */
   load(model: WantedModel, binding: SessionBinding): void {
     if (!this.#sticky || this.#isLoaded) return;
     this.#isLoaded = true;
@@ -35,15 +38,15 @@ export class SessionOrigin {
     if (binding.isDropped) this.keep(model);
   }
 
-  /** Keeps the origin, which the binding of the session no longer tells. */
+  /** Keeps the origin, which the session's binding no longer contains. */
   keep({ id }: WantedModel): void {
     if (this.#sticky && this.#origin)
       this.#context.origins.keep(this.#sticky.key, id, this.#origin, this.#sticky.ttlMs);
   }
 
   /**
-   * Slots that a request may use: within a tool loop with thinking those of the organisation, as long as there are any
-   * that serve the model.
+   * Slots that a request may use: within a tool loop with thinking only those of the organisation, as long as any of
+   * them serves the model.
    */
   reachable(
     entries: readonly SlotEntry[],
@@ -69,7 +72,7 @@ export class SessionOrigin {
     return { foreign, doubtful: isHeld ? foreign : dispensable };
   }
 
-  /** Takes a slot for the origin, which has answered a request. */
+  /** Sets the slot that has answered a request as the origin. */
   answered(entry: SlotEntry, request: MessagesRequest, model: WantedModel): void {
     if (!this.#sticky) return;
     const before = this.#origin;
@@ -77,13 +80,13 @@ export class SessionOrigin {
     if (before && this.#origin.isMoved) this.keep(model);
   }
 
-  /** Takes all that a request has sent until now for that of another organisation than the origin's. */
+  /** Assigns all earlier messages of a request to another organisation than the origin's. */
   disowned(request: MessagesRequest, model: WantedModel): void {
     if (this.#origin) this.#origin = { ...this.#origin, foreign: messagesOf(request).length };
     this.keep(model);
   }
 
-  /** Origin of a session whose request goes to a slot: what it has sent until now is older than a move there. */
+  /** Origin of a session whose request moves to a slot, with its messages so far as older than the move. */
   #originIn(entry: SlotEntry, request: MessagesRequest): Origin | undefined {
     const origin = this.#origin;
     if (!origin || origin.slotId === entry.id) return origin;
@@ -108,7 +111,7 @@ function toOrigin({ id, organization }: SlotEntry): Origin {
 interface ThinkingTurns {
   /** Messages whose thinking a call can do without: all, except for a tool loop that needs its own. */
   readonly dispensable: number;
-  /** True within a tool loop with signed thinking, which has to stay as it is. */
+  /** True within a tool loop with signed thinking, which must stay unchanged. */
   readonly isHeld: boolean;
 }
 

@@ -1,19 +1,19 @@
 import { maxNameLength } from '../../models/name-parts.js';
 import type { SharedMap } from '../../../plugin/core.js';
 
-/** Slot that has answered a session last, and the moves before. */
+/** Slot that last answered a session, and the earlier moves. */
 export interface Origin {
   readonly slotId: string;
   readonly organization: string;
   /** True once the session was moved to another slot. */
   readonly isMoved: boolean;
-  /** Messages of the request that was the first in another organisation; 0: none was. */
+  /** Messages of the first request in another organisation; 0 without one. */
   readonly foreign: number;
 }
 
 /**
- * Origins of the thinking that sessions send back, by session and model; known to all instances. Only those are kept
- * that the binding of the session does not tell.
+ * Origins of the thinking that sessions send back, by session and model; known to all instances. Keeps only those that
+ * the session's binding does not contain.
  */
 export class SessionOrigins {
   readonly #shared: SharedMap;

@@ -20,7 +20,7 @@ export function kindOf({ actor }: AuditEntry): string {
   return actors[actor.kind];
 }
 
-/** Name of the target as of the change, else its id. */
+/** Name of the target at the time of the change, else its id. */
 export function targetOf({ target, before, after }: AuditEntry): string | null {
   const { name } = { ...Object(before), ...Object(after) } as { readonly name?: unknown }; // of any object, or nothing
   return typeof name === 'string' ? name : target;
@@ -95,7 +95,7 @@ export function Outcome({ entry: { outcome, code } }: { readonly entry: AuditEnt
   return <Badge {...looks[outcome]}>{code ?? outcome}</Badge>;
 }
 
-/** Fields that differ between two values, each by its path; one-sided where there was nothing before or after. */
+/** Fields that differ between two values, each by its path; one-sided if there was nothing before or after. */
 export function diffOf(before: unknown, after: unknown, path = ''): readonly SettingChange[] {
   if (isObject(before) && isObject(after)) return diffOfFields(before, after, path);
   if (path === '' && (isObject(before) || isObject(after)))

@@ -12,7 +12,7 @@ interface EntryDialogProps {
   readonly onClose: () => void;
 }
 
-/** An entry with what it has changed. */
+/** An entry with its changes. */
 export function EntryDialog({ entry, onClose }: EntryDialogProps) {
   const name = targetOf(entry);
   return (
@@ -61,7 +61,7 @@ function Change({ entry: { before, after } }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** True for the difference of a reload, unless the log had no room for all of it. */
+/** True for the difference of a reload, unless it was too long for the log. */
 function isConfigDiff(value: unknown): value is ConfigDiff {
   const parts = Object(value) as Readonly<Record<string, unknown>>; // of any object, or nothing
   return ['stages', 'formats', 'slots', 'models', 'settings'].every((part) => {

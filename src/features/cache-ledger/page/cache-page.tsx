@@ -28,7 +28,7 @@ export const cachePage: ConsolePage = {
 
 type Report = NonNullable<ReturnType<typeof useCache>['data']>;
 
-/** Page of the providers' prompt caches: how much is read from them, and why turns lose them. */
+/** Page of the providers' prompt caches: read tokens, and causes of losses. */
 function CachePage() {
   const { query } = usePlace();
   const name = spanNameOf(query.get('range'));

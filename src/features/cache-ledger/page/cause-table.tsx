@@ -7,7 +7,7 @@ import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import type { CauseSum } from './use-cache.js';
 
-/** Causes of lost cache with what they cost, and what to do about them. */
+/** Causes of lost cache with their cost and their fix. */
 export function CauseTable({ causes }: { readonly causes: readonly CauseSum[] }) {
   const initial = { by: 'tokens', isDescending: true };
   const { rows, sort, onSort } = useSort(causes, columns, { initial, parameter: 'causes' });

@@ -8,7 +8,7 @@ import { Time } from '../../../console/web/ui/time.js';
 import { pathOfRequest } from '../../../console/web/state/location.js';
 import type { Loss } from './use-cache.js';
 
-/** Last turns that have lost, each with a link to its request. */
+/** Last turns with a loss, each with a link to its request. */
 export function LossTable({ losses }: { readonly losses: readonly Loss[] }) {
   return (
     <Table

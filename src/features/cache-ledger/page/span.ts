@@ -10,7 +10,7 @@ export interface Span {
   readonly buckets: number;
 }
 
-/** Buckets up to the current one, which is not over yet: one more than the time has, so that the whole of it is in them. */
+/** Buckets up to the unfinished current one, one more than the range contains, so that all of it is covered. */
 const spans: Readonly<Record<SpanName, { stepSeconds: number; buckets: number; words: string }>> = {
   '1h': { stepSeconds: 120, buckets: 31, words: 'the last hour' },
   '24h': { stepSeconds: 3600, buckets: 25, words: 'the last 24 hours' },

@@ -12,11 +12,11 @@ import { spanOf, type Span, type SpanName } from './span.js';
 
 interface CacheReport {
   readonly span: Span;
-  /** Usage over time, by the group that was asked for. */
+  /** Usage over time, by the requested group. */
   readonly usage: Usage;
   /** Sums of the whole range, one for each cause with a loss. */
   readonly causes: readonly CauseSum[];
-  /** Last turns that have lost, newest first. */
+  /** Last turns with a loss, newest first. */
   readonly losses: readonly Loss[];
 }
 
@@ -61,7 +61,7 @@ function causeSums(buckets: readonly UsageBucket[]): readonly CauseSum[] {
 
 const shownLosses = 50;
 
-/** Asks only for the causes that occur: a search for one without a turn reads the whole range. */
+/** Queries only the causes that occur: a search for one without a turn reads the whole range. */
 async function lastLosses(
   causes: readonly CauseSum[],
   times: { readonly from: number; readonly to: number },

@@ -28,7 +28,7 @@ interface RunningCanaryProps {
   readonly onTaken: () => void;
 }
 
-/** Reload by a canary: it is started, and the page shows the one that runs, or the last one if it was rolled back. */
+/** Reload by a canary: starts it, and shows the running one, or the last one if it was rolled back. */
 export const canaryReload: PartialReload = { Card: CanaryCard, start: startCanary };
 
 function CanaryCard({ reloads, onTaken }: PartialReloadProps) {
@@ -122,7 +122,7 @@ function time(ms: number | null): string {
   return ms === null ? '–' : duration(ms);
 }
 
-/** Figures of both sides, side by side. */
+/** Figures of both variants, side by side. */
 function CanaryFigures({ canary: { candidate, control } }: { readonly canary: Canary }) {
   return (
     <table class="table canary-figures">

@@ -7,7 +7,7 @@ import {
   type Usage,
 } from '../../../plugin/index.js';
 
-/** Events that have passed one place of an answer's way. */
+/** Tally of the events that have passed one place of an answer. */
 export interface EventSum {
   /** Number of events by type. */
   readonly types: Readonly<Record<string, number>>;
@@ -18,7 +18,7 @@ export interface EventSum {
   readonly digest: string;
 }
 
-/** Counts the events of an answer that pass it, and changes nothing. */
+/** Counts the events of an answer without changing them. */
 export class EventTally implements Transform {
   readonly #types = new Map<string, number>();
   #characters = 0;
@@ -56,7 +56,7 @@ export class EventTally implements Transform {
   }
 }
 
-/** Undefined for an event that is not valid: those who read the answer say so. */
+/** Undefined for an invalid event, which the answer's readers report. */
 function jsonOf(event: ModelEvent): ModelEvent['json'] | undefined {
   try {
     return event.json;

@@ -2,9 +2,9 @@
 export interface Difference {
   /** `messages[0].content[1].text`; empty for the whole. */
   readonly path: string;
-  /** Absent: it is new. */
+  /** Absent for an addition. */
   readonly before?: unknown;
-  /** Absent: it was removed. */
+  /** Absent for a removal. */
   readonly after?: unknown;
 }
 
@@ -14,12 +14,12 @@ export interface Differences {
   readonly more: number;
 }
 
-/** Max values that one comparison visits; beyond it parts are compared no further, and count as changed. */
+/** Max values that one comparison visits; parts beyond it count as changed. */
 const maxVisits = 2_000_000;
 
 /**
- * Differences of two JSON values. Items that were put into a list, or taken out, are found as such: what the lists
- * have in common at both ends is left out.
+ * Differences of two JSON values. Detects insertions into and removals from a list: the parts that the lists have in
+ * common at both ends are left out.
  */
 export function differences(before: unknown, after: unknown, max = 100): Differences {
   const comparison = new Comparison(max);
@@ -106,7 +106,7 @@ function placeOf(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** Copy of a JSON value that later changes in place do not reach. */
+/** Copy of a JSON value, unaffected by later changes in place. */
 export function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (!isPlain(value)) return value;

@@ -16,10 +16,10 @@ interface CoreState {
   readonly caller?: Caller;
 }
 
-/** Max requests that are kept until someone takes their records. */
+/** Max requests that are kept until their records are taken. */
 const maxRequests = 100;
 
-/** Records what the stages of a pipeline do to each request. */
+/** Records the effects of a pipeline's stages on each request. */
 export class PipelineRecorder implements PipelineWatch {
   #stages: readonly StageInfo[] = [];
   readonly #requests = new Map<string, { readonly watch: RequestWatch; readonly state: CoreState }>();
@@ -48,7 +48,7 @@ export class PipelineRecorder implements PipelineWatch {
       ?.skip({ kind: 'error', error: errorOf(error) });
   }
 
-  /** Stages of a request that has ended, in the order of the config, and the state that they have left. */
+  /** Stages of a request that has ended, in the order of the config, and the resulting state. */
   take(requestId: string): {
     readonly stages: readonly ExplainedStage[];
     readonly state: Partial<CoreState>;

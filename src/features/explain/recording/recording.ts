@@ -12,7 +12,7 @@ import type {
 } from '../explanation.js';
 import type { Usage } from '../../../plugin/index.js';
 
-/** Tallies of an answer at the two ends of what a stage has done to it. */
+/** Tallies of an answer before and after the changes of a stage. */
 export class TallyPair {
   #before = new EventTally();
   #after = new EventTally();
@@ -32,14 +32,14 @@ export class TallyPair {
   }
 }
 
-/** Run of an interceptor as it is recorded. */
+/** Run of an interceptor while it is recorded. */
 export interface InterceptionRecord {
   readonly calls: { readonly request: RequestChanges; error?: ExplainedError }[];
   readonly events: TallyPair[];
   error?: ExplainedError;
 }
 
-/** Way of a request through one stage as it is recorded. */
+/** Way of a request through one stage while it is recorded. */
 export class StageRecord {
   readonly place: StagePlace;
   readonly conceals: boolean;
@@ -59,7 +59,7 @@ export class StageRecord {
     this.conceals = conceals;
   }
 
-  /** Record of a stage that a request has passed by. */
+  /** Record of a stage that a request has skipped. */
   static passedBy(place: StagePlace, reason: PassedBy): StageRecord {
     const record = new StageRecord(place);
     record.skip(reason);

@@ -8,7 +8,7 @@ export const noChanges: RequestChanges = { changes: [] };
 /** Max changes of one stage that are shown. */
 const maxChanges = 50;
 
-/** Differences between two requests, shortened; `conceals`: what was there before is not shown. */
+/** Differences between two requests, shortened; `conceals`: the former values are not shown. */
 export function requestChanges(before: unknown, after: unknown, conceals = false): RequestChanges {
   const { found, more } = differences(before, after, maxChanges);
   if (found.length === 0) return noChanges;
@@ -25,7 +25,7 @@ export function requestChanges(before: unknown, after: unknown, conceals = false
   return more > 0 ? { changes, more } : { changes };
 }
 
-/** The request as a whole, where a stage has made it, and its extras. */
+/** The request as a whole, if a stage has made it, and its extras. */
 export function madeRequest(request: MessagesRequest): RequestChanges {
   const { model, messages, tools } = Object(request) as Readonly<Record<string, unknown>>;
   const whole = { model: shown(model), messages: lengthOf(messages), tools: lengthOf(tools) };
@@ -37,7 +37,7 @@ function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** A request with its extras, which JSON does not show, as the field `extras` of what has them; itself without any. */
+/** A request with its extras, which JSON does not show, as the field `extras` of their holder; itself without any. */
 export function requestJson(request: MessagesRequest): unknown {
   const placed = allExtras(request);
   if (placed.length === 0) return request;

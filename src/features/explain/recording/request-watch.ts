@@ -24,11 +24,11 @@ interface WatchedState extends Record<string, unknown> {
   reply?: ModelReply;
 }
 
-/** Watches one request: what each stage changes, on the way down and on the way up. */
+/** Watches one request: the changes of each stage, on the way down and on the way up. */
 export class RequestWatch {
   readonly records: StageRecord[] = [];
   readonly #keys = new StateKeys();
-  /** Copy of the Messages request as the last stage has left it. */
+  /** Copy of the Messages request after the last stage. */
   #request: unknown;
   /** Reply with a tally on it, and that tally. */
   #tapped: { readonly reply: ModelReply; readonly tally: EventTally } | undefined;
@@ -96,7 +96,7 @@ export class RequestWatch {
     }
   }
 
-  /** Adds to a record what has changed since the stage began, or since those below it have ended. */
+  /** Adds to a record the changes since the stage began, or since those below it have ended. */
   #compare(record: StageRecord, state: WatchedState): void {
     record.state.push(...this.#keys.changes(state));
     const { request, reply } = state;
@@ -125,7 +125,7 @@ export class RequestWatch {
     this.#keys.adopt(state);
   }
 
-  /** Takes what the stages below have changed as known. */
+  /** Accepts the changes of the stages below as known. */
   #adopt(state: WatchedState): void {
     this.#keys.adopt(state);
   }
@@ -138,16 +138,16 @@ function fail(record: StageRecord, error: unknown): void {
 
 type State = Readonly<Record<string, unknown>>;
 
-/** Keys that are not a stage's, and the request, whose changes are shown by themselves. */
+/** Keys that do not belong to stages, and the request, whose changes are shown separately. */
 const ownKeys: ReadonlySet<string> = new Set(
   [...coreKeys, 'request', 'clientRequest'].filter((key) => key !== 'additions'),
 );
 
-/** Keys of a request's state, and their values, as one stage has left them. */
+/** Keys of a request's state, and their values, after one stage. */
 class StateKeys {
   #known: ReadonlyMap<string, unknown> = new Map();
 
-  /** Forgets who has changed what until now. */
+  /** Resets the authors of all changes. */
   adopt(state: State): void {
     this.#known = valuesOf(state);
   }
@@ -171,7 +171,7 @@ function valuesOf(state: State): ReadonlyMap<string, unknown> {
   return new Map(keys.map((key) => [key, state[key]]));
 }
 
-/** Views of the values of known keys; of others numbers and booleans are shown, as a text may be a secret. */
+/** Views of the values of known keys; of others only numbers and booleans, as a text may be a secret. */
 const views: Readonly<Record<string, (value: never) => unknown>> = {
   caller: ({ kind, keyId, name }: Caller) => ({ kind, keyId, name }),
   reply: ({ status, model, slot, attempts }: ModelReply) => ({ status, model, slot, attempts }),

@@ -59,7 +59,7 @@ export class WatchedInterception {
     }
   };
 
-  /** The reply, with a tally where it is not that of the last call. */
+  /** The reply, with a tally if it is not that of the last call. */
   replied(reply: ModelReply): ModelReply {
     if (!this.#last || reply.events === this.#last.reply.events) return reply;
     const tally = new EventTally();
@@ -96,7 +96,7 @@ export class OwnTime {
   }
 }
 
-/** Error in the words that a report has for it. */
+/** Error in the form of a report. */
 export function errorOf(error: unknown): ExplainedError {
   if (isGatewayError(error)) return { code: error.code, message: shownText(error.message) };
   return { code: 'internal', message: shownText(error instanceof Error ? error.message : String(error)) };

@@ -1,7 +1,7 @@
 import type { EventChanges, Interception, RequestChange, RequestChanges } from '../explanation.js';
 import { printable, type Paint } from '../../../kit/terminal.js';
 
-/** Lines of what has changed in a request, a line each. */
+/** Lines of a request's changes, a line each. */
 export function changeLines(
   { changes, more }: RequestChanges,
   whole: string,
@@ -19,7 +19,7 @@ function changeLine(change: RequestChange, whole: string, paint: Paint): string 
   return `${paint('yellow', `~ ${path}`)}: ${before} → ${after}`;
 }
 
-/** Lines of what has changed in the answer's events. */
+/** Lines of the changes in the answer's events. */
 export function eventLines(events: EventChanges | undefined): readonly string[] {
   if (!events) return [];
   const { types, usage, textChanged, characters } = events;
@@ -30,7 +30,7 @@ export function eventLines(events: EventChanges | undefined): readonly string[] 
   return [printable(`      answer: ${[...notes, ...text].join(', ')}`)];
 }
 
-/** Lines of what a stage has done around the call of the model. */
+/** Lines of a stage's work around the call of the model. */
 export function callLines({ calls, events, error }: Interception, paint: Paint): readonly string[] {
   const lines = calls.flatMap(({ request, error }, at) => {
     const isSilent = calls.length === 1 && !error && request.changes.length === 0;

@@ -11,7 +11,7 @@ export interface GivenKey {
   readonly as?: string;
   /** `LIMIT=AMOUNT` each. */
   readonly 'key-limit'?: readonly string[];
-  /** `LIMIT=AMOUNT` each: use of them when the request comes. */
+  /** `LIMIT=AMOUNT` each: their use at the request's arrival. */
   readonly used?: readonly string[];
   /** `LIMIT=AMOUNT` each: limits of its team. */
   readonly 'team-limit'?: readonly string[];

@@ -154,7 +154,7 @@ function answerLines({ answer, dropped }: Explanation, paint: Paint): readonly s
   ];
 }
 
-/** False for headers that say nothing of this request: those of any answer, and the simulator's own. */
+/** False for headers unrelated to this request: those of any answer, and the simulator's own. */
 function isTelling(name: string): boolean {
   return /^(x-gw-|retry-after|x-should-retry|content-type$|location$|x-ratelimit-)/.test(name);
 }

@@ -33,7 +33,7 @@ export const issueKey = (settings: Partial<KeySettings>) =>
   call<IssuedKey>('POST', '/keys', { body: settings });
 export const changeKey = (id: string, patch: Partial<KeySettings> & { readonly revoked_at?: null }) =>
   call<ChangedKey>('PATCH', pathOf('/keys', id), { body: patch });
-/** `grace`: time for which the secrets before go on working, `24h`. */
+/** `grace`: time for which the former secrets continue to work, `24h`. */
 export const rotateKey = (id: string, grace: string) =>
   call<IssuedKey>('POST', pathOf('/keys', id, '/rotate'), { body: { grace } });
 export const revokeKey = (id: string) => call<Key>('DELETE', pathOf('/keys', id));

@@ -124,7 +124,7 @@ interface UsedProps {
   readonly isLoaded: boolean;
 }
 
-/** Usage of a key; as high before it is loaded, and for a key without any. */
+/** Usage of a key; of the same height before it is loaded, and for a key without any. */
 function Used({ issued, used, isLoaded }: UsedProps) {
   return (
     <div class="used">

@@ -65,7 +65,7 @@ function TeamField({ draft, change }: Drafting<KeyDraft>) {
   );
 }
 
-/** Words about models of a key that nobody here knows, with a space before them; empty if all are known. */
+/** Note about unknown models of a key, with a space before it; empty if all are known. */
 export function unknownModelsNote(models: readonly string[]): string {
   if (models.length === 0) return '';
   return ` ${models.join(', ')} is in neither the catalog nor the list of a slot: a misspelt name admits nothing.`;
@@ -100,8 +100,8 @@ export function draftOf(key: Key | null): KeyDraft {
 }
 
 /**
- * All settings of the form; null for an empty field. The expiry is to the minute, as the form shows it: of two
- * drafts only what differs is sent.
+ * All settings of the form; null for an empty field. The expiry is to the minute, as in the form: only the differences
+ * between two drafts are sent.
  */
 export function settingsOf(draft: KeyDraft): KeySettings {
   return {

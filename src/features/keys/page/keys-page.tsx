@@ -86,7 +86,7 @@ function NoKeys({ onIssue }: { readonly onIssue: () => void }) {
   );
 }
 
-/** Lists of active and revoked keys with one search; the revoked ones are folded away, as the ledger refers to them. */
+/** Lists of active and revoked keys with one search; the revoked ones, which the ledger refers to, are collapsed. */
 function KeyLists({ keys, ...rest }: KeyTableProps) {
   const { usage, teams } = rest;
   const columns = useMemo(() => keyColumns(rest), [usage, teams]);

@@ -69,11 +69,11 @@ interface LimitUse {
 
 interface LimitUsesProps {
   readonly limits: Limits;
-  /** Use of the limits that are shown; null or absent: not known. */
+  /** Use of the shown limits; null or absent if not known. */
   readonly used: Readonly<Partial<Record<Counted, LimitUse | null>>>;
 }
 
-/** Limits with a meter of what is used of each, and the limit of requests at a time. */
+/** Limits with a meter of their use, and the limit of concurrent requests. */
 function LimitUses({ limits, used }: LimitUsesProps) {
   const shown = kinds.filter(({ limit }) => limits[limit] !== null);
   const { max_concurrent: places } = limits;

@@ -32,7 +32,7 @@ type Open =
   | { readonly what: 'edit'; readonly team: Team | null }
   | { readonly what: 'delete'; readonly team: Team };
 
-/** Teams of keys, with what each has used of its limits and budgets. */
+/** Teams of keys, with the use of their limits and budgets. */
 function TeamsPage() {
   const teams = useTeams();
   const [open, setOpen] = useState<Open>();
@@ -128,13 +128,13 @@ function NoTeams({ onMake }: { readonly onMake: () => void }) {
 }
 
 interface TeamFormProps {
-  /** Null: a new one. */
+  /** Null for a new one. */
   readonly team: Team | null;
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }
 
-/** Dialog that makes or changes a team. */
+/** Dialog that creates or changes a team. */
 function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
   const [before] = useState(() => draftOf(team));
   const drafting = useDraft(before);

@@ -2,7 +2,7 @@ import { Icon } from '../../../console/web/ui/icon.js';
 import { valueText } from '../../../console/web/ui/config-changes.js';
 import type { Field } from './api.js';
 
-/** The options of a stage: those that are not the default, and the others folded away. */
+/** The options of a stage: those that differ from the default, and the others collapsed. */
 export function Options({ fields }: { readonly fields: readonly Field[] }) {
   const changed = fields.filter((field) => field.changed);
   const others = fields.filter((field) => !field.changed);

@@ -12,13 +12,13 @@ import { previewReload, reloadConfig, type ReloadPreview } from './api.js';
 import type { ComponentType } from 'preact';
 
 interface ReloadDialogProps {
-  /** Reloads for a share of new sessions at first; absent: a reload is for all at once. */
+  /** Reloads for a share of new sessions at first; absent: all reloads are complete at once. */
   readonly startPartial: PartialReload['start'] | undefined;
   readonly onReloaded: () => void;
   readonly onClose: () => void;
 }
 
-/** Shows what a reload would change, and reloads when that is confirmed. */
+/** Shows the changes of a reload, and reloads after a confirmation. */
 export function ReloadDialog({ startPartial, onReloaded, onClose }: ReloadDialogProps) {
   const preview = useResource('reload', previewReload);
   const action = useAction();
@@ -122,7 +122,7 @@ export interface PartialReload {
 }
 
 export interface PartialReloadProps {
-  /** Number of reloads on this page, whose change has the card look again. */
+  /** Number of reloads on this page, each of which refreshes the card. */
   readonly reloads: number;
   /** Called when the config of the card has been taken. */
   readonly onTaken: () => void;

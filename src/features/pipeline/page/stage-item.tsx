@@ -76,7 +76,7 @@ function When({ stage: { conditions } }: { readonly stage: Stage }) {
   return <p class="stage-when">Only where {conditions.join(', and ')}.</p>;
 }
 
-/** The options of a stage that is switched off: without its plugin nobody knows which are secrets. */
+/** The options of a disabled stage: without its plugin it is unknown which are secrets. */
 function Hidden({ fields }: { readonly fields: readonly Field[] }) {
   if (fields.length === 0) return null;
   return (
@@ -87,7 +87,7 @@ function Hidden({ fields }: { readonly fields: readonly Field[] }) {
   );
 }
 
-/** A stage's own time since the start of the gateway, and what went wrong in it. */
+/** A stage's own time since the start of the gateway, and its faults. */
 function StageFigures({ times }: { readonly times: Stage['times'] }) {
   const { count: requests, p50_ms: p50, p95_ms: p95, faults, skips } = times;
   if (requests === 0 && faults === 0 && skips === 0)
@@ -116,7 +116,7 @@ function StageFigures({ times }: { readonly times: Stage['times'] }) {
   );
 }
 
-/** The first and the last bucket of the histogram tell no more than their bound. */
+/** Range of a bucket; the first and the last one have only one bound. */
 function timeText(ms: number | null): string {
   if (ms === null) return '–';
   if (ms <= 0.1) return '< 0.1 ms';

@@ -20,7 +20,7 @@ export const playgroundPage: ConsolePage = {
   component: PlaygroundPage,
 };
 
-/** Page that runs a request as a key, and shows what happens as it happens. */
+/** Page that runs a request as a key, and shows its progress live. */
 function PlaygroundPage() {
   const { run, stop, ...state } = usePlayground();
   const [call, setCall] = useState<GivenRequest>();

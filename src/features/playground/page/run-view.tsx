@@ -9,7 +9,7 @@ import { Card } from '../../../console/web/ui/page.js';
 import { Segmented } from '../../../console/web/ui/input/segmented.js';
 import type { PlaygroundState } from './use-playground.js';
 
-/** A request of the playground: its answer as it comes, its stages and calls, and its figures at the end. */
+/** A request of the playground: its answer as it arrives, its stages and calls, and its figures at the end. */
 export function RunView({ state }: { readonly state: PlaygroundState }) {
   const { isRunning, head, request, progress } = state;
   const stages = request?.stages ?? progress?.stages ?? [];
@@ -136,7 +136,7 @@ function answerText(answer: string): string {
   return lines.map((line) => textIn(parsed(line.slice('data:'.length)))).join('');
 }
 
-/** JSON with indents; another text as it is. */
+/** JSON with indents; another text unchanged. */
 function prettyAnswer(answer: string): string {
   const value = parsed(answer);
   return value === undefined ? answer : JSON.stringify(value, null, 2);

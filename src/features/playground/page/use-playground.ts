@@ -4,15 +4,15 @@ import type { GivenRequest } from '../../../console/web/request-form/request-for
 import type { AnswerHead, Progress } from '../playground-run.js';
 import { toConsoleError, stream, type ConsoleError } from '../../../console/web/api/call.js';
 
-/** A request of the playground, as far as it has got. */
+/** Progress of a request of the playground. */
 export interface PlaygroundState {
   readonly isRunning: boolean;
   readonly requestId?: string;
   readonly progress?: Progress;
   readonly head?: AnswerHead;
-  /** Text of the answer as it came. */
+  /** Text of the answer as it arrived. */
   readonly answer: string;
-  /** Present once it has ended; null: it reached no model. */
+  /** Present once it has ended; null if it reached no model. */
   readonly request?: OpenedRequest | null;
   readonly problem?: ConsoleError;
 }

@@ -1,7 +1,7 @@
 import { definePlugin } from '../../../plugin/index.js';
 import { enteringRequest } from '../entry.js';
 
-/** Puts a recorded Messages request in the place of what the stages above have made of a stand-in. */
+/** Replaces the result of the stages above for a stand-in by the recorded Messages request. */
 export default definePlugin({
   name: 'replay-entry',
   requires: ['request'],

@@ -19,7 +19,7 @@ export interface RecordingsUse extends AuditEntry {
   readonly config: () => Promise<Config>;
 }
 
-/** Result of a use, and a sentence that says why the store has no entry of it. */
+/** Result of a use, and a sentence with the reason for a missing entry in the store. */
 export interface AuditedUse<Result> {
   readonly result: Result;
   readonly note?: string;
@@ -27,7 +27,7 @@ export interface AuditedUse<Result> {
 
 /**
  * Reads or deletes recordings, with a line in the `audit.log` of their folder and an entry in the audit log of the
- * store. A store is never migrated for it: without the tables of this version it gets no entry.
+ * store. Never migrates a store: without the tables of this version it gets no entry.
  */
 export async function auditedUse<Result>(
   use: RecordingsUse,

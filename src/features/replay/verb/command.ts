@@ -36,7 +36,7 @@ export interface ReplayArguments extends Omit<ReplayValues, 'config' | 'against'
   readonly new: string;
 }
 
-/** Runs the command. Throws a UsageError (exit code 2) with what is wrong. */
+/** Runs the command. Throws a UsageError (exit code 2) with the problems. */
 export async function run({
   values: { config, against, ...values },
   env,
@@ -52,7 +52,7 @@ export async function run({
 
 /**
  * Replays recorded requests through two configs, or deletes them; both are audited. Throws a UsageError (exit code 2)
- * with what is wrong.
+ * with the problems.
  */
 export async function replayRecorded(
   given: ReplayArguments,
@@ -143,7 +143,7 @@ async function load(file: string, env: Environment): Promise<Config> {
   }
 }
 
-/** Folder of the stage `record` of a config, switched off or not; else the stage's default. */
+/** Folder of the stage `record` of a config, enabled or not; else the stage's default. */
 function folderOf({ pipeline, baseDir }: Config): string {
   const folder = pipeline.find(({ use }) => use === 'record')?.with['folder'];
   return typeof folder === 'string' ? path.resolve(baseDir, folder) : path.resolve('data/recorded');

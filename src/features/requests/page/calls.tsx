@@ -36,9 +36,7 @@ function withoutCalls(attempts: number, slot: string | null): string {
   return `The individual calls are no longer kept. There ${attempts === 1 ? 'was 1' : `were ${attempts}`}${slot ? `, the last one by ${slot}` : ''}.`;
 }
 
-/**
- * Adds the request's error code to its last call: a call that failed in mid-answer has no code of its own.
- */
+/** Adds the request's error code to its last call, since a call that failed in mid-answer has no code of its own. */
 function withEnd({ calls, failed, code }: OpenedRequest): OpenedRequest['calls'] {
   const last = calls.at(-1);
   if (!failed || !last) return calls;

@@ -4,7 +4,7 @@ import { CopyButton } from '../../../console/web/ui/copy-button.js';
 import { Time } from '../../../console/web/ui/time.js';
 import type { ErrorText } from './api.js';
 
-/** Error text of a failed request, or the reason why there is none; nothing for viewers, whom it is not sent to. */
+/** Error text of a failed request, or the reason why there is none; hidden from viewers. */
 export function ErrorTextCard({ row }: { readonly row: OpenedRequest }) {
   const { error_text: error, calls } = row;
   if (!error) return null;

@@ -71,7 +71,7 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
   );
 }
 
-/** Links to the explanation of a like request, and back to the list. */
+/** Links to the explanation of a similar request, and back to the list. */
 function WaysOn({ row }: { readonly row: OpenedRequest | undefined }) {
   const place = usePlace();
   return (
@@ -137,7 +137,7 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
   ];
 }
 
-/** Waiting, writing, session and team: what not every request has. */
+/** Waiting, writing, session and team: facts that not every request has. */
 function workFacts(row: OpenedRequest): readonly { name: string; value: ComponentChildren }[] {
   const { queue_ms: queue, output_ms: output, session, team, billed } = row;
   const perToken = output !== null && billed.output > 1 ? output / (billed.output - 1) : undefined;
@@ -157,7 +157,7 @@ function workFacts(row: OpenedRequest): readonly { name: string; value: Componen
   ];
 }
 
-/** Cause of a turn that lost its cache, with what it cost. */
+/** Cause of a turn that lost its cache, with its cost. */
 function Lost({ cache }: { readonly cache: CacheLoss }) {
   const cost = cache.lost_usd === null ? '' : `, ${usd(cache.lost_usd)}`;
   return (

@@ -91,7 +91,7 @@ function RequestsPage() {
   );
 }
 
-/** Times of a range for the API; a preset goes up to now, and has no end. */
+/** Times of a range for the API; a preset is open-ended. */
 function timesOf(range: Range): Query {
   if (range.name === 'all') return {};
   if (range.name === 'custom') return { from: range.fromMs, to: range.toMs };

@@ -10,9 +10,8 @@ export interface UsePoint {
 }
 
 /**
- * Forecast of one usage window: `full`: nothing is left; `fills`: full before the reset at the usual pace; `holds`:
- * not full before it; `unknown`: not enough is known. Times are unix milliseconds, undefined if they are not
- * before the reset.
+ * Forecast of one usage window: `full`: nothing is left; `fills`: full before the reset at the usual pace; `holds`: not
+ * full before it; `unknown`: too little data. Times are unix milliseconds, undefined if they are not before the reset.
  */
 export interface Forecast {
   readonly verdict: 'full' | 'fills' | 'holds' | 'unknown';

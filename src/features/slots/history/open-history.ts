@@ -9,7 +9,7 @@ export interface SlotHistoryParts {
   readonly forecasts: Forecasts;
 }
 
-/** Watches the slots of a gateway, unless it is a dry run. */
+/** Watches the slots of a gateway, except in a dry run. */
 export function openHistory({ services }: Gateway): Opened<SlotHistoryParts> {
   const { slots, metrics, log, clock, now, dry } = services;
   const store = services.store.slotHistory;

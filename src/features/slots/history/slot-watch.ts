@@ -46,13 +46,13 @@ export class SlotWatch {
     return { unwritten_slot_changes: () => ({ entries: this.#changes.length, capacity: maxWaiting }) };
   }
 
-  /** Has the slots looked at soon, after one of them may have changed. */
+  /** Schedules a check of the slots, after one of them may have changed. */
   readonly changed = (): void => {
     if (this.#isClosed || !this.#slots) return;
     this.#cancelLook ??= this.#options.clock.setTimer(() => this.look(), lookAfterMs);
   };
 
-  /** Looks at the slots, and writes what is new. */
+  /** Checks the slots, and writes their changes. */
   look(): void {
     this.#cancelLook?.();
     this.#cancelLook = undefined;
@@ -115,7 +115,7 @@ export class SlotWatch {
     }
   }
 
-  /** Forgets slots that are gone. */
+  /** Forgets slots that no longer exist. */
   #forget(ids: ReadonlySet<string>): void {
     for (const id of this.#seen.keys()) {
       if (ids.has(id)) continue;
@@ -124,7 +124,9 @@ export class SlotWatch {
     }
   }
 
-  /** Writes what was noted, also during the write; what fails is left to the next one. */
+  /**
+   * Writes the pending records, including those added during the write; a failed write is retried with the next one.
+   */
   async #write(): Promise<void> {
     const { log } = this.#options;
     try {
@@ -169,10 +171,10 @@ function changeOf(slot: SlotStatus, nowMs: number): SlotChange {
   };
 }
 
-/** Time after a change within which all that changes is one look. */
+/** Time after a change during which further changes belong to the same check. */
 const lookAfterMs = 250;
 const sampleEveryMs = 60_000;
-/** Changes, and samples, that wait for a store that is away. */
+/** Max changes, and samples, that wait during an outage of the store. */
 const maxWaiting = 20 * maxSlotChanges;
 /** Samples of one statement: databases limit its parameters. */
 const batch = 500;

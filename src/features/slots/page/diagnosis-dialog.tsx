@@ -40,7 +40,7 @@ export function DiagnosisDialog({ slot, onClose }: { readonly slot: string; read
   );
 }
 
-/** Conclusion of a diagnosis, limited to the steps that were carried out. */
+/** Conclusion of a diagnosis, limited to the completed steps. */
 function conclusionOf(ok: boolean, steps: readonly DiagnosisStep[]): string {
   const credential = steps.find(({ step }) => step === 'credential');
   if (credential && !credential.ok) return 'The upstream answers, but rejects the credential of the slot.';

@@ -112,7 +112,7 @@ function StateStrip({ changes }: { readonly changes: readonly SlotChange[] }) {
 interface StripPart {
   readonly fromMs: number;
   readonly ms: number;
-  /** Undefined: not known. */
+  /** Undefined if not known. */
   readonly state: SlotChange['state'] | undefined;
 }
 

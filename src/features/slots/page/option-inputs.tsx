@@ -8,11 +8,11 @@ interface OptionInputsProps extends PartProps {
   readonly fields: readonly SlotField[];
   /** Stored secrets are kept while their inputs are empty. */
   readonly keepsSecrets: boolean;
-  /** Label of those that nothing requires, which are folded away. */
+  /** Label of the optional ones, which are collapsed. */
   readonly others: string;
 }
 
-/** Inputs of options: those that are required or set, and the others folded away. */
+/** Inputs of options: those that are required or set, and the others collapsed. */
 export function OptionInputs({ fields, others, ...props }: OptionInputsProps) {
   const { draft, errorAt } = props;
   const isFirst = ({ required, secret }: SlotField) => required || secret;
@@ -37,7 +37,7 @@ export function OptionInputs({ fields, others, ...props }: OptionInputsProps) {
   );
 }
 
-/** Options that need no folding. */
+/** Options that are never collapsed. */
 const maxUnfolded = 3;
 
 function OptionGrid({ fields, ...props }: Omit<OptionInputsProps, 'others'>) {
@@ -97,7 +97,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Default or form of the text, where the input is empty. */
+/** Default or form of the text, for an empty input. */
 function exampleOf({ control, default: initial }: SlotField): string | undefined {
   if (control === 'texts' || control === 'map') return 'name: value';
   if (initial === null) return undefined;

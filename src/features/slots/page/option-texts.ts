@@ -13,7 +13,7 @@ export function textOf({ control, secret }: SlotField, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Value of what has been typed; undefined for an option that is not set. */
+/** Value of the typed text; undefined for an option that is not set. */
 export function valueOf({ control }: SlotField, typed: string): unknown {
   const text = typed.trim();
   if (text === '') return undefined;
@@ -24,7 +24,7 @@ export function valueOf({ control }: SlotField, typed: string): unknown {
   return control === 'map' ? entriesOf(text, jsonOr) : text;
 }
 
-/** `name: value` for each entry of a map, one a line. */
+/** `name: value` for each entry of a map, one per line. */
 export function linesOf(map: unknown): string {
   return Object.entries(Object(map) as object)
     .map(
@@ -48,7 +48,7 @@ export function entriesOf<Value>(
   );
 }
 
-/** JSON of a text; a text that is none stands for itself. */
+/** JSON of a text; invalid JSON stands for itself. */
 function jsonOr(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -67,7 +67,7 @@ const accountWords: Readonly<Record<string, string>> = {
   none: 'no account',
 };
 
-/** Source of a slot, config file or console: it can be changed only there. */
+/** Source of a slot, config file or console, the only place to change it. */
 function Origin({ slot }: { readonly slot: Slot }) {
   return (
     <p class="slot-origin">

@@ -25,7 +25,7 @@ export interface PartProps extends Drafting<SlotDraft> {
   readonly errorAt: (path: string) => string | undefined;
 }
 
-/** Keys of a slot that the form has inputs of its own for. */
+/** Keys of a slot with their own inputs in the form. */
 const drawn: ReadonlySet<string> = new Set([
   'baseUrl',
   'models',
@@ -80,7 +80,7 @@ export function kindOf(kinds: readonly SlotKind[], use: string): SlotKind | unde
   return kinds.find((kind) => kind.use === use);
 }
 
-/** The kind of account that a new slot of this upstream begins with. */
+/** The default kind of account for a new slot of this upstream. */
 export function accountFor(upstream: SlotKind | undefined, { accounts }: SlotKinds): string {
   if (!upstream?.needs.includes('account')) return 'none';
   return upstream.accounts?.[0] ?? kindOf(accounts, 'api-key')?.use ?? 'none';
@@ -175,7 +175,7 @@ function modelsOf(text: string): NonNullable<SlotSettings['models']> {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Merge patch (RFC 7396) that makes `after` of `before`; equal parts are left out, redacted secrets among them. */
+/** Merge patch (RFC 7396) that turns `before` into `after`; equal parts are left out, redacted secrets among them. */
 function mergeDiff(before: Json, after: Json): Json {
   const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
   const changed = Object.entries(after)

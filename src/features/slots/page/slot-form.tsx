@@ -98,9 +98,9 @@ const fixedPaths = [
 ] as const;
 
 interface FieldErrors {
-  /** Problem of a field, by its path; that of a part of its value, too. */
+  /** Problem of a field, by its path, or of a part of its value. */
   readonly at: (path: string) => string | undefined;
-  /** The error for below the form: the problems that have no field, or the number of those that have one. */
+  /** The error for below the form: the problems without a field, or the number of the others. */
   readonly rest: ConsoleError | undefined;
 }
 
@@ -170,7 +170,7 @@ function AccountFields({ isStored, isMoved, ...props }: AccountProps) {
   );
 }
 
-/** Kinds of account that an upstream takes, and the one that is chosen. */
+/** Kinds of account that an upstream takes, and the chosen one. */
 function accountsFor(upstream: SlotKind | undefined, { accounts }: SlotKinds, chosen: string) {
   const fit = upstream?.accounts ?? accounts.map(({ use }) => use);
   return accounts

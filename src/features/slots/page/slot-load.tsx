@@ -4,7 +4,7 @@ import { RelativeTime } from '../../../console/web/ui/time.js';
 import type { Slot, Window } from './api.js';
 import { ForecastLine, type Forecast } from './forecast.js';
 
-/** Use of a slot: requests in flight, its usage windows where it has any, and the sessions bound to it. */
+/** Use of a slot: requests in flight, its usage windows, if any, and the sessions bound to it. */
 export function SlotLoad({ slot }: { readonly slot: Slot }) {
   const { in_flight: inFlight, max_concurrent: max, windows, forecast, bindings } = slot;
   return (

@@ -53,7 +53,7 @@ export function Upstream({ isNew, isMoved, ...props }: UpstreamProps) {
   );
 }
 
-/** Change of the account's kind where the one that is chosen does not fit another upstream. */
+/** Change of the account's kind if the chosen one does not fit another upstream. */
 function accountChange(upstream: SlotKind | undefined, { draft, kinds }: PartProps) {
   const isNeeded = upstream?.needs.includes('account') === true;
   const fits = upstream?.accounts?.includes(draft.accountKind) ?? true;
@@ -64,7 +64,7 @@ function accountChange(upstream: SlotKind | undefined, { draft, kinds }: PartPro
 interface BaseUrlProps extends PartProps {
   /** Most slots of this kind have one. */
   readonly isUsual: boolean;
-  /** The browser asks for it; where options of the kind may name it, the API does. */
+  /** The browser requires it; if options of the kind may name it, the API does. */
   readonly isRequired: boolean;
 }
 
@@ -87,7 +87,7 @@ function BaseUrl({ isUsual, isRequired, ...props }: BaseUrlProps) {
   );
 }
 
-/** Models, and how much a slot takes. */
+/** Models, and the capacity of a slot. */
 export function Shares(props: PartProps) {
   const { errorAt } = props;
   const tied = tie(props);
@@ -125,7 +125,7 @@ export function Shares(props: PartProps) {
   );
 }
 
-/** The way to the upstream, and settings that few slots need. */
+/** The proxy to the upstream, and settings that few slots need. */
 export function Network(props: PartProps) {
   const { draft, kinds, errorAt } = props;
   const tied = tie(props);

@@ -44,7 +44,7 @@ export function SlotReason({ slot }: { readonly slot: Slot }) {
   );
 }
 
-/** The upstream's answer behind a state, with the header that has decided. */
+/** The upstream's answer behind a state, with the deciding header. */
 function Cause({ cause }: { readonly cause: NonNullable<Slot['cause']> }) {
   return (
     <span class="slot-cause dim">

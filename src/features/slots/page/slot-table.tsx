@@ -12,7 +12,7 @@ import { forecastWords } from './forecast.js';
 import { inFlightText, percentText } from './slot-load.js';
 import { SlotBadge, stateWords } from './slot-state.js';
 
-/** Slots in a table: for more of them than cards can be looked over. */
+/** Slots in a table, for more of them than cards can show clearly. */
 export function SlotTable({ slots }: { readonly slots: readonly Slot[] }) {
   const hasWindows = slots.some(({ windows }) => windows['5h'] ?? windows['7d']);
   const columns = useMemo(() => slotColumns(hasWindows), [hasWindows]);
@@ -83,7 +83,7 @@ function windowColumn(name: '5h' | '7d', words: string): Column<Slot> {
   };
 }
 
-/** The window that is full first. */
+/** The window that fills up first. */
 const forecastColumn: Column<Slot> = {
   id: 'full_at',
   head: 'Forecast',

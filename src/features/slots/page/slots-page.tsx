@@ -57,7 +57,7 @@ interface SlotsProps {
   readonly onEdit: (slot: Slot) => void;
 }
 
-/** Slots as cards or in a table, as the URL says. */
+/** Slots as cards or in a table, according to the URL. */
 function Slots({ list, onChange, onEdit }: SlotsProps) {
   const view = usePlace().query.get('view') === 'table' ? 'table' : 'cards';
   const found = useSearch(list, textOf);

@@ -51,7 +51,7 @@ export async function run({
 export interface TestFlags {
   readonly isCi: boolean;
   readonly isUpdate: boolean;
-  /** Runs them again at each change of what they depend on, until a signal. */
+  /** Runs them again at each change of their dependencies, until a signal. */
   readonly isWatch: boolean;
   readonly form: 'text' | 'json' | 'junit';
   readonly isColoured: boolean;
@@ -62,7 +62,7 @@ export function testSchema(): string {
   return `${JSON.stringify(testFileSchema(), null, 2)}\n`;
 }
 
-/** Runs the tests of a config. Throws a UsageError for tests and configs that are refused, except as JSON. */
+/** Runs the tests of a config. Throws a UsageError for refused tests and configs, except as JSON. */
 export async function test(
   selection: TestSelection,
   env: Environment,

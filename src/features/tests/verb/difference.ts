@@ -3,7 +3,7 @@ import { structuredPatch } from 'diff';
 /** Lines of a difference: `- ` expected, `+ ` got, two spaces for what both have. */
 export type DiffLines = readonly string[];
 
-/** Max lines that are looked for in one side alone; above it each side is one block. */
+/** Max lines that are searched in one side alone; above it each side is one block. */
 const maxEditLength = 1000;
 
 /** Max lines that are shown. */
@@ -18,7 +18,7 @@ const maxDepth = 40;
 /** Lines around a change that both have. */
 const context = 2;
 
-/** The smallest part in which two values differ; undefined if one line says it all. */
+/** The smallest part in which two values differ; undefined if one line is enough. */
 export function differenceOf(expected: unknown, actual: unknown): DiffLines | undefined {
   if (actual === undefined) return undefined;
   if (typeof expected === 'string' && typeof actual === 'string') {
@@ -44,7 +44,7 @@ function linesOf(value: unknown): readonly string[] {
   return JSON.stringify(shallow(value, 0), null, 2).split('\n');
 }
 
-/** Copy without what is nested too deep to be written. */
+/** Copy without parts that are nested too deeply to be written. */
 function shallow(value: unknown, depth: number): unknown {
   if (!isObject(value)) return value;
   if (depth === maxDepth) return '…';
@@ -77,7 +77,7 @@ function changes(expected: readonly string[], actual: readonly string[]): DiffLi
   return rest > 0 ? [...shown, `  … ${rest} more lines`] : shown;
 }
 
-/** The first lines of a side that has more differences than are looked for. */
+/** The first lines of a side with more differences than the limit of the search. */
 function block(sign: string, lines: readonly string[]): readonly string[] {
   return lines.slice(0, maxShown / 2).map((line) => `${sign} ${line}`);
 }

@@ -21,7 +21,7 @@ export function textReport(report: TestReport, hasColour: boolean): string {
   return `${all.join('\n').trimStart()}\n`;
 }
 
-/** Time from which a test is shown with it. */
+/** Min duration for which a test's time is shown. */
 const slowMs = 100;
 
 function resultLine({ name, status, reason, durationMs }: TestResult, paint: Paint): string {

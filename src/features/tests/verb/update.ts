@@ -16,8 +16,8 @@ interface Recorded {
 }
 
 /**
- * Writes expected values where tests of `*.test.yaml` say `snapshot`; returns how many. Each such test is run a second
- * time, to tell what is the same every time. Throws a ConfigError for values that cannot be written.
+ * Writes expected values for `snapshot` in tests of `*.test.yaml`; returns their number. Runs each such test a second
+ * time to find the stable parts; throws a ConfigError for values that cannot be written.
  */
 export async function writeSnapshots({ files, runs }: FinishedTests, open: OpenEngine): Promise<number> {
   let count = 0;
@@ -34,7 +34,7 @@ export async function writeSnapshots({ files, runs }: FinishedTests, open: OpenE
   return count;
 }
 
-/** Clock of the second run of a test that names no time: far enough from the first that no time is the same. */
+/** Clock of the second run of a test without a time: far enough from the first that no time is the same. */
 const laterMs = 37 * 3_600_000 + 123_456;
 
 async function recordedIn(
@@ -70,7 +70,7 @@ function recordedValue(
   return one && value !== undefined && takes(value, place, one) ? value : undefined;
 }
 
-/** The text of a file with values instead of the words; all else stays as it is, comments and blank lines too. */
+/** The text of a file with values instead of the words; the rest is unchanged, comments and blank lines too. */
 function withValues(
   { file, text }: FoundTests,
   found: readonly Recorded[],
@@ -115,7 +115,7 @@ function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 }
 
-/** Replaces the scalar of `key: scalar` by a value in block style; a comment behind it stays on its line. */
+/** Replaces the scalar of `key: scalar` by a value in block style; a comment after it stays on its line. */
 function withBlock(
   text: string,
   start: number,

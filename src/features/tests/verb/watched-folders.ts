@@ -10,15 +10,15 @@ import { findTests, type TestSelection } from '../find-tests.js';
 /** Max folders that are watched. */
 export const maxFolders = 64;
 
-/** Time in which further changes are one with the first. */
+/** Time in which further changes belong to the first. */
 const debounceMs = 100;
 
 /** Lists a local plugin with the files that it imports. */
 export type ListPlugin = (file: string) => readonly string[];
 
 /**
- * Folders of the files that tests depend on: of the tests and their bodies, of their configs with the catalogs of these,
- * and of their local plugins with what those import.
+ * Folders of the files that tests depend on: those of the tests and their bodies, of their configs and catalogs, and of
+ * their local plugins with their imports.
  */
 export async function foldersOf(
   selection: TestSelection,
@@ -38,7 +38,7 @@ interface FilesOfTests {
   readonly bodies: readonly string[];
 }
 
-/** The config, and files that tests name; the config alone while the tests cannot be read. */
+/** The config, and files that tests name; only the config while the tests cannot be read. */
 async function filesOfTests(selection: TestSelection): Promise<FilesOfTests> {
   try {
     const found = await findTests(selection);
@@ -99,7 +99,7 @@ export async function changeIn(folders: readonly string[], signal: AbortSignal):
   });
 }
 
-/** A watcher of a folder; none for what is not there. */
+/** A watcher of a folder; none if it does not exist. */
 function watcherOf(folder: string, onChange: () => void): readonly ReturnType<typeof watch>[] {
   try {
     const watcher = watch(folder, (_, name) => {

@@ -79,7 +79,7 @@ interface ScopeFieldsProps {
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** A check box for each scope; that of everything takes the place of the others. */
+/** A check box for each scope; the one for everything replaces the others. */
 function ScopeFields({ scopes, chosen, onChange }: ScopeFieldsProps) {
   const hasAll = chosen.includes('*');
   const toggle = (name: string, isChosen: boolean) => {

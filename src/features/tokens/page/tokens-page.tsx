@@ -26,7 +26,7 @@ export const tokensPage: ConsolePage = {
   component: TokensPage,
 };
 
-/** Admin tokens: what scripts of the operator call `/admin/*` and `/metrics` with. */
+/** Admin tokens, with which the operator's scripts call `/admin/*` and `/metrics`. */
 function TokensPage() {
   const tokens = useResource('tokens', fetchAdminTokens, 15_000);
   const [isIssuing, setIssuing] = useState(false);
@@ -91,7 +91,7 @@ interface RevokeTokenDialogProps {
   readonly onDone: () => void;
 }
 
-/** Dialog that revokes a token, or deletes one that is revoked already. */
+/** Dialog that revokes a token, or deletes an already revoked one. */
 function RevokeTokenDialog({ issued, onClose, onDone }: RevokeTokenDialogProps) {
   const { id, name, last4 } = issued;
   const isRevoked = issued.revoked_at !== null;

@@ -20,7 +20,7 @@ const requests: Column<GroupRow> = {
   cell: (row) => count(row.requests),
 };
 
-/** Columns of a table of groups, each linked to its requests where the ledger can be filtered by it. */
+/** Columns of a table of groups, each linked to its requests if the ledger can be filtered by it. */
 export function groupColumns({ by, tag }: Grouping): readonly Column<GroupRow>[] {
   return [
     {
@@ -94,7 +94,7 @@ function tokenColumn(id: string, head: string, of: (row: GroupRow) => number): C
   };
 }
 
-/** Billed cost; a sum without those of unknown cost says so. */
+/** Billed cost; a sum without the requests of unknown cost is marked. */
 function costColumn(head: string): Column<GroupRow> {
   return {
     id: 'cost-usd',

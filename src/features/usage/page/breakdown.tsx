@@ -16,14 +16,14 @@ import { groupingOf, groupOptions, type Grouping } from './grouping.js';
 import { mergeGroups } from './totals.js';
 import { useTotals } from './use-overview.js';
 
-/** Rows of the breakdown table, as the URL has them. */
+/** Rows of the breakdown table, as in the URL. */
 export interface BreakdownRows {
   readonly option: string;
   readonly grouping: Grouping;
   readonly totals: Resource<readonly UsageBucket[]>;
 }
 
-/** Loads the rows: beside the charts, and not after them. */
+/** Loads the rows in parallel with the charts. */
 export function useBreakdown(scope: Scope): BreakdownRows {
   const option = usePlace().query.get('table') ?? 'key';
   const grouping = groupingOf(option) ?? { by: 'key' };

@@ -8,7 +8,7 @@ export interface Totals {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
-  /** Billed cost in USD of the requests whose cost is known; null if there is none among them. */
+  /** Billed cost in USD of the requests whose cost is known; null without any. */
   readonly costUsd: number | null;
   /** Requests with tokens and an unknown cost. */
   readonly unpriced: number;

@@ -92,7 +92,7 @@ const tokenParts: readonly Part[] = [
   tokenPart('Cache read', 4, (tokens) => tokens.cache_read),
 ];
 
-/** Half of the requests are faster than the first of them, all but one in a hundred faster than the last. */
+/** Percentiles: half of the requests are faster than the first, all but one in a hundred faster than the last. */
 function percentileParts(measure: 'first_token' | 'per_output_token'): readonly Part[] {
   return (['p50', 'p95', 'p99'] as const).map((percentile, index) => ({
     label: percentile,

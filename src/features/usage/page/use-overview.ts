@@ -22,7 +22,7 @@ export function useOverview(scope: Scope, grouping: Grouping | undefined): Resou
   return useResource(`${keyOf(scope)} ${grouping?.by} ${grouping?.tag}`, load, 15_000);
 }
 
-/** Usage of a scope by a grouping, in as few buckets as there may be. */
+/** Usage of a scope by a grouping, in the min number of buckets. */
 export function useTotals(scope: Scope, grouping: Grouping): Resource<readonly UsageBucket[]> {
   const load = async (signal: AbortSignal) => {
     const { fromMs, toMs } = spanOf(scope.range, Date.now());

@@ -18,12 +18,12 @@ export interface Account {
   isRefusal?(answer: RefusedAnswer): boolean;
   /** Connects, as `start` of an upstream does, and before that of its slot; `check` does not call it. */
   start?(): void | Promise<void>;
-  /** Asks what the account depends on, for `check --online`; throws if it cannot do its work. */
+  /** Checks the dependencies of the account, for `check --online`; throws if it cannot do its work. */
   probe?(): void | Promise<void>;
   close?(): Promise<void>;
 }
 
-/** Head of an error answer, as an account judges it. */
+/** Head of an error answer, for the decision of an account. */
 export type RefusedAnswer = Pick<HttpAnswer, 'status' | 'headers'>;
 
 /** Rotating tokens of one account, in the store that all instances share. */
@@ -52,14 +52,14 @@ export interface AccountHost {
   /** Absolute path of a file that an option names, relative to the config file. */
   resolvePath(file: string): string;
   /**
-   * Opens the store for tokens that descend from `origin`, a digest of the configured ones; returns those that
-   * are in it, too. `isRepeatable`: tokens may be granted at any time, so that `check --online` may ask for some.
+   * Opens the store for tokens that descend from `origin`, a digest of the configured ones, and returns the stored
+   * ones. `isRepeatable`: tokens may be granted at any time, so that `check --online` may request some.
    */
   tokens(
     origin: string,
     terms?: { readonly isRepeatable: boolean },
   ): Promise<readonly [TokenStore, OAuthTokens | undefined]>;
-  /** Runs `work` in one instance at a time, for this slot; `signal` aborts where another one has taken over. */
+  /** Runs `work` in one instance at a time, for this slot; `signal` aborts if another one has taken over. */
   withLock<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /** Unix milliseconds: `clock.now`. */
   readonly now: () => number;

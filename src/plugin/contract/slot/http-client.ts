@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly body?: Buffer | string;
   /** Default `application/json`. */
   readonly contentType?: string;
-  /** Header for the API key of an account that is not told one; default `x-api-key`. */
+  /** Header for the API key of an account without its own setting; default `x-api-key`. */
   readonly keyHeader?: string;
 }
 
@@ -29,7 +29,7 @@ export interface OutgoingRequest {
   readonly headers: Headers;
   readonly body?: Buffer | string | undefined;
   readonly signal: CallSignal;
-  /** Header for an API key, unless the account is told one; default `x-api-key`. */
+  /** Header for an API key, unless the account has its own setting; default `x-api-key`. */
   readonly keyHeader?: string | undefined;
 }
 
@@ -61,29 +61,28 @@ export interface HttpAnswer {
   /** Media type without parameters, lower case; empty if there is none. */
   readonly mediaType: string;
   /**
-   * True if the body is server-sent events: by its media type, or by its first bytes where that is missing, JSON,
-   * plain text or octets.
+   * True if the body is server-sent events: by its media type, or by its first bytes if that is missing, JSON, plain
+   * text or octets.
    */
   isEventStream(): Promise<boolean>;
   /**
    * Server-sent events of the Messages API, in batches; they throw an `error` event and a missing end. `unframe`
-   * makes their text of the bytes of each read, for a service that sends them in frames of its own; what it
-   * throws fails the events.
+   * decodes the bytes of each read to text, for a service with its own framing; its errors fail the events.
    */
   events(unframe?: (bytes: Buffer) => Buffer): EventStream;
-  /** Server-sent events of another protocol, as the events that `translator` makes of them, a batch for each read. */
+  /** Server-sent events of another protocol, converted by `translator`, a batch for each read. */
   translated(translator: SseTranslator): EventStream;
   /**
-   * Text of the body, up to `maxBytes` (default 32 MiB). Rejects if the body breaks off, unless `status` is an
-   * error: then what has arrived is enough.
+   * Text of the body, up to `maxBytes` (default 32 MiB). Rejects if the body breaks off, unless `status` is an error,
+   * for which a partial text is enough.
    */
   text(maxBytes?: number): Promise<string>;
   /**
-   * Events that `decode` makes of the lines of the body, a batch for each read. Whoever cancels them ends the
-   * call, also before `decode` has begun to read.
+   * Events that `decode` makes of the lines of the body, a batch for each read. Cancelling them ends the call, even
+   * before `decode` has begun to read.
    */
   decode(decode: (lines: AsyncIterable<readonly string[]>) => AsyncIterable<ModelEventBatch>): EventStream;
-  /** Lines of the body without their ends, as many at a time as have arrived. Throws if it breaks off. */
+  /** Lines of the body without their ends, in batches as they arrive. Throws if it breaks off. */
   lines(): AsyncIterable<readonly string[]>;
   /** Bytes of the body, decompressed, as they arrive. Throws if it breaks off. */
   bytes(): AsyncIterable<Buffer>;
@@ -93,7 +92,7 @@ export interface HttpAnswer {
 
 /** Translator of one answer in another protocol; a failure that it throws ends the answer. */
 export interface SseTranslator {
-  /** Adds to `events` what a server-sent event says; `data`: its text, also `[DONE]`; `name`: its `event:` line. */
+  /** Adds a server-sent event to `events`; `data`: its text, also `[DONE]`; `name`: its `event:` line. */
   read(data: string, name: string | undefined, events: ModelEvent[]): void;
   /** Adds the last events, when the body has ended or the answer has settled; throws for half an answer. */
   finish(events: ModelEvent[]): void;
@@ -110,8 +109,8 @@ export interface HttpClient {
   /** Path of the base URL without a trailing slash; empty for none. */
   readonly basePath: string;
   /**
-   * Sends a request; resolves with the head of the answer, whatever its status. Throws a `GatewayError` with
-   * a `failure` if there is none, and the reason of the signal.
+   * Sends a request; resolves with the head of the answer, of any status. Throws a `GatewayError` with a `failure` if
+   * there is none, and the reason of the signal.
    */
   send(request: HttpRequest, terms: RequestTerms): Promise<HttpAnswer>;
   /** Client of the same settings without open connections; to be closed after use. */

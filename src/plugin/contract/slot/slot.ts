@@ -37,12 +37,9 @@ export interface SlotCall {
   readonly headersTimeoutMs: number;
   /** Idle timeout: max silence within the answer. */
   readonly idleTimeoutMs: number;
-  /**
-   * False until the first content: the idle timeout does not apply before it, since that wait has a limit of
-   * its own.
-   */
+  /** False until the first content, which has a separate limit, so that the idle timeout does not apply before. */
   readonly hasContent?: (() => boolean) | undefined;
-  /** Tools in `request` that the gateway itself has added: without them the caller misses nothing. */
+  /** Tools in `request` that the gateway itself has added, which the caller does not miss. */
   readonly addedTools?: readonly Tool[] | undefined;
   /** System texts in `request` that the gateway itself has added. */
   readonly addedSystem?: readonly TextBlock[] | undefined;
@@ -50,9 +47,13 @@ export interface SlotCall {
   readonly addedMarkers?: AddedMarkers | undefined;
   /** True if the gateway itself has set the request's `max_tokens`. */
   readonly addedLimit?: boolean | undefined;
-  /** False: the answer is let out as it comes; a fault after its first content can no longer be cured by another call. */
+  /**
+   * False: the answer is passed on as it arrives; another call can no longer repair a fault after its first content.
+   */
   readonly isWhole?: boolean;
-  /** True if the caller's format is not Messages: what its receiver would refuse is narrowed by the upstream kind. */
+  /**
+   * True if the caller's format is not Messages: the upstream kind narrows the parts that its receiver would refuse.
+   */
   readonly isTranslated?: boolean;
   /** Limits and capabilities of the request's model, `sampling` included. */
   readonly profile?: ModelProfile | undefined;
@@ -60,16 +61,16 @@ export interface SlotCall {
   readonly unsupported?: 'report' | 'reject';
   /**
    * Parts of the request that the upstream has refused, and that are left out: names of its kind (`web_search`), with
-   * the value that is sent instead of the refused one (`effort=high`). Set again for each lease.
+   * any replacement of the refused value (`effort=high`). Set again for each lease.
    */
   readonly without?: ReadonlySet<string> | undefined;
-  /** Sticky key of the session, which no other caller shares. Absent: nothing names a session. */
+  /** Sticky key of the session, which no other caller shares. Absent without a session. */
   readonly stickyKey?: string | undefined;
   /** Absent: all thinking of the request is of this slot, as far as is known. */
   readonly moved?: SessionMove | undefined;
   /** Called before the request is sent. Absent: nobody is notified. */
   readonly report?: ReportLosses | undefined;
-  /** Receiver of the call's progress, by which a call is billed that its caller leaves. */
+  /** Receiver of the call's progress, for billing a call that its caller abandons. */
   readonly progress?: ProgressReceiver | undefined;
 }
 
@@ -84,22 +85,24 @@ export interface ProgressReceiver {
 export interface SessionMove {
   /** Messages from before the last move to another organisation, which refuses thinking that is not its own. */
   readonly foreign: number;
-  /** Messages whose thinking can be left out where the account refuses it; `foreign` at least. */
+  /** Messages whose thinking can be left out if the account refuses it; `foreign` at least. */
   readonly doubtful: number;
 }
 
 /** Cache markers that stages have added, or given a ttl. */
 export type AddedMarkers = ReadonlyMap<CacheControl, 'marker' | 'ttl'>;
 
-/** Part of a call that its upstream has refused, and that another call can do without. */
+/** Part of a call that its upstream has refused, and that another call can omit. */
 export interface RefusedPart {
   /** Entry of `SlotCall.without`, one of a bounded set for each kind: `web_search`, `effort=low,high`. */
   readonly without: string;
-  /** True: every call of the model would be refused so; false: a value of this request is to blame. */
+  /** True: every call of the model would be refused; false: a value of this request is at fault. */
   readonly isOfModel: boolean;
-  /** True: later calls of the session would be refused so in that slot, since its earlier turns are of another account. */
+  /**
+   * True: later calls of the session would be refused in that slot, since its earlier turns are of another account.
+   */
   readonly isOfSession?: boolean;
-  /** True if the caller has asked for the part, who is then told that it is left out. */
+  /** True if the caller has requested the part, whose omission is then reported. */
   readonly isAsked: boolean;
 }
 
@@ -113,19 +116,19 @@ export interface UpstreamReply {
    * caller in `x-gw-dropped`.
    */
   readonly dropped?: readonly string[] | undefined;
-  /** Tools of `addedTools` that the upstream was not sent, since it cannot be told of them. */
+  /** Tools of `addedTools` that the upstream was not sent, since it cannot express them. */
   readonly leftOut?: readonly Tool[] | undefined;
-  /** Tokens of the gateway's additions in the answer's input, where the upstream estimates it; absent: unknown. */
+  /** Tokens of the gateway's additions in the answer's input, if the upstream estimates it; absent if unknown. */
   readonly addedTokens?: number | undefined;
 }
 
-/** A token count; `estimated` where the upstream has no such endpoint. */
+/** A token count; `estimated` if the upstream has no such endpoint. */
 export interface TokenCount {
   readonly inputTokens: number;
   readonly estimated: boolean;
 }
 
-/** Slot: one upstream account. Calls throw a `GatewayError` whose `failure` says what happened. */
+/** Slot: one upstream account. Calls throw a `GatewayError` whose `failure` describes the problem. */
 export interface Slot {
   readonly id: string;
   /** Kind of the account, as the config names it. */
@@ -137,7 +140,7 @@ export interface Slot {
   countTokens(call: SlotCall): Promise<TokenCount>;
   /** Replaces the secrets of the slot in a text. Absent: it has none. */
   readonly hide?: ((text: string) => string) | undefined;
-  /** Part of a refused call that another call can do without; undefined: none. Absent: there never is one. */
+  /** Part of a refused call that another call can omit; undefined if there is none. Absent: there never is one. */
   readonly refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
 }
 
@@ -162,7 +165,7 @@ export interface SlotStatus {
   readonly reason: CoolReason | null;
   /** End of the cooldown, unix milliseconds. */
   readonly untilMs: number | null;
-  /** Time from which one request at a time asks a cooling slot anyway. */
+  /** Time from which one request at a time probes a cooling slot. */
   readonly checkAtMs: number | null;
   /** Cause of the cooldown or rejection. */
   readonly cause: SlotFailure | null;

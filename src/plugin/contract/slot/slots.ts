@@ -5,7 +5,7 @@ import type { MessagesRequest } from '../messages.js';
 import type { SessionMove, Slot, SlotStatus } from './slot.js';
 import type { Trace } from '../trace.js';
 
-/** Terms on which the calls of one request are given slots. */
+/** Terms for assigning slots to the calls of one request. */
 export interface PickTerms {
   /** Sticky session, already scoped to the caller's key. */
   readonly sticky?: { readonly key: string; readonly ttlMs: number };
@@ -33,8 +33,8 @@ export interface SlotPicker {
   /** Sticky key of its session; absent: it has none. */
   readonly stickyKey?: string | undefined;
   /**
-   * Takes a permit in a slot that serves the request's model, as `Slots.lease` does. Further calls keep the
-   * slot of the earlier ones of that model, and try last what has failed them.
+   * Takes a permit in a slot that serves the request's model, as `Slots.lease` does. Further calls keep the slot of the
+   * earlier ones of that model, and try last the slots that have failed them.
    */
   lease(request: MessagesRequest): Promise<SlotLease>;
 }
@@ -50,9 +50,9 @@ export interface Candidate {
   readonly firstTokenMs?: number | undefined;
 }
 
-/** Call that a slot is picked for. */
+/** Call for which a slot is picked. */
 export interface PickedCall {
-  /** As it is called with; never written into. */
+  /** Request of the call, read-only. */
   readonly request: MessagesRequest;
   readonly caller: Caller;
   /** Catalog id of the request's model, or its name if the catalog has none. */
@@ -68,8 +68,8 @@ export type PickPolicy = (candidates: readonly Candidate[], call: PickedCall) =>
 /** Terms of a retry. */
 export interface FailoverTerms {
   /**
-   * Longest wait for the same slot, where that says in how long it may be asked again and the session is bound
-   * to it, or no other slot can serve the request. Default: none.
+   * Longest wait for the same slot, if it has named a retry time and the session is bound to it, or no other slot can
+   * serve the request. Default: none.
    */
   readonly waitIfWithinMs?: number;
 }
@@ -79,22 +79,22 @@ export interface SlotLease {
   readonly slot: Slot;
   /** Name of the leased model at the slot's upstream; absent: that of the catalog. */
   readonly upstreamModel?: string;
-  /** Moves of the session, of which the thinking in the call's request is; absent: none that concerns this slot. */
+  /** Moves of the session that concern the thinking in the call's request; absent: none that concerns this slot. */
   readonly moved?: SessionMove | undefined;
   /**
-   * Reports success: resets the slot's backoff, reads its windows and binds the sticky key. `firstTokenMs`:
-   * time to the first content, which slots are weighed by.
+   * Reports success: resets the slot's backoff, reads its windows and binds the sticky key. `firstTokenMs`: time to the
+   * first content, which weights the slots.
    */
   answered(headers: Readonly<Record<string, string>>, firstTokenMs?: number): void;
   /**
    * Reports that the account has refused the thinking of the request's earlier turns, and answered without: later calls
-   * of the session go without it, too.
+   * of the session omit it, too.
    */
   disown?(): void;
   /**
-   * Reports a failed call, which may change the slot's state, releases its permit, and takes one in a slot
-   * that this request has not tried (in the first one again, if all were tried). After a 5xx that is about
-   * this one try, the same slot is the next one, once. Undefined if no slot can help.
+   * Reports a failed call, which may change the slot's state, releases its permit, and takes one in an untried slot (in
+   * the first one again, if all were tried); after a 5xx limited to this call, once in the same slot. Undefined if no
+   * slot can help.
    */
   another(error: GatewayError, terms?: FailoverTerms): Promise<SlotLease | undefined>;
   /** Reports a failed call, as `another` does, and releases the permit: the request will not be retried. */

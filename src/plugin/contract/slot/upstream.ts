@@ -23,19 +23,19 @@ export interface UpstreamQuery {
 /** A model as an upstream lists it. */
 export interface ListedModel extends ModelProfile {
   readonly id: string;
-  /** Further names by which callers may mean it, such as the one without a region; absent: none. */
+  /** Further names that callers may use for it, such as the one without a region; absent: none. */
   readonly aliases?: readonly string[];
 }
 
-/** Open upstream of a slot. Calls throw a `GatewayError` whose `failure` says what happened. */
+/** Open upstream of a slot. Calls throw a `GatewayError` whose `failure` describes the problem. */
 export interface Upstream {
   /** Resolves when the answer begins. */
   generate(call: UpstreamCall): Promise<UpstreamReply>;
   /** Absent: the gateway estimates. */
   countTokens?: ((call: UpstreamCall) => Promise<TokenCount>) | undefined;
   /**
-   * Part of a call, refused with 400 or 422, that the gateway added or translated, and that another call can do without:
-   * it is made on the same lease, with the part in `call.without`. Undefined: the refusal is the caller's to see.
+   * Part of a call, refused with 400 or 422, that the gateway added or translated, and that another call can omit: it
+   * is made on the same lease, with the part in `call.without`. Undefined: the caller gets the refusal.
    */
   refused?: ((error: GatewayError, call: SlotCall) => RefusedPart | undefined) | undefined;
   /** Models that the account may use, newest first; absent if this kind of upstream has no list of them. */
@@ -43,18 +43,18 @@ export interface Upstream {
   /** Models that `models: discover` serves instead of a list, of a kind that has none; newest first. */
   readonly knownModels?: readonly ListedModel[] | undefined;
   /**
-   * Connects, once all slots and stages are set up and before the slot takes calls; what it throws is a problem
-   * of the config. `check` does not call it.
+   * Connects, once all slots and stages are set up and before the slot takes calls; its error is a problem of the
+   * config. `check` does not call it.
    */
   start?: (() => void | Promise<void>) | undefined;
   /**
-   * Finds out whether the account is accepted again after a refusal, by a request that costs nothing; throws
-   * where it is not. Absent: a token count, and without that the next request.
+   * Checks whether the account is accepted again after a refusal, by a free request; throws if it is not. Absent: a
+   * token count, and without that the next request.
    */
   probe?: ((query: UpstreamQuery) => Promise<void>) | undefined;
   /** Absent: `http.diagnose` without a check of the account. */
   diagnose?: ((query: UpstreamQuery) => Promise<readonly DiagnosisStep[]>) | undefined;
-  /** Called when the slot needs it no more; the gateway closes `host.http` itself. */
+  /** Called when the slot no longer needs it; the gateway closes `host.http` itself. */
   close?(): Promise<void>;
 }
 
@@ -62,10 +62,10 @@ export interface Upstream {
 export interface TlsSettings {
   /** Certificates that are trusted instead of the public ones; may be the server's own. */
   readonly ca?: string;
-  /** Certificate that the server is shown, with its key. */
+  /** Client certificate, with its key. */
   readonly cert?: string;
   readonly key?: string;
-  /** Name that the server is asked for and its certificate must have; default: the host. */
+  /** Server name to request, which its certificate must have; default: the host. */
   readonly servername?: string;
 }
 
@@ -119,7 +119,7 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   readonly options?: Options;
   /** Level of the plugin API that it was written for; another one than the gateway's is refused. */
   readonly api?: ApiLevel;
-  /** Keys of the slot that this upstream cannot do without. */
+  /** Keys of the slot that this upstream requires. */
   readonly needs?: readonly ('baseUrl' | 'account')[];
   /** Paths that its calls add to the base URL, which must not end in one of them: `/v1/messages`. */
   readonly adds?: readonly string[];
@@ -130,9 +130,9 @@ export interface UpstreamDefinition<Options extends TSchema = TSchema> {
   /** Base URL of a slot that has none, from options such as a region; undefined: the slot needs its own. */
   baseUrl?(options: Static<Options>): string | undefined;
   /**
-   * Answers instead of the service in a dry run (`gw2api test`), in its wire: a request as it has gone out, by
-   * what `messages` says to one of the Messages API. It passes on errors, and a body that breaks off. Absent: for a
-   * service that speaks Messages itself.
+   * Answers in place of the service in a dry run (`gw2api test`), in its wire protocol, with the answers of `messages`
+   * to the equivalent Messages requests; passes on errors and broken bodies. Absent: for a service that uses Messages
+   * itself.
    */
   standIn?(request: Request, messages: (request: Request) => Promise<Response>): Promise<Response>;
   /** Opens the upstream of a slot; opens no socket. An error thrown here is a problem of the slot. */

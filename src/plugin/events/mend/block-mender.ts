@@ -14,15 +14,15 @@ export class BlockMender {
   readonly #joiner: SurrogateJoiner;
   mayHaveHalves = false;
   hasToolUse = false;
-  /** Length of the texts that were looked at. */
+  /** Length of the inspected texts. */
   textLength = 0;
   #next = 0;
   #open = 0;
   /** Index of the block that was made for deltas without one. */
   #made: number | undefined;
-  /** Indices instead of those that the service has given out twice. */
+  /** Replacements for indices that the service has used twice. */
   readonly #renumbered = new Map<number, number>();
-  /** Arguments that came before their block. */
+  /** Arguments that arrived before their block. */
   #early: EventOf<'content_block_delta'>[] = [];
   #earlyLength = 0;
 
@@ -35,7 +35,7 @@ export class BlockMender {
     return this.#open > 0 && this.#renumbered.size === 0 && !this.mayHaveHalves && !this.#joiner.isHolding;
   }
 
-  /** Forgets the blocks of an answer that starts again. */
+  /** Forgets the blocks of an answer that restarts. */
   restart(): void {
     this.hasToolUse = false;
     this.#next = 0;
@@ -73,7 +73,7 @@ export class BlockMender {
     this.#emit(this.#placed(event));
   }
 
-  /** Ends what is held, before an event that is not of a block. */
+  /** Ends the held block, before an event of no block. */
   flush(): void {
     this.#joiner.flush();
     if (this.#made !== undefined) this.#end(this.#made);
@@ -105,7 +105,9 @@ export class BlockMender {
     return place === undefined ? event : ModelEvent.of({ ...json, index: place } as MessagesStreamEvent); // as it was
   }
 
-  /** Makes the block of a delta that came before it; false for arguments, which wait for the name of their tool. */
+  /**
+   * Makes the block of a delta that arrived before it; false for arguments, which wait for the name of their tool.
+   */
   #makeBlock(json: EventOf<'content_block_delta'>): boolean {
     const block = blockFor(json.delta);
     if (!block) {
@@ -135,7 +137,7 @@ export class BlockMender {
 
 const maxEarlyLength = 16 * 1024 * 1024;
 
-/** Block that deltas of this type belong to; undefined if it cannot be made of them. */
+/** Block that deltas of this type belong to; undefined if they cannot start one. */
 function blockFor({ type }: Delta): ContentBlock | undefined {
   if (type === 'text_delta' || type === 'citations_delta') return { type: 'text', text: '' };
   if (type === 'thinking_delta' || type === 'signature_delta')

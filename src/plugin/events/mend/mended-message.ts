@@ -3,7 +3,7 @@ import type { ContentBlock, MessagesResponse, Usage } from '../../contract/messa
 import { isRecord } from '../../../kit/schema/record.js';
 import { ModelEvent } from '../events.js';
 
-/** Tokens of a text of this length, where nobody counts them. */
+/** Estimated tokens of a text of this length. */
 function estimatedTokens(length: number): number {
   return Math.max(1, Math.ceil(length / 4));
 }
@@ -18,7 +18,7 @@ export function estimatedUsage(requestBytes: number, outputLength: number): Usag
   };
 }
 
-/** True for usage that counts something: missing, empty and zero counts are unknown. */
+/** True for usage with any positive count: missing, empty and zero counts are unknown. */
 export function isCounted(usage: Usage | null | undefined): boolean {
   return isRecord(usage) && Object.values(usage).some((value) => typeof value === 'number' && value > 0);
 }
@@ -40,7 +40,7 @@ function wholeValue(value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value) : value;
 }
 
-/** Stop reason of an answer with tool calls, which wait for their results: some services say `end_turn`. */
+/** Stop reason of an answer with tool calls, which wait for their results: some services send `end_turn`. */
 export function stopReasonWith<Reason>(reason: Reason, hasToolUse: boolean): Reason | 'tool_use' {
   return hasToolUse && reason === 'end_turn' ? 'tool_use' : reason;
 }
@@ -50,8 +50,8 @@ export function isToolUse({ type }: ContentBlock): boolean {
 }
 
 /**
- * Message of a service that leaves out what clients need: with an id, a list of content, and usage, which is
- * estimated and marked where the message is whole. Undefined if that does not make it valid.
+ * Message of a service that omits fields that clients need: with an id, a list of content, and usage, which is
+ * estimated and marked if the message is complete. Undefined if that does not make it valid.
  */
 export function mendedMessage(given: unknown, requestBytes: number): MessagesResponse | undefined {
   if (!isRecord(given)) return undefined;

@@ -12,9 +12,8 @@ import {
 } from './mended-message.js';
 
 /**
- * Mends what services that only resemble the Messages API send wrong, event by event; events of a valid stream
- * pass as they came, and their deltas unread. Empty blocks before the first content are held, since the answer may
- * start again until then.
+ * Repairs the events of services that only resemble the Messages API; events of a valid stream are passed on unchanged,
+ * and their deltas unread. Empty blocks before the first content are held, since the answer may restart until then.
  */
 export class MessageMender {
   readonly #requestBytes: number;
@@ -30,17 +29,17 @@ export class MessageMender {
     this.#blocks = new BlockMender((event) => this.#emit(event));
   }
 
-  /** True while a delta needs no look. */
+  /** True while deltas need no inspection. */
   get passesDeltas(): boolean {
     return this.#prelude === undefined && !this.#lacksUsage && this.#blocks.passesDeltas;
   }
 
-  /** Says whether the events of a read may have halves of surrogate pairs. */
+  /** Sets whether the events of a read may have halves of surrogate pairs. */
   set mayHaveHalves(mayHave: boolean) {
     this.#blocks.mayHaveHalves = mayHave;
   }
 
-  /** Adds an event to `out`. Throws for an answer that starts again after content. */
+  /** Adds an event to `out`. Throws for an answer that restarts after content. */
   add(event: ModelEvent, out: ModelEvent[]): void {
     this.#out = out;
     if (event.type === 'message_start') this.#start(event);
@@ -57,7 +56,7 @@ export class MessageMender {
     else this.#emit(event);
   }
 
-  /** A service that tries again inside its stream may send a second start, of which nothing is known before content. */
+  /** A service that retries inside its stream may send a second start, which is not reported before content. */
   #start(event: ModelEvent): void {
     if (!this.#isStarted) {
       this.#isStarted = true;
@@ -98,7 +97,7 @@ export class MessageMender {
     return isPart ? { ...estimate, ...wholeUsage(usage), estimated: true } : wholeUsage(usage);
   }
 
-  /** Lets an event out; empty blocks in front of the first content wait for that. */
+  /** Passes an event on; empty blocks before the first content wait for that. */
   #emit(event: ModelEvent): void {
     const held = this.#prelude;
     if (!held || event.type === 'message_start') this.#out.push(event);

@@ -6,7 +6,7 @@ type DeltaEvent = EventOf<'content_block_delta'>;
 /** Joins surrogate pairs that are split over two deltas: a first half waits for its second. */
 export class SurrogateJoiner {
   readonly #emit: (json: DeltaEvent) => void;
-  /** Half that waits, as a delta of its own. */
+  /** Waiting half, as a separate delta. */
   #held: { readonly json: DeltaEvent; readonly half: string } | undefined;
 
   constructor(emit: (json: DeltaEvent) => void) {
@@ -17,7 +17,7 @@ export class SurrogateJoiner {
     return this.#held !== undefined;
   }
 
-  /** Takes a delta if it must be changed; false if it is to pass as it is. */
+  /** Takes a delta if it must be changed; false to pass it on unchanged. */
   add(event: ModelEvent, mayHaveHalf: boolean): boolean {
     if (!this.#held && !mayHaveHalf) return false;
     const { json } = event;
@@ -36,7 +36,7 @@ export class SurrogateJoiner {
     return true;
   }
 
-  /** Lets a half out that nothing follows. */
+  /** Passes on a half that nothing follows. */
   flush(): void {
     const held = this.#held;
     this.#held = undefined;

@@ -1,6 +1,6 @@
 /**
- * Error of a stream that gave something other than a batch of events to a reader, which failed at it;
- * undefined if the value is one, or may belong to a stream of another kind.
+ * Error of a stream whose reader failed at a value other than a batch of events; undefined for a batch, or a value that
+ * may belong to another kind of stream.
  */
 export function batchFault(value: unknown, cause?: unknown): TypeError | undefined {
   const what = wrongValue(value);
@@ -23,7 +23,7 @@ function wrongValue(value: unknown): string | undefined {
   return `${value === null ? 'null' : `${article(typeof value)} ${typeof value}`} instead of a list of events`;
 }
 
-/** True unless it is certain to be none: nothing, or the JSON of an event. */
+/** True unless it certainly cannot be one: nothing, or the JSON of an event. */
 function isEvent(item: unknown): boolean {
   if (item === undefined || item === null) return false;
   return typeof item !== 'object' || !('type' in item) || 'json' in item;

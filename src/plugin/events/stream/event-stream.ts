@@ -4,7 +4,7 @@ import { Chain, IterableSource, Merge } from './stream-sources.js';
 import { Step, type Transform } from './stream-step.js';
 
 /**
- * Stream of batches for one reader, which takes them by `for await`. Nothing is read before it asks; a reader
+ * Stream of batches for one reader, which takes them by `for await`. Reads nothing before the reader asks; a reader
  * that leaves cancels the source.
  */
 export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value>, Pipe<Value> {
@@ -70,7 +70,7 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     return this.#controller.pipe(sink);
   }
 
-  /** @internal Reason for an error of its reader, if that is a failure of the stream; undefined: it is none. */
+  /** @internal Reason for an error of its reader, if that is a failure of the stream; undefined if it is not. */
   reasonFor(error: unknown): unknown {
     return this.#controller.reasonFor(error);
   }

@@ -25,8 +25,8 @@ export interface Pipe<Value> {
 }
 
 /**
- * Passes values from a source to the one sink of a stream, which is often connected later. Holds those that
- * the sink has no room for.
+ * Passes values from a source to the one sink of a stream, which is often connected later. Holds values while the sink
+ * has no room.
  */
 export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
   readonly #source: Flow;
@@ -60,7 +60,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
     if (this.#held.length === 0) this.#close();
   }
 
-  /** Ends the stream with an error, whatever was thrown. */
+  /** Ends the stream with an error, of any thrown value. */
   fail(error: unknown): void {
     this.end(error ?? new TypeError(`The stream failed with ${String(error)}.`));
   }
@@ -76,7 +76,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
     return (this.#fault ??= batchFault(value, error));
   }
 
-  /** Keeps the fault of the stream before, at which this one fails. */
+  /** Keeps the fault of the preceding stream as the cause of this failure. */
   blame(fault: Error | undefined): void {
     this.#fault ??= fault;
   }
@@ -126,7 +126,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
     return this.#opened;
   }
 
-  /** Delivers the end, after all that was held. */
+  /** Delivers the end, after all held values. */
   #close(): void {
     const sink = this.#sink;
     const error = this.#ended?.error;

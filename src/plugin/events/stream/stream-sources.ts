@@ -40,7 +40,7 @@ export class IterableSource<Value> implements Flow {
     this.#isReading = false;
   }
 
-  /** Leaves the iterator, without waiting for it: its read may take long, and its error no longer matters. */
+  /** Abandons the iterator, without waiting for it: its read may take long, and its error no longer matters. */
   async #leave(): Promise<void> {
     await Promise.allSettled([(async () => this.#iterator.return?.())()]);
   }

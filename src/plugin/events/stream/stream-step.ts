@@ -1,9 +1,9 @@
 import type { ModelEventBatch } from '../events.js';
 import { StreamController, type Flow, type Pipe, type Sink } from './stream-controller.js';
 
-/** Synchronous step of a stream. What it throws fails the stream and cancels the source. */
+/** Synchronous step of a stream. Its errors fail the stream and cancel the source. */
 export interface Transform<In = ModelEventBatch, Out = In> {
-  /** Returns what is left of a batch; undefined for nothing. */
+  /** Returns the remaining batch; undefined for nothing. */
   transform(batch: In): Out | undefined;
   /** True once the output is complete: it is flushed, and the rest of the source is drained unread. */
   readonly isOver?: boolean;

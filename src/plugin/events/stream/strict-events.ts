@@ -3,8 +3,8 @@ import type { ModelEventBatch } from '../events.js';
 import type { Transform } from './stream-step.js';
 
 /**
- * Passes the events of a stage on, and throws for anything else, and for an answer that ends without message_stop, as
- * one does whose transform has returned nothing.
+ * Passes the events of a stage on. Throws for anything else, and for an answer that ends without message_stop, for
+ * example if a transform has returned nothing.
  */
 export class StrictEvents implements Transform {
   #hasStopped = false;

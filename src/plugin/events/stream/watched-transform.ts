@@ -3,8 +3,8 @@ import type { ModelEventBatch } from '../events.js';
 import type { Transform } from './stream-step.js';
 
 /**
- * Transform whose faults are reported: what it throws, an output that is not a batch, and an answer that it ends without `message_stop`,
- * which no other slot could cure.
+ * Transform whose faults are reported: its errors, an output that is not a batch, and an answer that it ends without
+ * `message_stop`, which no other slot could repair.
  */
 export class WatchedTransform implements Transform {
   readonly #transform: Transform;

@@ -4,7 +4,7 @@ import { ModelEvent } from '../events.js';
 /** Replaces the secrets in a text. */
 export type HideSecrets = (text: string) => string;
 
-/** The error without secrets in what a caller is sent of it; the same one where it has none. */
+/** The error without secrets in the parts that a caller receives; the same one if it has none. */
 export function errorWithout(error: GatewayError, hide: HideSecrets): GatewayError {
   const { code, message, callersMessage, type, param, headers, details } = error;
   const sent = { code, message, callersMessage, type, param, headers, details };
@@ -12,13 +12,13 @@ export function errorWithout(error: GatewayError, hide: HideSecrets): GatewayErr
   return hidden === sent ? error : changedError(error, { ...hidden, cause: error.cause ?? error });
 }
 
-/** The event without secrets; the same one where it has none. */
+/** The event without secrets; the same one if it has none. */
 export function eventWithout(event: ModelEvent, hide: HideSecrets): ModelEvent {
   const hidden = valueWithout(event.json, hide);
   return hidden === event.json ? event : ModelEvent.of(hidden, event.choice);
 }
 
-/** Copy of a JSON value without secrets in its texts and names; the same one where it has none, or is not JSON. */
+/** Copy of a JSON value without secrets in its texts and names; the same one if it has none, or is not JSON. */
 function valueWithout<Value>(value: Value, hide: HideSecrets): Value {
   let isChanged = false;
   const hidden = (text: string): string => {

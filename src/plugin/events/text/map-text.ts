@@ -34,7 +34,7 @@ export class TextMapper implements Transform {
   readonly #open = new Map<string, OpenText>();
   readonly #endedChoices = new Set<number>();
   #out: ModelEvent[] = [];
-  /** Length of the text let out, an estimate of the tokens of an answer that ends early. */
+  /** Length of the output text, an estimate of the tokens of an answer that ends early. */
   #length = 0;
   #hasSourceFailed = false;
 
@@ -67,7 +67,7 @@ export class TextMapper implements Transform {
     }
   }
 
-  /** Returns what is held, searched; nothing after an error of its own map. */
+  /** Returns the held text, searched; nothing after an error of its own map. */
   fail(): ModelEventBatch | undefined {
     this.#hasSourceFailed = true;
     return this.flush();
@@ -80,7 +80,7 @@ export class TextMapper implements Transform {
     else this.#pass(event, closing.has(event.type));
   }
 
-  /** Error of the map, after which nothing more is let out: what follows may be the rest of a match. */
+  /** Error of the map, after which the output stops: later text may be the rest of a match. */
   #dropped(error: unknown): unknown {
     this.#open.clear();
     this.#out = [];
@@ -93,7 +93,7 @@ export class TextMapper implements Transform {
     return out.length > 0 ? out : undefined;
   }
 
-  /** Opens a block; a text that it begins with is searched like its deltas. */
+  /** Opens a block; searches an initial text like its deltas. */
   #start(event: ModelEvent): void {
     const { json, choice } = event;
     const first = json.type === 'content_block_start' ? textOfBlock(json.content_block) : undefined;
@@ -103,7 +103,7 @@ export class TextMapper implements Transform {
     this.#write(json.index, choice, first.kind, first.text);
   }
 
-  /** Searches the content that a message begins with, of an upstream that sends it there. */
+  /** Searches the initial content of a message, for upstreams that send it there. */
   #begin(event: ModelEvent): void {
     const { json, choice } = event;
     if (json.type !== 'message_start' || json.message.content.length === 0) return this.#pass(event);
@@ -125,7 +125,7 @@ export class TextMapper implements Transform {
     this.#write(json.index, choice, piece.kind, piece.text);
   }
 
-  /** Passes an event on; one that closes blocks after what is held of them. */
+  /** Passes an event on; one that closes blocks after their held text. */
   #pass(event: ModelEvent, isClosing = false): void {
     if (isClosing) {
       const { json, choice } = event;
@@ -213,7 +213,7 @@ const deltaOf: Readonly<Record<TextKind, (text: string) => Delta>> = {
   input: (partial_json) => ({ type: 'input_json_delta', partial_json }),
 };
 
-/** A block as it begins whose text comes in deltas. */
+/** A starting block whose text arrives in deltas. */
 function emptied(block: ContentBlock): ContentBlock {
   if (block.type === 'text') return { ...block, text: '' };
   return block.type === 'thinking' ? { ...block, thinking: '' } : { ...block, input: {} };

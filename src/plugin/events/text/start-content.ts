@@ -11,7 +11,7 @@ export interface BlockText {
   readonly withText: (text: string) => ContentBlock;
 }
 
-/** Text that a block has as it begins; undefined for an empty one, and for a kind without text. */
+/** Initial text of a block; undefined for an empty one, and for a kind without text. */
 export function textOfBlock(block: ContentBlock): BlockText | undefined {
   const found = (kind: TextKind, text: string | undefined, withText: BlockText['withText']) =>
     text === undefined || text === '' ? undefined : { kind, text, withText };
@@ -37,12 +37,12 @@ function inputOf(text: string): object {
 /** Start of a message whose first content has been searched. */
 export interface SearchedStart {
   readonly event: EventOf<'message_start'>;
-  /** Length of the text that is left. */
+  /** Length of the remaining text. */
   readonly length: number;
   readonly end: TextMatch['ends'];
 }
 
-/** Searches the content of a `message_start`, of which nothing is left behind a match that ends the answer. */
+/** Searches the content of a `message_start`, and drops the rest after a match that ends the answer. */
 export function searchedStart(
   event: EventOf<'message_start'>,
   map: TextMap,

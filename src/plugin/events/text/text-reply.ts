@@ -7,7 +7,7 @@ import { ModelEvent, type ModelEventBatch } from '../events.js';
 export interface TextReplyOptions {
   /** Default `end_turn`; `refusal` reads as a refusal in every dialect. */
   readonly stopReason?: StopReason;
-  /** Catalog id of the model that has written the text; default none, so that the answer names the one asked for. */
+  /** Catalog id of the model that has written the text; default none, so that the answer names the requested one. */
   readonly model?: string;
 }
 

@@ -7,11 +7,11 @@ export type TextKind = 'text' | 'thinking' | 'input';
 export interface TextMatch {
   readonly start: number;
   readonly end: number;
-  /** Text in its place; absent: nothing. */
+  /** Replacement text; absent: nothing. */
   readonly text?: string;
   /** Ends the answer there, with this delta of `message_delta`. */
   readonly ends?: MessageDeltaEvent['delta'];
-  /** For `onMatch`. */
+  /** Value for `onMatch`. */
   readonly name?: string;
 }
 
@@ -20,7 +20,7 @@ export interface TextMap {
   readonly hold: number;
   /** Kinds of text to search; default `['text']`. */
   readonly kinds?: readonly TextKind[];
-  /** First match at or after `from`; before it stands text that has been let out, one character at least. */
+  /** First match at or after `from`; the text before it has been output, one character at least. */
   find(text: string, from: number, kind: TextKind): TextMatch | undefined;
   /** Called once for each match; `find` may find one several times. */
   onMatch?(match: TextMatch): void;
@@ -35,7 +35,7 @@ export class TextWindow {
   readonly #kind: TextKind;
   /** Distance of two searches; a match that begins within it is complete in the window. */
   readonly #stride: number;
-  /** Text that is held, behind the characters that were let out last. */
+  /** Held text, after the last output characters. */
   #text = '';
   #from = 0;
   #end: TextMatch['ends'];
@@ -46,12 +46,12 @@ export class TextWindow {
     this.#stride = Math.ceil(map.hold / 4);
   }
 
-  /** Delta that ends the answer, once a match has said so. */
+  /** Delta that ends the answer, set by a match. */
   get end(): TextMatch['ends'] {
     return this.#end;
   }
 
-  /** Adds a piece; returns what is let out. */
+  /** Adds a piece; returns the output. */
   write(piece: string): string {
     this.#text += piece;
     return this.#release(this.#map.hold + this.#stride);

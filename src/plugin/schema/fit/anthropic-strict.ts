@@ -83,7 +83,7 @@ class StrictCopy {
     return '$ref' in node ? this.#reference(node, depth) : this.#plain(node, union, depth, isTyped);
   }
 
-  /** A value of any type; keeps what is said of it. */
+  /** A value of any type; keeps its description. */
   #anything({ description, ...lost }: Schema): Schema {
     this.#isExpressible = false;
     for (const name of Object.keys(lost)) this.#changes.lose(name);
@@ -95,7 +95,9 @@ class StrictCopy {
     return cutRef({ $ref }, this.#changes);
   }
 
-  /** Moves what stands beside the branches into each of them, since a closed object beside them would fit nothing. */
+  /**
+   * Moves the keywords beside the branches into each of them, since a closed object beside them would fit nothing.
+   */
   #distributed(node: Schema, union: string, depth: number): Schema {
     const outer = without(node, [union, 'anyOf', 'oneOf', 'allOf', ...annotations]);
     const lost = ['anyOf', 'oneOf', 'allOf'].filter(
@@ -113,7 +115,7 @@ class StrictCopy {
     return this.#withDefinitions({ ...Object.fromEntries(kept), anyOf }, depth);
   }
 
-  /** False for a branch of another type than what stands beside it. */
+  /** False for a branch whose type contradicts the keywords beside it. */
   #fits(part: unknown, { type }: Schema): boolean {
     const target = this.#merge.target(part);
     if (!isRecord(target)) return part !== false;
@@ -153,8 +155,8 @@ class StrictCopy {
   }
 
   /**
-   * Converts `oneOf` to `anyOf`, and an `allOf` with references too, which the subset refuses. Only for an
-   * `allOf` of a single schema is that equivalent.
+   * Converts `oneOf` to `anyOf`, and an `allOf` with references too, which the subset refuses. Equivalent only for an
+   * `allOf` of a single schema.
    */
   #combine(draft: Draft, union: string | undefined, depth: number): void {
     const name = union ?? (Array.isArray(draft['allOf']) ? 'allOf' : undefined);

@@ -3,8 +3,8 @@ import { isRecord } from '../../../kit/schema/record.js';
 import { mapParts, maxDepth, type Schema } from './schema-parts.js';
 
 /**
- * The schema as draft 2020-12 has it, which both vendors check: without keywords that are null, as languages with
- * typed records write what is not set, and without the tuples, bounds and `required` of earlier drafts.
+ * The schema in draft 2020-12, which both vendors check: without null keywords, as languages with typed records write
+ * unset ones, and without the tuples, bounds and `required` of earlier drafts.
  */
 export function toDraft2020(root: Schema, changes: Changes): Schema {
   const convert = (schema: Schema, depth: number): Schema => {
@@ -14,7 +14,7 @@ export function toDraft2020(root: Schema, changes: Changes): Schema {
   return convert(root, 0);
 }
 
-/** Keywords of which JSON Schema allows no null. */
+/** Keywords for which JSON Schema allows no null. */
 const valued: ReadonlySet<string> = new Set(
   (
     '$schema $id $ref $defs definitions title description type format pattern enum examples required properties ' +
@@ -24,7 +24,7 @@ const valued: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** True for a schema with a keyword that the draft has not. Allocates nothing, for few schemas have one. */
+/** True for a schema with a keyword that the draft lacks. Allocates nothing, since few schemas have one. */
 function hasEarlier(schema: Schema): boolean {
   for (const keyword in schema) if (isEarlier(keyword, schema[keyword])) return true;
   return false;
@@ -37,7 +37,7 @@ function isEarlier(keyword: string, value: unknown): boolean {
   return keyword === 'items' || (keyword === 'required' && new Set(value).size < value.length);
 }
 
-/** Bounds by the keywords that once said that they are exclusive. */
+/** Bounds by the boolean keywords that formerly made them exclusive. */
 const bounds: ReadonlyMap<string, string> = new Map([
   ['exclusiveMinimum', 'minimum'],
   ['exclusiveMaximum', 'maximum'],

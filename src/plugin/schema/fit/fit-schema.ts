@@ -17,15 +17,15 @@ export type SchemaUse = 'tool' | 'output';
 
 /** A schema as its receiver takes it. */
 export interface FittedSchema {
-  /** The given schema itself where the receiver takes it. */
+  /** The given schema itself if the receiver takes it. */
   readonly schema: Schema;
   /** Keywords that were added, replaced, removed or moved into a description; each once, in the order found. */
   readonly changes: readonly string[];
   /** True if the changed schema describes the same values: `items: {}`, renamed keys. */
   readonly keepsMeaning: boolean;
-  /** False if the receiver cannot be held to the schema: in a strict dialect only, where `schema` may be narrower. */
+  /** False if the receiver cannot enforce the schema: in a strict dialect only, in which `schema` may be narrower. */
   readonly isExpressible: boolean;
-  /** Names of root properties upstream by the caller's, where they differ. */
+  /** Names of root properties upstream by the caller's, if they differ. */
   readonly keys: KeyNames;
 }
 
@@ -128,7 +128,7 @@ const dialects = {
   },
 } as const satisfies Readonly<Record<string, Rules>>;
 
-/** Adds `items` to arrays without, at any depth, and puts references to nothing into words. */
+/** Adds `items` to arrays without any, at any depth, and turns unresolvable references into text. */
 function mendNodes(root: Schema, changes: Changes): Schema {
   const mend = (schema: Schema, depth: number): Schema => {
     const mapped = depth < maxDepth ? loosenParts(schema, (part) => mend(part, depth + 1)) : schema;

@@ -10,8 +10,8 @@ const never = ['pattern', 'not'] as const;
 const maxRepetitions = 2000;
 
 /**
- * Leaves out what a grammar cannot express: patterns, negations, and each bound that, multiplied by those of
- * the arrays around it, reaches too many repetitions.
+ * Removes keywords that a grammar cannot express: patterns, negations, and each bound that, multiplied by those of the
+ * arrays around it, reaches too many repetitions.
  */
 export function fitGrammar(root: Schema, changes: Changes): Schema {
   const fit = (schema: Schema, factor: number, depth: number): Schema => {

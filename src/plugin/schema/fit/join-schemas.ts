@@ -4,8 +4,8 @@ import type { Schema } from './schema-parts.js';
 type Draft = Record<string, unknown>;
 
 /**
- * One schema for the values that fit all of some. A value that holds properties which another one closes out
- * fits as well: schemas that are combined so were not meant to exclude each other.
+ * One schema for the values that fit all of some. Also fits a value with properties that another one excludes, since
+ * combined schemas are not meant to exclude each other.
  */
 export function joinSchemas(schemas: readonly unknown[]): Schema | boolean {
   if (schemas.includes(false)) return false;
@@ -19,7 +19,7 @@ export function joinSchemas(schemas: readonly unknown[]): Schema | boolean {
 
 class Join {
   readonly #values = new Map<string, unknown[]>();
-  /** Constraints that cannot be said in the joined schema itself. */
+  /** Constraints that the joined schema itself cannot express. */
   readonly #rest: Draft[] = [];
 
   add(schema: Schema): void {
@@ -35,7 +35,7 @@ class Join {
     if (Object.keys(rest).length > 0) this.#rest.push(rest);
   }
 
-  /** The joined schema; one that nothing fits if the types exclude each other. */
+  /** The joined schema; an unsatisfiable one if the types exclude each other. */
   result(): Schema {
     if ((this.#values.get('type') ?? [true]).reduce(commonTypes) === undefined) return { not: {} };
     const joined: Draft = Object.fromEntries(
@@ -56,7 +56,7 @@ class Join {
 
 const conditional: ReadonlySet<string> = new Set(['if', 'then', 'else']);
 
-/** Keywords that constrain nothing: those of the first schema stay. */
+/** Annotation keywords: those of the first schema stay. */
 const annotations: ReadonlySet<string> = new Set(
   '$schema $id $comment title description default examples deprecated readOnly writeOnly'.split(' '),
 );
@@ -86,7 +86,7 @@ const joiners: Readonly<Record<string, Joiner | undefined>> = {
   maxProperties: smallest,
 };
 
-/** Types in both lists; an integer is a number. None in common: undefined. */
+/** Types in both lists; an integer is a number. Undefined if there are none. */
 function commonTypes(first: unknown, second: unknown): unknown {
   if (first === undefined) return undefined;
   const [some, others] = [[first].flat(), [second].flat()];

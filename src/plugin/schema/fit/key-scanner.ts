@@ -4,7 +4,7 @@ import type { KeyNames } from './root-keys.js';
 const maxKeyText = 64 * 6 + 2;
 
 /**
- * Renames the keys of the outermost object of a JSON text that comes in pieces; all else stays byte for byte. The
+ * Renames the keys of the outermost object of a JSON text that arrives in pieces; the rest stays byte for byte. The
  * text may be cut at any place.
  */
 export class KeyScanner {

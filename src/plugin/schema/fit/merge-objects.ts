@@ -4,7 +4,7 @@ import { isRecord } from '../../../kit/schema/record.js';
 import { isType, maxDepth, SchemaSizes, without, type Schema } from './schema-parts.js';
 import { describesObject } from './strict-keywords.js';
 
-/** Keywords of a schema that say nothing of its values. */
+/** Annotation keywords of a schema. */
 export const annotations: readonly string[] = [
   'title',
   'description',
@@ -26,22 +26,24 @@ export class ObjectMerge {
   readonly #known = new Map<Schema, Schema | undefined>();
   #copies = 0;
 
-  /** `invalid`: schemas whose reference cannot be followed. */
+  /** `invalid`: schemas with an unresolvable reference. */
   constructor(root: Schema, invalid: ReadonlySet<Schema>) {
     this.#root = root;
     this.#invalid = invalid;
   }
 
   /**
-   * An `allOf` of objects, and what stands beside a reference to an object, as one schema; the given one if
-   * there is nothing to merge, undefined if it is nested too deeply, or copied too often.
+   * An `allOf` of objects, and the keywords beside a reference to an object, as one schema; the given one if there is
+   * nothing to merge. Undefined if it is nested too deeply, or copied too often.
    */
   merged(given: Schema): Schema | undefined {
     if (!this.#known.has(given)) this.#known.set(given, this.#merge(given));
     return this.#known.get(given);
   }
 
-  /** Target of the reference of a branch, itself if it does not; undefined for a reference that cannot be followed. */
+  /**
+   * Target of the reference of a branch, or the branch itself without one; undefined for an unresolvable reference.
+   */
   target(part: unknown): unknown {
     let at = part;
     for (let step = 0; step < maxDepth; step += 1) {
@@ -62,7 +64,7 @@ export class ObjectMerge {
     return this.#copies <= maxCopies;
   }
 
-  /** A branch together with what stands beside it; a closed object beside it does not close the branch. */
+  /** A branch together with the keywords beside it; a closed object beside it does not close the branch. */
   withOuter(branch: Schema, outer: Schema): Schema {
     const isLoose = outer['additionalProperties'] === false && !('additionalProperties' in branch);
     const beside = isLoose ? without(outer, ['additionalProperties']) : outer;
@@ -80,7 +82,7 @@ export class ObjectMerge {
     return undefined;
   }
 
-  /** Schemas that `$ref` and `allOf` put beside each other; `referred`: those of other places. */
+  /** Schemas that `$ref` and `allOf` combine; `referred`: those of other places. */
   #partsToMerge({ $ref, allOf, ...rest }: Schema): Parts {
     const target = targetOf($ref, this.#root);
     const refs = isRecord(target) ? [target] : [];

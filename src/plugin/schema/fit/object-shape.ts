@@ -3,11 +3,11 @@ import { joinSchemas } from './join-schemas.js';
 import { targetOf } from './pointers.js';
 import { isType, type Schema } from './schema-parts.js';
 
-/** An object schema as far as properties tell. */
+/** An object schema, reduced to its properties. */
 export interface ObjectShape {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required: readonly string[];
-  /** Properties that only some branches name: what the others say of them holds alone. */
+  /** Properties that only some branches name, which are taken from those. */
   readonly partial: ReadonlySet<string>;
   /** True if no other properties are allowed. */
   readonly isClosed: boolean;
@@ -117,7 +117,7 @@ function collect(
   return schemas;
 }
 
-/** Properties of all shapes, each with any of its schemas; required is what all of them require. */
+/** Properties of all shapes, each with any of its schemas; only those required by all are required. */
 function united(shapes: readonly ObjectShape[]): ObjectShape {
   const schemas = collect(shapes, () => true);
   const named = countNames(shapes, ({ properties, partial }) =>

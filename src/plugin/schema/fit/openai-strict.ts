@@ -7,7 +7,10 @@ const maxEnumValues = 1000;
 const maxNameCharacters = 120_000;
 const maxObjectLevels = 10;
 
-/** True if a schema is in the subset that OpenAI holds a model to: https://platform.openai.com/docs/guides/structured-outputs. */
+/**
+ * True if a schema is in the subset that OpenAI can enforce:
+ * https://platform.openai.com/docs/guides/structured-outputs.
+ */
 export function isOpenAiStrict(root: Schema): boolean {
   if (root['type'] !== 'object' || root['anyOf'] !== undefined) return false;
   return new Check(root).accepts(root, 0, 0);
@@ -69,7 +72,7 @@ class Check {
   }
 }
 
-/** True if all that stands instead of a schema is one: the values `true` and `false` are refused. */
+/** True if all values in place of schemas are schemas: the values `true` and `false` are refused. */
 function hasParts({ properties, $defs, definitions, anyOf, items }: Schema): boolean {
   const named = [properties, $defs, definitions]
     .filter(isRecord)

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../kit/schema/record.js';
 import type { Schema } from './schema-parts.js';
 
-/** Target of a reference within a document; undefined if it leads nowhere, or to another document. */
+/** Target of a reference within a document; undefined if it is unresolvable, or leads to another document. */
 export function targetOf(ref: unknown, root: Schema): unknown {
   if (ref === '#') return root;
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return undefined;

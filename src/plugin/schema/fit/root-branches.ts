@@ -41,12 +41,12 @@ const objectKeywords: ReadonlySet<string> = new Set(
   'type properties required additionalProperties title description'.split(' '),
 );
 
-/** True for a branch of which nothing is lost in the merged schema. */
+/** True for a branch that loses nothing in the merged schema. */
 function isPlainObject(branch: unknown): boolean {
   return isRecord(branch) && Object.keys(branch).every((keyword) => objectKeywords.has(keyword));
 }
 
-/** A branch in words: the names of its properties, those that are required, and fixed values. */
+/** A branch as text: the names of its properties, the required ones, and fixed values. */
 function inShort(branch: unknown, shapes: ObjectShapes): unknown {
   const shape = shapes.of(branch);
   if (!shape || Object.keys(shape.properties).length === 0) return branch;

@@ -10,14 +10,14 @@ export type KeyNames = ReadonlyMap<string, string>;
 const maxLength = 64;
 const conforming = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** True if all names of the root's properties are as Anthropic demands. */
+/** True if all names of the root's properties meet Anthropic's rules. */
 export function hasConformingKeys({ properties }: Schema): boolean {
   return !isRecord(properties) || Object.keys(properties).every((key) => conforming.test(key));
 }
 
 /**
- * Gives the root's properties names that Anthropic takes, the same each time, wherever the root names them. A
- * root that is referred to stays as it is for those references.
+ * Gives the root's properties names that Anthropic takes, the same each time, wherever the root names them. A root that
+ * references lead to stays unchanged for those.
  */
 export function renameRootKeys(schema: Schema, changes: Changes): { schema: Schema; keys: KeyNames } {
   if (hasConformingKeys(schema)) return { schema, keys: new Map() };
@@ -59,7 +59,7 @@ function uniqueName(start: string, key: string, taken: ReadonlySet<string>): str
 
 const inPlace: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else', 'anyOf', 'oneOf', 'allOf']);
 
-/** The schema with the keys of its object renamed, also in the rules that stand in its place. */
+/** The schema with the keys of its object renamed, also in the rules at the same place. */
 function renamed(schema: Schema, keys: KeyNames, depth = 0): Schema {
   const entries = Object.entries(schema).map(([keyword, value]) => [
     keyword,

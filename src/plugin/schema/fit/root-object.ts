@@ -4,7 +4,7 @@ import { targetOf } from './pointers.js';
 import { isRecord } from '../../../kit/schema/record.js';
 import { without, type Schema } from './schema-parts.js';
 
-/** Puts what the root refers to in its place; a reference to nothing, or to itself, goes into words. */
+/** Replaces a reference at the root by its target; an unresolvable or circular one becomes text. */
 export function inlineRootRef(schema: Schema, changes: Changes): Schema {
   if (schema['$ref'] === undefined) return schema;
   const seen = new Set<unknown>([schema]);
@@ -38,7 +38,7 @@ export function declareProperties(schema: Schema, changes: Changes): Schema {
 
 const refused = ['not', 'enum', 'const'] as const;
 
-/** Puts the rules of a root into words that OpenAI refuses there. */
+/** Turns root rules that OpenAI refuses into text. */
 export function dropRootRules(schema: Schema, changes: Changes): Schema {
   const rules = refused.filter((name) => schema[name] !== undefined);
   if (rules.length === 0) return schema;

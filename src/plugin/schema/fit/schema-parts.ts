@@ -2,7 +2,7 @@ import { isRecord } from '../../../kit/schema/record.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Max nesting depth that is walked; what lies deeper stays as it is. Real schemas have about ten levels. */
+/** Max nesting depth that is walked; deeper parts stay unchanged. Real schemas have about ten levels. */
 export const maxDepth = 200;
 
 /** Keywords that hold schemas by name. */
@@ -53,8 +53,8 @@ export function* partsOf(schema: Schema): Iterable<Schema> {
 }
 
 /**
- * The schema with each of its direct parts mapped; the given one where none of them changes. Plain loops that
- * allocate nothing, because tools have thousands of schemas, and few of them change.
+ * The schema with each of its direct parts mapped; the given one if none of them changes. Plain loops without
+ * allocation, because tools have thousands of schemas, and few of them change.
  */
 export function mapParts(schema: Schema, map: (part: Schema) => Schema): Schema {
   let copy: Record<string, unknown> | undefined;
@@ -89,8 +89,8 @@ function mapList(value: readonly unknown[], map: (part: Schema) => Schema): read
 }
 
 /**
- * The schema with each of its parts mapped to one that more values fit: a `oneOf` that changes becomes an `anyOf`,
- * and a condition that changes goes.
+ * The schema with each of its parts mapped to one that more values fit: a changed `oneOf` becomes an `anyOf`, and a
+ * changed condition is removed.
  */
 export function loosenParts(schema: Schema, loosen: (part: Schema) => Schema): Schema {
   const loose = mapParts(schema, loosen);
@@ -101,7 +101,7 @@ export function loosenParts(schema: Schema, loosen: (part: Schema) => Schema): S
   );
 }
 
-/** The schema without some keywords, the others in their order; the given one where it has none of them. */
+/** The schema without some keywords, the others in their order; the given one if it has none of them. */
 export function without(schema: Schema, keywords: readonly string[]): Schema {
   if (!keywords.some((keyword) => keyword in schema)) return schema;
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !keywords.includes(keyword)));
@@ -112,7 +112,7 @@ export function isType(type: unknown, name: unknown): boolean {
   return type === name || (Array.isArray(type) && type.includes(name));
 }
 
-/** Numbers of schemas in schemas, each counted once however often it is held. */
+/** Number of nested schemas by schema, each counted once however often it is referenced. */
 export class SchemaSizes {
   readonly #known = new Map<Schema, number>();
 

@@ -2,7 +2,7 @@ import { isRecord } from '../../../kit/schema/record.js';
 import { isType, maxDepth, partsOf, type Schema } from './schema-parts.js';
 import { hasLiterals, refusedIn } from './strict-keywords.js';
 
-/** Finds the parts of a schema that Anthropic's strict subset takes as they are. */
+/** Finds the parts of a schema that Anthropic's strict subset accepts unchanged. */
 export class StrictCheck {
   readonly #invalid: ReadonlySet<Schema>;
   readonly #known = new Map<Schema, boolean>();

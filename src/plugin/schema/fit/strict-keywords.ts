@@ -15,7 +15,7 @@ const formats: ReadonlySet<unknown> = new Set(
   'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '),
 );
 
-/** Constraints of one schema that the subset refuses, in the order in which the vendor's SDK tells them. */
+/** Constraints of one schema that the subset refuses, in the order of the vendor's SDK. */
 export function refusedIn(schema: Schema): Readonly<Record<string, unknown>> {
   const rules = Object.entries(schema).filter(([name, value]) => isRefused(name, value));
   const late = ['minItems', 'format'];
@@ -61,13 +61,13 @@ export function impliedType(schema: Schema): string | undefined {
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties'];
 
-/** True if a schema says something of objects. */
+/** True if a schema has keywords about objects. */
 export function describesObject(schema: Schema): boolean {
   return isType(schema['type'], 'object') || objectKeywords.some((name) => name in schema);
 }
 
 /**
- * True for a map: an object with arbitrary property names. The root of a tool without `properties` is none: the
+ * True for a map: an object with arbitrary property names. The root of a tool without `properties` is not a map: the
  * tool takes no arguments.
  */
 export function isMap(
@@ -80,7 +80,7 @@ export function isMap(
   return further !== false && !isNamed && !(isToolRoot && further === undefined);
 }
 
-/** Names of properties that a rule of the object brings in: a closed object would not have them. */
+/** Names of properties that only a rule of the object adds, which a closed object would lack. */
 export function conditionalNames({
   then,
   else: otherwise,

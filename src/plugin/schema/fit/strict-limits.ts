@@ -4,7 +4,7 @@ import { partsOf, type Schema } from './schema-parts.js';
 /** Strict schema of one request. */
 export interface StrictUse {
   readonly schema: Schema;
-  /** Order in which it gives way: a caller's tool first, the output format next, the tool of contract §4.4 last. */
+  /** Order of relaxation: a caller's tool first, the output format next, the tool of contract §4.4 last. */
   readonly kind: 'tool' | 'format' | 'forced';
 }
 
@@ -18,7 +18,7 @@ interface Load {
 const limits: Readonly<Load> = { tools: 20, optional: 24, unions: 16 };
 
 /**
- * The uses that stay strict within Anthropic's limits. Above them the last tools give way first, then the output
+ * The uses that stay strict within Anthropic's limits. Above them the last tools are relaxed first, then the output
  * format, then the tool that a choice named.
  */
 export function withinStrictLimits<Use extends StrictUse>(uses: readonly Use[]): ReadonlySet<Use> {
@@ -48,7 +48,7 @@ function add(sum: Load, load: Load, sign: 1 | -1): void {
   sum.unions += sign * load.unions;
 }
 
-/** Share of a schema in the limits; what stands under a definition counts once. */
+/** Share of a schema in the limits; definitions count once. */
 function loadOf({ schema, kind }: StrictUse): Load {
   const load: Load = { tools: kind === 'format' ? 0 : 1, optional: 0, unions: 0 };
   const open = [schema];

@@ -6,10 +6,7 @@ import { mapParts, maxDepth, partsOf, type Schema } from './schema-parts.js';
 /** Max nesting depth, references included. */
 const maxRefDepth = 500;
 
-/**
- * Schemas whose reference leads nowhere, or back to a schema that it stands in, since Anthropic's strict subset
- * has no recursion.
- */
+/** Schemas with an unresolvable or recursive reference, since Anthropic's strict subset has no recursion. */
 export function invalidRefs(root: Schema): ReadonlySet<Schema> {
   const invalid = new Set<Schema>();
   /** Visited schemas; true while the walk is still inside one. */
@@ -30,7 +27,7 @@ export function invalidRefs(root: Schema): ReadonlySet<Schema> {
   return invalid;
 }
 
-/** Cuts the references that lead nowhere since what they pointed to has moved; the given schema if there are none. */
+/** Removes references whose targets have moved; the given schema if there are none. */
 export function cutLostRefs(root: Schema, changes: Changes): Schema {
   const known = new Map<Schema, Schema>();
   const cut = (schema: Schema, depth: number): Schema => {
@@ -45,7 +42,7 @@ export function cutLostRefs(root: Schema, changes: Changes): Schema {
   return cut(root, 0);
 }
 
-/** An empty object instead of a reference, which stays in its description. */
+/** An empty object instead of a reference, which is kept in its description. */
 export function cutRef({ $ref, $defs, definitions }: Schema, changes: Changes): Schema {
   const empty = { type: 'object', properties: {}, additionalProperties: false };
   const kept = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };

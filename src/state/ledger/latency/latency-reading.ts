@@ -4,16 +4,16 @@ import { hourlyGroup, bucketsOf } from '../usage.js';
 import { hourlyPair } from '../hourly-pair.js';
 
 /**
- * Groups whose times are counted by the hour. A key or a team is as slow as its models and slots; counts of them would
- * be as many as rows.
+ * Groups whose times are counted by the hour. Keys and teams are left out: their latency depends on their models and
+ * slots, and their counts would be as many as rows.
  */
 export const latencyKinds = ['slot', 'model', 'format'] as const satisfies readonly ColumnGroup[];
 
 export type LatencyKind = (typeof latencyKinds)[number];
 
 /**
- * Place where the times of a query are: in the hourly counts of a kind, or of one name of it, except for those of some
- * rows (`except`), or in the rows.
+ * Source of the times of a query: the hourly counts of a kind, or of one name of it, except for those of some rows
+ * (`except`), or the rows.
  */
 export type LatencyReading =
   | {
@@ -25,8 +25,8 @@ export type LatencyReading =
   | { readonly from: 'rows' };
 
 /**
- * Reading of a query; undefined if there are no counts and the sums of the query do not read the rows either,
- * which may be any number.
+ * Reading of a query; undefined if there are no counts and the query's sums do not read the rows either, of which there
+ * may be any number.
  */
 export function latencyReading(query: UsageQuery, isHourly: boolean): LatencyReading | undefined {
   const { by } = query;
@@ -47,7 +47,7 @@ function isColumn(by: UsageGroup): by is ColumnGroup {
 
 /**
  * All requests of a query for the answered ones, and the failed ones among them; undefined for other queries. The
- * hourly sums know all, the failed ones are few, and their difference is the answer.
+ * answer is their difference, as the hourly sums contain all, and failed ones are few.
  */
 export function answeredOf(
   query: UsageQuery,

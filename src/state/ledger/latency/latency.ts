@@ -16,13 +16,13 @@ export interface LatencyCount {
 /** Counts by measure and bucket, by a number of both. */
 export type LatencyCounts = Map<number, LatencyCount>;
 
-/** Columns of a row that its times are taken from. */
+/** Columns of a row with its times. */
 export type TimedRow = Pick<
   LedgerRow,
   'attempts' | 'durationMs' | 'firstEventMs' | 'firstTokenMs' | 'outputMs' | 'queueMs'
 > & { readonly billed: Pick<LedgerRow['billed'], 'output'> };
 
-/** Adds the times of a row; with `by` -1, removes them. Requests that called no model have none. */
+/** Adds the times of a row; with `by` -1, removes them. Requests without a model call have none. */
 export function addLatency(counts: LatencyCounts, row: TimedRow, by: 1 | -1 = 1): void {
   if (row.firstTokenMs !== undefined) addTime(counts, 'first_token', row.firstTokenMs, by);
   const perToken = perOutputTokenMs(row, row.billed.output);
@@ -73,7 +73,7 @@ export function timeOf(bucket: number, share = 0.5): number {
 /** Largest relative error of a percentile: the width of a bucket. */
 export const maxLatencyError = 2 ** (1 / perDoubling) - 1;
 
-/** Counts by time and group, of which percentiles are made. */
+/** Counts by time and group, as the input of percentiles. */
 export class LatencyGroups {
   readonly #groups = new Map<string, CountedGroup>();
 

@@ -102,7 +102,7 @@ const Loss = {
   lostCost: Type.Optional(Count),
 };
 
-/** Loss of cached tokens; absent: none is known. */
+/** Loss of cached tokens; absent if none is known. */
 export function cacheLoss(description: string) {
   const schema = Type.Object(Loss, { description });
   const field: Field<CacheLoss | undefined, CacheLossRecord, typeof schema> = {

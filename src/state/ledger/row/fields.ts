@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Type } from '../../../plugin/index.js';
 
-/** One fact of a ledger row: its columns, how they are written and read, and what else asks for it. */
+/** One fact of a ledger row: its columns, their conversion, and its other uses. */
 export interface Field<Value = unknown, Stored extends object = object, Schema extends TSchema = TSchema> {
   readonly columns: readonly string[];
   /** True if a row may lack it. */
@@ -10,7 +10,7 @@ export interface Field<Value = unknown, Stored extends object = object, Schema e
   readonly schema: Schema;
   /** Adds one value for each column. */
   write(this: void, value: Value, values: unknown[]): void;
-  /** Undefined: the row lacks it. */
+  /** Undefined if the row lacks it. */
   read(this: void, stored: Stored): Value;
 }
 
@@ -43,7 +43,7 @@ export function text<Name extends string>(
   return plain(name, Type.String({ description }));
 }
 
-/** Text of which the column has '' where the row lacks it. */
+/** Text whose column has '' if the row lacks it. */
 export function maybeName<Name extends string>(
   name: Name,
   description: string,
@@ -86,7 +86,7 @@ export function maybeMs<Name extends string>(
   return nullable(name, Type.Number({ description }));
 }
 
-/** Truth, kept as 0 or 1. */
+/** Boolean, kept as 0 or 1. */
 export function flag<Name extends string>(
   name: Name,
   description: string,
@@ -119,7 +119,7 @@ export interface JsonForm<Value> {
   read(this: void, written: string): Value;
 }
 
-/** Value that is kept as JSON, and may be left out of what is read. */
+/** Value that is kept as JSON, and may be left out when reading. */
 export function maybeJson<Name extends string, Value, Schema extends TSchema>(
   name: Name,
   schema: Schema,

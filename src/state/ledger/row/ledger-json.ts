@@ -39,7 +39,7 @@ function readTrace(text: string): LedgerTrace {
   };
 }
 
-/** Earlier versions wrote neither what was skipped, nor the models. */
+/** Earlier versions wrote neither skipped stages nor the models. */
 type WrittenTrace = readonly [
   stages: readonly (readonly [stage: string, ms: number, skipped?: 1])[],
   calls: readonly (readonly [slot: string, ms: number, code?: string | null, model?: string])[],

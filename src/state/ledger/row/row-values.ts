@@ -32,11 +32,11 @@ export interface LedgerTrace {
   readonly stages: readonly { readonly stage: string; readonly ms: number; readonly skipped?: true }[];
   readonly calls: readonly {
     readonly slot: string;
-    /** Model of a call that asked another one than the caller. */
+    /** Model of a call, if it is not the caller's. */
     readonly model?: string;
     readonly ms: number;
     readonly code?: string;
   }[];
-  /** Model that answered instead of the one asked for. */
+  /** Model that answered instead of the requested one. */
   readonly answeredBy?: string;
 }

@@ -12,7 +12,7 @@ export interface SpoolDrainOptions {
   readonly setTimer: Clock['setTimer'];
   /** First backoff after a failure; it doubles up to a second. */
   readonly retryMs: number;
-  /** Called when the store takes rows again. */
+  /** Called when the store accepts rows again. */
   readonly onUp: () => void;
   /**
    * Called with the keys and teams of rows that another process had spooled, once they are in the store; again where it
@@ -21,7 +21,7 @@ export interface SpoolDrainOptions {
   readonly onRecovered: ((holders: readonly LimitHolder[]) => Promise<void>) | undefined;
 }
 
-/** Drains the spool to the store in small steps, and tries again until the store takes its rows. */
+/** Drains the spool to the store in small steps, with retries until the store accepts its rows. */
 export class SpoolDrain {
   readonly #options: SpoolDrainOptions;
   #cancel: (() => void) | undefined;
@@ -38,23 +38,23 @@ export class SpoolDrain {
     this.#runIn(0);
   }
 
-  /** True while the store does not take rows. */
+  /** True while the store does not accept rows. */
   get isDown(): boolean {
     return this.#isDown;
   }
 
-  /** Has the store tried again after a moment: it has not taken some rows. */
+  /** Schedules a retry: the store has not accepted some rows. */
   storeFailed(): void {
     this.#isDown = true;
     this.#runIn(this.#retryMs);
   }
 
-  /** Has rows drained soon that were spooled while the store is up. */
+  /** Schedules a drain of rows that were spooled while the store is up. */
   rowsSpooled(): void {
     if (!this.#isDown) this.#runIn(this.#options.retryMs);
   }
 
-  /** Drains what waits now, as far as the store takes it; never rejects. */
+  /** Drains the waiting rows, as far as the store accepts them; never rejects. */
   run(): Promise<void> {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
@@ -62,7 +62,7 @@ export class SpoolDrain {
     return this.#running;
   }
 
-  /** Takes rows to the store that others have spooled and may still own. Rejects as the store does. */
+  /** Writes rows to the store that other processes have spooled and may still own. Rejects as the store does. */
   async copyUnclear(aliveSpools: () => Promise<ReadonlySet<string>>): Promise<void> {
     const { spool } = this.#options;
     const files = (await spool?.unclear()) ?? [];
@@ -72,7 +72,7 @@ export class SpoolDrain {
     this.#reportRecovered();
   }
 
-  /** Ends after the step under way. */
+  /** Ends after the current step. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
@@ -106,7 +106,7 @@ export class SpoolDrain {
     }
   }
 
-  /** One step, whose size is halved where the store fails: a slow one may take fewer rows in its time. */
+  /** One step, whose size is halved if the store fails: a slow one may accept fewer rows in its time. */
   readonly #take = async (rows: readonly AppendedRow[], isOwn: boolean): Promise<void> => {
     if (this.#isClosed) throw new Error('The writer was closed.');
     try {

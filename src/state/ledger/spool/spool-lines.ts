@@ -8,8 +8,8 @@ export function linesOf(rows: readonly AppendedRow[]): string {
 }
 
 /**
- * Batches of the rows of a spool file, without the first `skipped`; `size` is asked before each batch. None of a file that
- * is gone: an ENOENT of what takes the batches is not for this function to judge.
+ * Batches of the rows of a spool file, without the first `skipped`; `size` is called before each batch. None for a
+ * missing file, while an ENOENT of the consumer is passed on.
  */
 export async function* batchesIn(
   file: string,
@@ -39,7 +39,7 @@ function ignoreMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
-/** Row of a line; undefined where a crash has cut it off. */
+/** Row of a line; undefined if a crash has cut it off. */
 function rowIn(line: string): AppendedRow | undefined {
   if (!line.endsWith('}')) return undefined;
   try {

@@ -8,7 +8,7 @@ export interface SpoolName {
   readonly owner: SpoolOwner | undefined;
   /** First part of the names of all files of one spool. */
   readonly spool: string;
-  /** Rows at its start that the store has taken. */
+  /** Rows at its start that the store has accepted. */
   readonly taken: number;
 }
 
@@ -22,7 +22,7 @@ export function appendedName(spool: string): string {
   return `${spool}.ndjson`;
 }
 
-/** Name of a file that a spool has claimed for its drain; `id` tells it from the others. */
+/** Name of a file that a spool has claimed for its drain; `id` distinguishes it. */
 export function claimedName(spool: string, id: string, taken: number): string {
   return `${spool}-${id}-${taken}.draining`;
 }
@@ -31,7 +31,7 @@ export function newClaim(): string {
   return randomBytes(4).toString('hex');
 }
 
-/** Undefined: not the name of a spool file. */
+/** Undefined if it is not the name of a spool file. */
 export function readSpoolName(name: string): SpoolName | undefined {
   const [, spool, host, pid, start, taken] = named.exec(name) ?? [];
   if (spool !== undefined && host !== undefined)

@@ -11,7 +11,7 @@ export interface SpoolOwner {
   readonly start: number;
 }
 
-/** Unknown: of another host, or where the pid says nothing. */
+/** Unknown for another host, or an ambiguous pid. */
 export type OwnerState = 'alive' | 'dead' | 'unknown';
 
 /** Processes that spool files may belong to. */
@@ -45,7 +45,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** State of a process by `/proc`; undefined if that does not say it. */
+/** State of a process by `/proc`; undefined if that does not show it. */
 function statusOf(pid: number): { readonly isRunning: boolean; readonly start: number } | undefined {
   const text = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const [state = '', ...fields] = text.slice(text.lastIndexOf(') ') + 2).split(' ');
@@ -53,7 +53,7 @@ function statusOf(pid: number): { readonly isRunning: boolean; readonly start: n
   return text && Number.isSafeInteger(start) ? { isRunning: !/^[ZXx]/.test(state), start } : undefined;
 }
 
-/** Letters, digits and `_`: the name of the host, and a hash of what tells its pids from those of others. */
+/** Letters, digits and `_`: the name of the host, and a hash of the scope of its pids. */
 function hostToken(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
   const namespace = attempt(() => readlinkSync('/proc/self/ns/pid'));

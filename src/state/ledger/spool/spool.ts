@@ -28,23 +28,23 @@ export interface SpoolOptions {
   readonly processes?: SpoolProcesses;
 }
 
-/** Takes rows to the store; `isOwn` is false for those that another process has spooled. */
+/** Writes rows to the store; `isOwn` is false for those that another process has spooled. */
 export type TakeRows = (rows: readonly AppendedRow[], isOwn: boolean) => Promise<void>;
 
-/** File that is claimed for the drain: nothing more is appended to it. */
+/** File that is claimed for the drain: no further rows are appended to it. */
 interface Claimed {
   readonly id: string;
   name: string;
-  /** Rows at its start that the store has taken. */
+  /** Rows at its start that the store has accepted. */
   taken: number;
   waiting: WaitingSums;
   isOwn: boolean;
 }
 
 /**
- * Spool of ledger rows, as files of JSON lines, while the store is down. Each process appends to its own file
- * and renames it before the drain; files of dead processes are drained by others, and a line cut by a crash
- * is skipped. What waits in it is counted by row until the store has taken it.
+ * Spool of ledger rows, as files of JSON lines, while the store is down; counts its waiting rows one by one until the
+ * store has accepted them. Each process appends to its own file and renames it before the drain; files of dead
+ * processes are drained by others, and a line cut by a crash is skipped.
  */
 export class Spool {
   /** First part of the names of its files. */
@@ -84,7 +84,7 @@ export class Spool {
     return this.#offered.some((row) => isAsked(query, row)) ? { ...use, version: null } : use;
   }
 
-  /** Resolves when the rows are out of this process. `unconfirmed`: those that the store may have anyway. */
+  /** Resolves when the rows are out of this process. `unconfirmed`: rows that the store may already have. */
   add(rows: readonly AppendedRow[], unconfirmed: readonly AppendedRow[] = []): Promise<void> {
     const lines = linesOf(rows);
     const added = this.#adding
@@ -101,7 +101,7 @@ export class Spool {
 
   /**
    * Drains the waiting rows to `take`, in batches of `size`, and deletes a file once all of it is taken. Throws as
-   * `take` does; the next drain goes on with the rows that were not taken.
+   * `take` does; the next drain continues with the remaining rows.
    */
   async drain(take: TakeRows, size: () => number = fixedSize): Promise<number> {
     let count = 0;
@@ -119,7 +119,7 @@ export class Spool {
     return found.filter(({ spool, owner }) => spool !== this.name && this.#stateOf(owner) !== 'alive');
   }
 
-  /** Takes a copy of the rows of a file, which stays: rows that come again count once. */
+  /** Writes a copy of the rows of a file, which stays: repeated rows count once. */
   async copy({ name, taken }: SpoolName, take: TakeRows): Promise<void> {
     for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize)) await take(batch, false);
   }
@@ -139,7 +139,7 @@ export class Spool {
     return count;
   }
 
-  /** Notes what the store has taken, also for a process that finds the file after a crash. */
+  /** Records the accepted rows, also for a process that finds the file after a crash. */
   async #hasTaken(file: Claimed, batch: readonly AppendedRow[]): Promise<void> {
     file.waiting.remove(batch, this.#nextVersion());
     file.taken += batch.length;
@@ -164,7 +164,7 @@ export class Spool {
     return undefined;
   }
 
-  /** Claims a file, so that nothing more is appended to it; undefined if another process was faster. */
+  /** Claims a file, so that no further rows are appended to it; undefined if another process was faster. */
   async #claim({ name, spool, taken }: SpoolName): Promise<Claimed | undefined> {
     const id = newClaim();
     const isOwn = spool === this.name;
@@ -178,7 +178,7 @@ export class Spool {
     return file;
   }
 
-  /** Counts the rows that another process has left, which may have given any of them to the store. */
+  /** Counts the rows that another process has left, any of which the store may already have. */
   async #countLeft({ name, taken, waiting }: Claimed): Promise<void> {
     for await (const batch of batchesIn(this.#pathOf(name), taken, fixedSize))
       this.#count(waiting, batch, batch);

@@ -37,7 +37,7 @@ export class LedgerWriter {
   #writing: Promise<void> | undefined;
   /** Rows that are being passed to the store or the spool. */
   #batch: readonly AppendedRow[] = [];
-  /** Waiting rows that the store may have: it was given them and its answer is not known. */
+  /** Waiting rows that the store may have: they were sent without a known answer. */
   readonly #unconfirmed = new WeakSet<AppendedRow>();
   readonly #drain: SpoolDrain;
 
@@ -51,7 +51,7 @@ export class LedgerWriter {
     this.#drain = new SpoolDrain({ ledger, spool, log, setTimer, retryMs, onUp, onRecovered });
   }
 
-  /** True while the store does not take rows. */
+  /** True while the store does not accept rows. */
   get isDown(): boolean {
     return this.#drain.isDown;
   }
@@ -78,7 +78,7 @@ export class LedgerWriter {
     else this.#cancelTimer ??= this.#setTimer(() => void this.#start(), flushMs);
   }
 
-  /** Resolves when all rows are in the store or in the spool, if these take them. */
+  /** Resolves when all rows are in the store or in the spool, if these accept them. */
   async flush(): Promise<void> {
     await this.#uncounted.mostlyWritten();
     await this.#writing;
@@ -86,8 +86,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Brings rows of processes that have ended to the store, before requests are served. `aliveSpools`: names of the
-   * spools of the other instances that answer. Never rejects: what the store does not take waits.
+   * Writes rows of ended processes to the store, before requests are served. `aliveSpools`: names of the spools of the
+   * other instances that answer; never rejects, as unaccepted rows wait.
    */
   async recover(aliveSpools: () => Promise<ReadonlySet<string>>): Promise<void> {
     await this.#drain.run();
@@ -104,7 +104,7 @@ export class LedgerWriter {
     return this.#options.spool?.name;
   }
 
-  /** Rows of a key or team that still wait once the store was given all that it takes within a moment. */
+  /** Rows of a key or team that still wait after a short attempt to write them. */
   async waitingOf(query: WaitingQuery): Promise<WaitingUse> {
     const { spool, clock: { setTimer } = systemClock } = this.#options;
     await within(this.#settled(), settleMs, 'Some rows are still waiting.', setTimer).catch(() => undefined); // they are told
@@ -121,7 +121,7 @@ export class LedgerWriter {
     return rows.filter((row) => this.#unconfirmed.has(row));
   }
 
-  /** Gives the store all that waits, also what processes that have ended have left. */
+  /** Sends all waiting rows to the store, also those that ended processes have left. */
   async #settled(): Promise<void> {
     await this.flush();
     const { spool } = this.#options;
@@ -212,5 +212,5 @@ const maxPending = 500;
 const batchRows = 250;
 const maxWaiting = 50_000;
 
-/** Max time in which an instance that is asked tries to write what waits. */
+/** Max time for an instance to write its waiting rows on request. */
 const settleMs = 300;

@@ -6,19 +6,19 @@ import { RefusedRowsError, type AppendedRow, type Ledger } from '../contract.js'
 
 interface RefusedRowsOptions {
   readonly ledger: Pick<Ledger, 'append'>;
-  /** Folder of the file that refused rows are set aside in; undefined: they are lost. */
+  /** Folder of the file for refused rows; undefined: they are lost. */
   readonly folder: string | undefined;
   readonly log: Logger;
 }
 
 /**
- * Ledger that takes rows of which the store refuses some for their content: those are set aside in a file beside the
- * spool, `refused-ID.ndjson`, which no drain takes, so that they do not hold up the others.
+ * Ledger that sets rows aside that the store refuses for their content, in a file beside the spool,
+ * `refused-ID.ndjson`. No drain reads it, so that they do not block the others.
  */
 export class RefusedRows implements Pick<Ledger, 'append'> {
   readonly #options: RefusedRowsOptions;
   readonly #name = `refused-${randomBytes(6).toString('hex')}.ndjson`;
-  /** Ids of the last ones, which come again where a part of their batch has failed. */
+  /** Ids of the last ones, which are repeated if a part of their batch has failed. */
   readonly #known = new Set<string>();
   #count = 0;
 

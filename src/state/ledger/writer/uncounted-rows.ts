@@ -10,7 +10,7 @@ export class UncountedRows {
     return this.#rows.size;
   }
 
-  /** Calls `write` when `counted` has settled, or after some seconds: what cannot be counted is written anyway. */
+  /** Calls `write` when `counted` has settled, or after some seconds, counted or not. */
   hold(row: AppendedRow, counted: Promise<unknown>, write: (row: AppendedRow) => void): void {
     const written = within(counted, maxCountingMs, 'A row was written before it was counted.')
       .catch(() => undefined)
@@ -19,7 +19,7 @@ export class UncountedRows {
     this.#rows.add(written);
   }
 
-  /** Resolves when all rows of now are written. */
+  /** Resolves when all current rows are written. */
   async written(): Promise<void> {
     await Promise.all(this.#rows);
   }

@@ -13,13 +13,13 @@ export interface WaitingQuery {
 
 /** Rows of a key or a team that wait for the store. */
 export interface WaitingUse {
-  /** Null: none wait. */
+  /** Null if none wait. */
   readonly sum: UsageSum | null;
-  /** Another number once the store has taken one of them; null: some are being passed to it. */
+  /** Changes once the store has accepted one of them; null while some are being passed to it. */
   readonly version: number | null;
   /**
-   * Rows of the sum that the store may already have, as they were sent and its answer is not known. At
-   * most 500: further ones count twice, as do all those of an earlier version, which names none.
+   * Rows of the sum that the store may already have, as they were sent without a known answer. At most 500: further
+   * ones count twice, as do all those of an earlier version, which names none.
    */
   readonly unconfirmed?: readonly LedgerRowKey[];
 }
@@ -59,7 +59,7 @@ export class WaitingSums {
     }
   }
 
-  /** Notes that the store may have these of the rows, up to 500. */
+  /** Records that the store may have these of the rows, up to 500. */
   markUnconfirmed(rows: readonly LedgerRow[]): void {
     for (const row of rows) {
       if (this.#unconfirmed.size >= maxUnconfirmed) return;
@@ -127,7 +127,7 @@ export class Holders {
     for (const holder of holders) this.#found.set(nameOf(idOf(holder)), holder);
   }
 
-  /** Returns them, and forgets them. */
+  /** Returns them, and resets them. */
   takeAll(): readonly LimitHolder[] {
     const found = [...this.#found.values()];
     this.#found.clear();

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** Redis server shared by the instances of a gateway, or the servers of which one has their state. */
+/** Redis server shared by the instances of a gateway, or the servers that know the current one. */
 export interface RedisAddress {
   /** Host and port, or the name of the servers; safe to log. */
   readonly label: string;
@@ -17,12 +17,12 @@ export interface RedisNode {
   readonly port: number;
 }
 
-/** Terms of a connection to a server, wherever that is. */
+/** Terms of a connection to a server, independent of its address. */
 interface RedisTerms {
   readonly db: number;
   readonly username?: string;
   readonly password?: string;
-  /** The name is absent if the host is an IP address, of which TLS sends none. */
+  /** The name is absent if the host is an IP address, which TLS does not send. */
   readonly tls?: { readonly servername?: string };
 }
 
@@ -63,7 +63,7 @@ export function toRedisAddress(text: string): RedisAddress {
   return { label: `${url.hostname}:${port}`, prefix, access };
 }
 
-/** Reads `HOST:PORT`, with an IPv6 address in brackets; undefined if it is something else. */
+/** Reads `HOST:PORT`, with an IPv6 address in brackets; undefined if it is invalid. */
 export function toRedisNode(text: string): RedisNode | undefined {
   const [, v6, name, digits] = /^(?:\[([\da-f:.]{2,45})\]|([\w.-]{1,253})):(\d{1,5})$/i.exec(text) ?? [];
   const port = Number(digits);
@@ -71,7 +71,7 @@ export function toRedisNode(text: string): RedisNode | undefined {
   return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined;
 }
 
-/** Connection options of a server that is spoken to on these terms. */
+/** Connection options of a server with these terms. */
 export function accessTo({ host, port }: RedisNode, terms: RedisTerms): RedisAccess {
   const { tls, ...plain } = terms;
   return { ...plain, host, port, ...(tls && { tls: isIP(host) ? {} : { servername: host } }) };

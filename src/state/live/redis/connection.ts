@@ -13,8 +13,8 @@ export function createConnection(access: RedisAccess): Redis {
 }
 
 /**
- * Asks one question on a connection of its own. Rejects after `ms`, or with the first error of the connection,
- * which is more specific than the closed connection that follows it.
+ * Sends one query on a separate connection. Rejects after `ms`, or with the first error of the connection, which is
+ * more specific than the closed connection that follows it.
  */
 export async function askOnce<Answer>(
   access: RedisAccess,
@@ -38,8 +38,8 @@ export async function askOnce<Answer>(
 }
 
 /**
- * Opens the sockets of connections. It listens for errors as long as a socket lives: ioredis does so for the
- * first one only, and after a refused certificate the server's TLS alert is a second one.
+ * Opens the sockets of connections, with an error listener for the life of each: ioredis listens for the first error
+ * only, and after a refused certificate the server's TLS alert is a second one.
  */
 class Connector extends AbstractConnector {
   readonly #access: RedisAccess;

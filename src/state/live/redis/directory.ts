@@ -9,7 +9,7 @@ import {
 import { askOnce } from './connection.js';
 import { RedisNames } from './names.js';
 
-/** Answer of one node of a directory: the server that has the state, or why it named none. */
+/** Answer of one node of a directory: the server that has the state, or the reason why it named none. */
 export interface NodeAnswer {
   /** Host and port of the node. */
   readonly node: string;
@@ -17,10 +17,7 @@ export interface NodeAnswer {
   readonly problem?: string;
 }
 
-/**
- * Finds the server that has the state of an address. All keys have one hash tag, so that in a cluster too they
- * are at one server.
- */
+/** Finds the server that has the state of an address; even in a cluster it is one, as all keys have one hash tag. */
 export class RedisServers {
   readonly #address: RedisAddress;
   /** Key whose owner is the server. */
@@ -34,8 +31,8 @@ export class RedisServers {
   }
 
   /**
-   * The server. Asks one node after the other, and at the next call begins with the node after the one that
-   * answered, since its answer may have been stale. Rejects if no node names a server.
+   * The server. Asks one node after the other, starting after the node of the last answer, which may have been stale;
+   * rejects if no node names a server.
    */
   async find(): Promise<RedisAccess> {
     const { access, directory } = this.#address;

@@ -8,7 +8,7 @@ import type { RedisSession } from './session.js';
 /** Usage of a window counted locally while Redis was down, still to be added in Redis. */
 interface PendingUsage {
   readonly amount: number;
-  /** Rest of its window when it was counted: no more is left of it, also where the clock steps back. */
+  /** Rest of its window when it was counted; an upper bound, also if the clock steps back. */
   readonly leftMs: number;
   readonly expiresAtMs: number;
 }
@@ -94,7 +94,7 @@ export class RedisMeters implements Meters {
     this.#opened.set(meter, { expiresAtMs: this.#now() + windowMs });
   }
 
-  /** Adds the usage of the outage in Redis; from then on Redis is used again. */
+  /** Adds the usage of the outage in Redis, which is used again from then on. */
   async join(session: RedisSession): Promise<void> {
     for (let some = this.#nextPending(); some.length > 0; some = this.#nextPending())
       await Promise.all(some.map(([meter, usage]) => this.#send(session, meter, usage)));
@@ -150,7 +150,7 @@ export class RedisMeters implements Meters {
     }
   }
 
-  /** Their use without Redis may be in one that another instance has reopened, or not. */
+  /** Windows used without Redis, which another instance may or may not have reopened. */
   async #closeOpened(session: RedisSession): Promise<void> {
     const meters = [...this.#opened.entries()].map(([meter]) => meter);
     for (let at = 0; at < meters.length; at += maxBatchSize) {

@@ -4,7 +4,7 @@ import { RedisNames } from './names.js';
 import { writeProbe } from './scripts.js';
 import { RedisSession } from './session.js';
 
-/** Answer of a Redis server: its version, if it tells it, and its time in unix milliseconds. */
+/** Answer of a Redis server: its version, if available, and its time in unix milliseconds. */
 export interface RedisAnswer {
   /** Host and port of the server. */
   readonly server: string;
@@ -15,8 +15,8 @@ export interface RedisAnswer {
 }
 
 /**
- * Does what a gateway does at its start and later: subscribes to the channels, and runs a script that writes a key,
- * which expires at once, by its text and by its digest. Rejects if that fails or takes too long.
+ * Tests the operations of a gateway: subscribes to the channels, and runs a script that writes a key, which expires at
+ * once, by its text and by its digest. Rejects if that fails or takes too long.
  */
 export async function probeRedis(address: RedisAddress): Promise<RedisAnswer> {
   const names = new RedisNames(address);

@@ -16,8 +16,8 @@ function script(lua: string): Script {
 type Argument = string | number;
 
 /**
- * Runs a script as a command of the client, which sends its text once a connection, then its digest, and the text
- * again where Redis has lost it. All keys have the same hash tag.
+ * Runs a script as a command of the client, which sends its text once a connection, then its digest, and the text again
+ * if Redis has lost it. All keys have the same hash tag.
  */
 export async function runScript(
   redis: Redis,
@@ -131,8 +131,8 @@ return 1
 `);
 
 /**
- * Reads the meter KEYS[1] as `used, left`; nil if no window is open. Deletes what is not a number with an expiry,
- * which something else has written.
+ * Reads the meter KEYS[1] as `used, left`; nil if no window is open. Deletes a foreign value: one that is not a number
+ * with an expiry.
  */
 const openWindow = `
 local function openWindow()

@@ -180,7 +180,7 @@ export class RedisSharedMap implements SharedMap {
     return JSON.stringify(value === undefined ? head : [...head, value]);
   }
 
-  /** Reads a record; undefined if no instance in order would write it. */
+  /** Reads a record; undefined for one that no correct instance would write. */
   #read(text: string): LwwEntry | undefined {
     const record = parseRecord(text);
     if (!record || this.#clock.isFarAhead(record[0])) return undefined;

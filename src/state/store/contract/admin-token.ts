@@ -26,9 +26,9 @@ export interface AdminTokens {
   get(id: string): Promise<AdminToken | undefined>;
   /** Newest first. */
   list(): Promise<readonly AdminToken[]>;
-  /** Returns false, and stores nothing, where another token has the name. */
+  /** Returns false, and stores nothing, if another token has the name. */
   add(token: AdminToken): Promise<boolean>;
-  /** Revokes a token; one that is revoked already keeps its time. Returns it; undefined if there is none. */
+  /** Revokes a token; an already revoked one keeps its time. Returns it; undefined if there is none. */
   revoke(id: string, atMs: number): Promise<AdminToken | undefined>;
   delete(id: string): Promise<boolean>;
   /** Updates the last use of tokens by id; an earlier time than the known one changes nothing. */

@@ -3,13 +3,13 @@ import type { Json } from '../../../plugin/index.js';
 /** Result of an audited action: refused by a check (4xx), or failed (5xx). */
 export type AuditOutcome = 'done' | 'refused' | 'failed';
 
-/** Somebody who acts on the gateway: `system` and `cli` are its own process and its command line. */
+/** Actor on the gateway: `system` and `cli` are its own process and its command line. */
 export interface AuditActor {
   readonly kind: 'master' | 'password' | 'oidc' | 'token' | 'system' | 'cli' | 'anonymous';
   readonly name: string;
 }
 
-/** One action on the gateway by an operator. Holds no secret: they are masked before it is made. */
+/** One action on the gateway by an operator, with secrets masked. */
 export interface AuditEntry {
   /** Orders the entries of a millisecond. */
   readonly id: string;
@@ -21,7 +21,7 @@ export interface AuditEntry {
   /** Id of the key, slot or token acted on. */
   readonly target?: string;
   readonly outcome: AuditOutcome;
-  /** Error code of an action that was not done. */
+  /** Error code of a failed action. */
   readonly code?: string;
   readonly before?: Json;
   readonly after?: Json;
@@ -49,10 +49,10 @@ export interface AuditPage {
 
 /** Append-only log of actions: an entry is never changed, and only age removes it. */
 export interface AuditLog {
-  /** Appends entries; one that is there already stays as it is. */
+  /** Appends entries; existing ones stay unchanged. */
   append(entries: readonly AuditEntry[]): Promise<void>;
-  /** At most 1000 entries. Throws a TypeError on a cursor that no page has ended with. */
+  /** At most 1000 entries. Throws a TypeError on a foreign cursor. */
   page(filter: AuditFilter, page: { readonly cursor?: string; readonly limit: number }): Promise<AuditPage>;
-  /** Deletes at most `limit` of the oldest entries from before `beforeMs`. Returns how many. */
+  /** Deletes at most `limit` of the oldest entries from before `beforeMs`. Returns their number. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }

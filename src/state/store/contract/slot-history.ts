@@ -10,9 +10,9 @@ export interface SlotChange {
   readonly reason?: string;
   /** End of a cooldown, as known at its beginning. */
   readonly untilMs?: number;
-  /** Upstream models that cool down on their own. */
+  /** Upstream models with their own cooldown. */
   readonly models: readonly string[];
-  /** HTTP status and code of the failure behind it; its message is not kept, for upstreams quote prompts in theirs. */
+  /** HTTP status and code of the failure behind it; not its message, since upstreams quote prompts in theirs. */
   readonly status?: number;
   readonly code?: string;
 }
@@ -29,13 +29,13 @@ export interface WindowSample {
 /** History of slots: changes of state, and the use of their windows. */
 export interface SlotHistory {
   /**
-   * Appends changes, in the order of time. A change to what the slot's last one says already is left out, as several
-   * instances notice the same; of each slot the latest 500 stay.
+   * Appends changes, in the order of time, keeping the latest 500 of each slot. Ignores a repetition of the slot's last
+   * one, as several instances detect the same change.
    */
   append(changes: readonly SlotChange[]): Promise<void>;
   /** Changes of a slot, newest first. */
   changes(slot: string, limit: number): Promise<readonly SlotChange[]>;
-  /** Adds samples; one of the same slot, window and time stays as it is. */
+  /** Adds samples; an existing one of the same slot, window and time stays unchanged. */
   sample(samples: readonly WindowSample[]): Promise<void>;
   /** Samples of all slots from `fromMs` on, in the order of time. */
   samples(fromMs: number): Promise<readonly WindowSample[]>;

@@ -25,13 +25,13 @@ export interface StoredSlot {
   readonly problem?: string;
 }
 
-/** A person as an OpenID provider names it: unlike a name, nobody chooses it, and nobody else ever has it. */
+/** A person as identified by an OpenID provider: unlike a name, the identifier is not chosen and never reused. */
 export interface Subject {
   readonly issuer: string;
   readonly id: string;
 }
 
-/** A console login; neither its token nor its CSRF token is kept, only their hex SHA-256. */
+/** A console login, stored without its token and its CSRF token, only with their hex SHA-256. */
 export interface ConsoleSession {
   readonly tokenHash: string;
   readonly csrfHash: string;
@@ -69,7 +69,7 @@ export type StateChange = Pick<StoredState, 'key' | 'ttlMs'> & { readonly value:
 
 /** Collection with expiry: an expired item reads as undefined, and is deleted in small steps. */
 export interface Expiring {
-  /** Deletes at most `limit` expired items. Returns how many. */
+  /** Deletes at most `limit` expired items. Returns their number. */
   deleteExpired(limit: number): Promise<number>;
 }
 
@@ -82,7 +82,7 @@ export interface SpaceEntry {
 /** Key-value spaces of plugins, each with a name. */
 export interface Spaces extends Expiring {
   get(space: string, key: string): Promise<string | undefined>;
-  /** Returns false, and stores nothing, where the space has `maxKeys` other keys. `expiresAtMs`: absent: never. */
+  /** Returns false, and stores nothing, if the space has `maxKeys` other keys. `expiresAtMs`: absent: never. */
   put(
     space: string,
     entry: SpaceEntry & { readonly expiresAtMs?: number },
@@ -123,8 +123,8 @@ export interface Store extends PluginStore {
     /** Returns the updated key; undefined if there is none. */
     update(id: string, patch: KeyPatch): Promise<ProtocolKey | undefined>;
     /**
-     * Replaces the secret of a key. That one and its former ones end at `endsAtMs` at the latest; those that have ended,
-     * and those before the latest ten, are dropped. Returns the updated key; undefined if there is none.
+     * Replaces the secret of a key. That one and its former ones end at `endsAtMs` at the latest; ended ones, and those
+     * before the latest ten, are dropped; returns the updated key, undefined if there is none.
      */
     rotate(id: string, secret: KeySecret, endsAtMs: number): Promise<ProtocolKey | undefined>;
     /** Deletes a key, but keeps its name for the requests that were made with it. */
@@ -170,8 +170,8 @@ export interface Store extends PluginStore {
     /** Newest first. */
     list(): Promise<readonly ConsoleSession[]>;
     /**
-     * Puts a session; those that its person has of another role end in the same step, also where several begin at once.
-     * Returns the number of sessions that ended.
+     * Stores a session, and ends those of its person with another role in the same step, also if several begin at once.
+     * Returns the number of ended sessions.
      */
     put(session: ConsoleSession): Promise<number>;
     /** Sets the time of the last request; an earlier one than the known changes nothing. */
@@ -192,8 +192,8 @@ export interface Store extends PluginStore {
     };
   readonly ledger: Ledger;
   /**
-   * Returns free pages of the file to the file system, at most `pages`, and gives their number; absent if
-   * there is no file.
+   * Returns free pages of the file to the file system, at most `pages`, and returns their number; absent if there is no
+   * file.
    */
   readonly reclaim?: (pages: number) => Promise<number>;
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import { readCursor, writeCursor } from '../../ledger/usage.js';
 /** Audit log in memory: keeps the latest entries. */
 export class MemoryAuditLog implements AuditLog {
   readonly #max: number;
-  /** In the order of their coming. */
+  /** In the order of their arrival. */
   readonly #entries = new Map<string, AuditEntry>();
 
   constructor(max: number) {

@@ -12,7 +12,7 @@ export function unexpired<Value extends { readonly expiresAtMs: number }>(
   return undefined;
 }
 
-/** Deletes at most `limit` of what has expired by now. Gives how many. */
+/** Deletes at most `limit` of the expired values. Returns their number. */
 export function deleteExpired<Value extends { readonly expiresAtMs: number }>(
   map: LRUCache<string, Value>,
   now: () => number,

@@ -28,10 +28,10 @@ import {
   writeCursor,
 } from '../../ledger/usage.js';
 
-/** A ledger that keeps the latest rows, and hourly sums also of those that it no longer has. */
+/** A ledger that keeps the latest rows, and hourly sums that include dropped ones. */
 export class MemoryLedger implements Ledger {
   readonly #max: number;
-  /** In the order of their coming. */
+  /** In the order of their arrival. */
   readonly #rows = new Map<string, LedgerRow>();
   readonly #hours = new Map<string, Combination>();
   readonly #onAdded: (row: AppendedRow) => void;
@@ -156,7 +156,7 @@ function groupsOf(
   return [[nameIn(row, by), sum]];
 }
 
-/** Name of a row in a group; '' where it may have none, or several. */
+/** Name of a row in a group; '' if it may have none, or several. */
 function nameIn(row: LedgerRow, by: UsageGroup | null): string {
   return rowGroups.find(({ group }) => group === by)?.of(row) ?? '';
 }

@@ -85,7 +85,7 @@ export class MemorySpaces implements Spaces {
     return entry && entry.expiresAtMs > this.#now() ? entry : undefined;
   }
 
-  /** True for a space without room, once what has expired of it is deleted. */
+  /** True for a full space, once its expired values are deleted. */
   #isFull(space: string, maxKeys: number): boolean {
     const keys = this.#keys.get(space);
     if (!keys || keys.sorted.size < maxKeys) return false;

@@ -2,7 +2,7 @@ import { LateError, within } from '../../../kit/within.js';
 import type { Clock, Logger } from '../../../plugin/index.js';
 import { StoreDownError } from '../store-error.js';
 
-/** Gives a place back. */
+/** Releases a place. */
 type Leave = () => void;
 
 interface BreakerOptions {
@@ -12,7 +12,10 @@ interface BreakerOptions {
   readonly probe: () => Promise<unknown>;
   /** True if an error means that the server is unreachable, not that it has refused something. */
   readonly isUnavailable: (error: unknown) => boolean;
-  /** Waits until a call can reach the server; that wait is not part of the call's time, and its failure says nothing about the server. */
+  /**
+   * Waits until a call can reach the server; that wait is not part of the call's time, and its failure does not concern
+   * the server.
+   */
   readonly takePlace: () => Leave | Promise<Leave>;
   /** Called when the circuit opens; `isSilent` is true after a timeout. */
   readonly onOpen: (isSilent: boolean) => void;
@@ -111,8 +114,8 @@ export class Breaker {
 }
 
 /**
- * Timer of several parts, one after another, so that the time in which the event loop was held up counts once: an
- * answer that has arrived is read between the parts.
+ * Timer of several parts, one after another, so that a delay of the event loop counts once: an answer that has arrived
+ * is read between the parts.
  */
 const setLoopTimer: Clock['setTimer'] = (callback, ms) => {
   let left = timerParts;

@@ -9,7 +9,7 @@ interface Guarded {
   readonly name: string;
   readonly probe: () => Promise<unknown>;
   readonly isUnavailable: (error: unknown) => boolean;
-  /** Waits for a connection; returns what gives it back. */
+  /** Waits for a connection; returns the function that releases it. */
   readonly takePlace: () => (() => void) | Promise<() => void>;
   /** Aborts the pending queries, which will not be answered. */
   readonly closeConnections: () => void;
@@ -96,7 +96,7 @@ function guardBindings(bindings: Store['bindings'], breaker: Breaker, now: () =>
   return { late, guarded };
 }
 
-/** Not buffered: a plugin reads what it has written, on every instance. */
+/** Not buffered: a plugin reads its own writes, on every instance. */
 function guardSpaces(spaces: Spaces, breaker: Breaker): Spaces {
   return {
     ...spaces,

@@ -35,7 +35,7 @@ export function unavailable(store: WholeStore, isFailure: IsFailure): WholeStore
   };
 }
 
-/** Names errors of values: the same rows will be refused again. */
+/** Names of value errors, for which the same rows will be refused again. */
 function withRefusals(ledger: Ledger): Ledger {
   const append = async (rows: readonly AppendedRow[]): Promise<void> => {
     try {
@@ -47,14 +47,14 @@ function withRefusals(ledger: Ledger): Ledger {
   return { ...ledger, append };
 }
 
-/** True for what a database says of values, and for rows that lack a part, as in an edited spool. */
+/** True for a database's value errors, and for incomplete rows, as in an edited spool. */
 function isOfValues(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   const { code } = Object(error) as { readonly code?: unknown }; // fields of any value
   return typeof code === 'string' && ofValues.test(code);
 }
 
-/** SQLSTATE of data, of constraints and of what is too long for an index; SQLite's codes for the same. */
+/** SQLSTATE of data, of constraints and of values too long for an index; SQLite's codes for the same. */
 const ofValues = /^(?:(?:22|23|54)\w{3}|SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)\w*)$/;
 
 function reportFailures<Part extends object>(part: Part, isFailure: IsFailure): Part {

@@ -8,7 +8,7 @@ interface Deleted {
   readonly nowMs: number;
 }
 
-/** Keeps the name of a deleted key or team, which takes the place of the oldest where there are too many. */
+/** Keeps the name of a deleted key or team, which replaces the oldest if there are too many. */
 export async function keepDeletedName(db: Kysely<Tables>, { id, name, nowMs }: Deleted): Promise<void> {
   await db
     .insertInto('deleted_keys')
@@ -25,7 +25,7 @@ export async function keepDeletedName(db: Kysely<Tables>, { id, name, nowMs }: D
   if (oldest) await db.deleteFrom('deleted_keys').where('deleted_at', '<=', oldest.deleted_at).execute();
 }
 
-/** Names by id, of a table and of what was deleted. */
+/** Names by id, of a table and of deleted items. */
 export async function namesIn(
   db: Kysely<Tables>,
   table: 'keys' | 'teams',

@@ -55,7 +55,7 @@ async function put(db: Kysely<Tables>, key: ProtocolKey): Promise<void> {
   await indexFormerSecrets(db, key);
 }
 
-/** Locks the row first: of two rotations at once, the later one must find the secret of the other. */
+/** Locks the row first: of two concurrent rotations, the later one must find the secret of the other. */
 async function rotate(db: Kysely<Tables>, id: string, rotation: Rotation): Promise<ProtocolKey | undefined> {
   const locked = db.updateTable('keys').set('id', id).where('id', '=', id).returningAll();
   const before = await locked.executeTakeFirst();

@@ -10,13 +10,13 @@ export interface Resealed {
   readonly resealed: number;
   /** Sealed by the key in force now. */
   readonly current: number;
-  /** Sentences about what no key has opened. */
+  /** Messages about data that no key has opened. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reseals what another key than the one in force has sealed. Gateways may read and write meanwhile: a row that one of
- * them has changed is left as it is, and looked at again.
+ * Reseals data that another key than the one in force has sealed. Gateways may read and write meanwhile: a row that one
+ * of them has changed is left unchanged, and checked again.
  */
 export async function resealTables(db: Kysely<Tables>, cipher: CredentialCipher): Promise<Resealed> {
   let resealed = 0;
@@ -28,7 +28,7 @@ export async function resealTables(db: Kysely<Tables>, cipher: CredentialCipher)
   }
 }
 
-/** Each pass but the last one follows a change of a gateway that still seals by the old key. */
+/** Passes, each but the last one after a change of a gateway that still seals by the old key. */
 const maxPasses = 5;
 
 interface Pass extends Resealed {
@@ -68,7 +68,7 @@ interface Place {
   readonly cipher: CredentialCipher;
 }
 
-/** Reseals one text, unless it is no longer there as it was read; true if it was. */
+/** Reseals one text, unless it has changed since it was read; true if it was resealed. */
 async function resealRow(db: Kysely<Tables>, { column, row, cipher }: Place): Promise<boolean> {
   const name = column.nameOf(row.id);
   const fresh = await cipher.seal(name, await cipher.open(name, row.sealed));
@@ -119,7 +119,7 @@ async function opened(cipher: CredentialCipher, name: string, sealed: string): P
   return keyIdOf(sealed) === (await cipher.keyIds()).current ? 'current' : 'old';
 }
 
-/** Number of values in each space of plugins that a key has sealed: only the plugin itself could open and seal them. */
+/** Number of sealed values in each space of plugins by key: only the plugin itself could open and seal them. */
 export async function pluginValuesSealedBy(
   db: Kysely<Tables>,
   keyId: string,

@@ -69,7 +69,7 @@ async function makeRoom(db: Kysely<Tables>, owner: string, quota: ResponseQuota)
     if ((await deleteOldest(db, owner, quota)) < stepRows) return;
 }
 
-/** One statement, so that two at once decide on the same rows. Gives how many it has deleted. */
+/** Deletes in one statement, so that two at once decide on the same rows. Returns the number of deleted ones. */
 async function deleteOldest(db: Kysely<Tables>, owner: string, quota: ResponseQuota): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     with
@@ -94,7 +94,7 @@ async function deleteOldest(db: Kysely<Tables>, owner: string, quota: ResponseQu
   return Number(numAffectedRows);
 }
 
-/** Max number of rows deleted by one statement, so that others are not held up. */
+/** Max number of rows deleted by one statement, so that others are not blocked. */
 const stepRows = 100;
-/** The rest goes with the next response. */
+/** The rest is deleted with the next response. */
 const maxSteps = 100;

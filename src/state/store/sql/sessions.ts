@@ -55,13 +55,13 @@ async function insert(db: Kysely<Tables>, session: ConsoleSession): Promise<void
     .execute();
 }
 
-/** Has the logins of a person take turns until the transaction ends, as all writes to a SQLite file do. */
+/** Serializes the logins of a person until the transaction ends, as all writes to a SQLite file are. */
 async function lockSubject(db: Kysely<Tables>, { issuer, id }: Subject): Promise<void> {
   const name = JSON.stringify(['gw2api session', issuer, id]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(db);
 }
 
-/** Deletes the sessions that a person has with another role than in this one. Returns their number. */
+/** Deletes the sessions of a person with another role than in this one. Returns their number. */
 async function endOtherRoles(
   db: Kysely<Tables>,
   { subject, actor }: ConsoleSession & { readonly subject: Subject },

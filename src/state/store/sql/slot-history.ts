@@ -74,7 +74,7 @@ async function lastOf(
   return last;
 }
 
-/** Changes that say something new, each after the one before it; `last`: what is there already. */
+/** New changes, each compared with the one before it; `last`: the existing ones. */
 function newChanges(
   last: ReadonlyMap<string, SlotChange>,
   changes: readonly SlotChange[],
@@ -98,7 +98,7 @@ async function insert(db: Kysely<Tables>, changes: readonly SlotChange[]): Promi
     .execute();
 }
 
-/** Deletes the changes of a slot that are too many. */
+/** Deletes the changes of a slot beyond the limit. */
 async function trim(db: Kysely<Tables>, slot: string): Promise<void> {
   await sql`
     delete from slot_changes where slot = ${slot} and at <=

@@ -3,7 +3,7 @@ import type { Json } from '../../../plugin/index.js';
 import type { StateChange, Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
 
-/** The state of slots. Lifetimes go by one clock for all instances: on PostgreSQL by that of the server. */
+/** The state of slots. Lifetimes use one clock for all instances: on PostgreSQL that of the server. */
 export function sqlSlotStates(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -59,5 +59,5 @@ async function write(
   `.execute(db);
 }
 
-/** More than a gateway has slots and cool-downs. */
+/** Far more than a gateway's slots and cooldowns. */
 const maxListed = 50_000;

@@ -72,8 +72,8 @@ export async function openSqliteStore(thread: SqliteThread, options: SqlStoreOpt
 }
 
 /**
- * A store in PostgreSQL, whose driver is loaded with it. Waits for a server that is not there yet; throws a StoreError
- * where it cannot be used, or not in time.
+ * A store in PostgreSQL, whose driver is loaded with it. Waits for a server that is still starting; throws a StoreError
+ * if it cannot be used, or not in time.
  */
 export async function openPostgresStore(
   { url, pool }: Extract<StoreSettings, { kind: 'postgres' }>,
@@ -97,7 +97,7 @@ export async function openPostgresStore(
   );
 }
 
-/** Parts of a store that are searched and summed, by the console above all. */
+/** Parts of a store for searches and sums, mostly by the console. */
 function searched({ ledger, errorTexts, audit, slotHistory, sumPairs }: WholeStore): Partial<WholeStore> {
   return { ledger, errorTexts, audit, slotHistory, ...(sumPairs && { sumPairs }) };
 }

@@ -10,17 +10,17 @@ export interface Command {
   readonly icon: IconName;
   /** Beside the text: a shortcut, or the last characters of a key. */
   readonly note?: string;
-  /** Further words that it is found by. */
+  /** Further search words. */
   readonly words?: string;
   /** Shown before anything is typed. */
   readonly isAtHand?: boolean;
   readonly run: () => void;
 }
 
-/** Hook that gives commands of a feature; those that are loaded follow. */
+/** Hook that returns the commands of a feature; loaded ones follow later. */
 export type UseCommands = () => readonly Command[];
 
-/** An action, which is at hand before anything is typed. */
+/** An action, available before anything is typed. */
 export function action(text: string, icon: IconName, run: () => void, words: string): Command {
   return { id: text, group: 'Actions', text, icon, words, isAtHand: true, run };
 }

@@ -4,8 +4,8 @@ import type { Command } from './command.js';
 const maxOfGroup = 6;
 
 /**
- * Commands that have every word of `text`, in any order, group by group; names that begin with the text come
- * first. Without a text: those that are always at hand.
+ * Commands that have every word of `text`, in any order, group by group; names that begin with the text come first.
+ * Without a text: those that are always available.
  */
 export function matching(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -15,7 +15,7 @@ const everywhere: readonly (readonly [Keys, string])[] = [
   [['Esc'], 'Close a dialog'],
 ];
 
-/** All shortcuts, and the switch for those of a single key. */
+/** All shortcuts, and the switch for the single-key ones. */
 export function HelpSheet({ pages }: { readonly pages: readonly Destination[] }) {
   const areOn = useStore(singleKeys);
   const toPages = pages.flatMap(({ key, title }) => (key ? [[['g', key], title] as const] : []));

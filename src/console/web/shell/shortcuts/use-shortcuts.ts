@@ -46,7 +46,7 @@ function opensPalette({ key, metaKey, ctrlKey, altKey, shiftKey }: KeyboardEvent
   return isHeld && !altKey && !shiftKey && key.toLowerCase() === 'k';
 }
 
-/** Not over another dialog, which may hold what somebody has typed. */
+/** Disabled over another dialog, which may hold typed text. */
 function togglePalette(): void {
   if (overlay.get() === 'palette') overlay.set(undefined);
   else if (overlay.get() === 'help' || !isDialogOpen()) overlay.set('palette');
@@ -68,7 +68,7 @@ function hasModifier({ metaKey, ctrlKey, altKey }: KeyboardEvent): boolean {
   return metaKey || ctrlKey || altKey;
 }
 
-/** True if a key means something of its own: in a field, and while a dialog is open. */
+/** True if a key has its own meaning: in a field, and while a dialog is open. */
 function isTaken({ target }: KeyboardEvent): boolean {
   if (isDialogOpen()) return true;
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(typedInto));
@@ -82,7 +82,7 @@ function isDialogOpen(): boolean {
 
 const storageKey = 'gw-single-keys';
 
-/** False: shortcuts of one character are switched off, as speech input needs it (WCAG 2.1.4). */
+/** False: single-character shortcuts are switched off, for speech input (WCAG 2.1.4). */
 export const singleKeys = createStore(readPreference(storageKey) !== 'off');
 
 export function switchSingleKeys(areOn: boolean): void {

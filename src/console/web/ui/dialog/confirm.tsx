@@ -10,7 +10,7 @@ interface ConfirmProps {
   readonly children: ComponentChildren;
   /** Label of the confirm button. */
   readonly verb: string;
-  /** True for what viewers may do too. */
+  /** True for an action that viewers may do too. */
   readonly isForViewers?: boolean;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;

@@ -11,7 +11,7 @@ interface ShownOnceProps {
   readonly what: string;
   readonly testId: string;
   readonly onClose: () => void;
-  /** Ways on, beside the button. */
+  /** Links beside the button. */
   readonly children?: ComponentChildren;
 }
 

@@ -43,7 +43,7 @@ function cellOf(value: string | number | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Text that no spreadsheet takes for a formula: a name may come from callers. */
+/** Text that spreadsheets do not take for a formula, since callers choose names. */
 function guarded(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

@@ -18,7 +18,7 @@ export interface TableProps<Row> {
   readonly rowProps?: (row: Row) => RowProps;
   /** Rows rendered at first; a button shows as many more. Default 100. */
   readonly pageSize?: number;
-  /** Below the table, in its card. */
+  /** Footer in the card of the table. */
   readonly children?: ComponentChildren;
 }
 
@@ -28,8 +28,8 @@ interface RowProps {
 }
 
 /**
- * Table with the first column as head of each row; its rows are cards where the window is narrow. Columns
- * with a `value` have sort buttons if `onSort` is given.
+ * Table with the first column as head of each row; its rows are cards in a narrow window. Columns with a `value` have
+ * sort buttons if `onSort` is given.
  */
 export function Table<Row>(props: TableProps<Row>) {
   const {
@@ -103,7 +103,7 @@ interface SortSelectProps<Row> {
   readonly onSort: (sort: Sort) => void;
 }
 
-/** Choice of the order where rows are cards and the heads with their buttons are hidden. */
+/** Choice of the order for rows shown as cards, without the heads and their buttons. */
 function SortSelect<Row>({ columns, sort, onSort }: SortSelectProps<Row>) {
   const sortable = columns.filter((column) => isSortable(column));
   return (

@@ -52,9 +52,8 @@ export function appendInOneMessage(db: Kysely<Tables>): Append {
 }
 
 /**
- * Appends rows that are refused with their error texts without these: no text keeps a row from the ledger. Then the
- * texts are tried again, as the fault may have been another one that has passed. The error itself is not logged,
- * for it may quote a text.
+ * Retries refused rows without their error texts, which never keep a row from the ledger; then retries the texts, as
+ * the fault may have been a different, temporary one. Does not log the error itself, as it may quote a text.
  */
 export function withOptionalTexts(append: Append, log: Logger): Append {
   return async (rows) => {

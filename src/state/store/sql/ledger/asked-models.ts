@@ -3,8 +3,8 @@ import { sumsWithMoney } from './ledger-money.js';
 import type { Tables } from '../tables/tables.js';
 
 /**
- * Adds the asked model of a row beside the one that answered. Sums from before are by the asked model: they are those of
- * both groups.
+ * Adds the requested model of a row beside the one that answered. Earlier sums are by the requested model, and are used
+ * for both groups.
  */
 export async function askedModels(db: Kysely<Tables>): Promise<void> {
   await db.schema.alterTable('ledger').addColumn('asked_model', 'text').execute();

@@ -3,7 +3,7 @@ import type { ProtocolKey } from '../../../../plugin/index.js';
 import { index } from '../tables/first-tables.js';
 import type { Tables } from '../tables/tables.js';
 
-/** Column with the former secrets of a key, and an index of them by hash, which JSON has not. */
+/** Column with the former secrets of a key, and an index of them by hash, which JSON lacks. */
 export async function formerSecrets(db: Kysely<Tables>): Promise<void> {
   await db.schema.alterTable('keys').addColumn('former_secrets', 'text').execute();
   await db.schema

@@ -22,7 +22,7 @@ interface GroupSum {
   readonly sum: UsageSum;
 }
 
-/** Adds sums to those that are there. */
+/** Adds sums to existing ones. */
 export function sumInsert(): PreparedInsert<GroupSum> {
   const added = sumColumns.map((column) => {
     const [known, more] = [`ledger_sums.${column}`, `excluded.${column}`];
@@ -56,7 +56,10 @@ export function sumsOf(combinations: Iterable<Combination>): readonly GroupSum[]
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }
 
-/** Groups of a combination: one of each column and of the asked model, one of a cause, one for each stage, and two for each tag. */
+/**
+ * Groups of a combination: one of each column and of the requested model, one of a cause, one for each stage, and two
+ * for each tag.
+ */
 function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, string, UsageSum])[] {
   const { cache, tags } = row;
   const groups: (readonly [SumKind, string, UsageSum])[] = [
@@ -70,7 +73,7 @@ function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, strin
   return groups;
 }
 
-/** Few among many rows, so that most rows are added once and not to each of their groups. */
+/** Rare ones among many rows, so that most rows are added once and not to each of their groups. */
 export function combinationsOf(rows: readonly LedgerRow[]): readonly Combination[] {
   const combinations = new Map<string, Combination>();
   for (const row of rows) {

@@ -6,7 +6,7 @@ interface InsertParts<Item> {
   readonly columns: readonly string[];
   /** SQL after the values. */
   readonly tail: RawBuilder<unknown>;
-  /** Adds what an item has for the columns, in their order. */
+  /** Adds an item's values for the columns, in their order. */
   readonly write: (item: Item, values: unknown[]) => void;
 }
 
@@ -22,7 +22,7 @@ const partSizes = [100, 10, 1] as const;
 /** Inserts any number of items, in parts. Caches the SQL of each size, as it is slow to build. */
 export class PreparedInsert<Item> {
   readonly #parts: InsertParts<Item>;
-  /** By how many items they are for. */
+  /** Cached by the number of items. */
   readonly #texts = new Map<number, string>();
 
   constructor(parts: InsertParts<Item>) {

@@ -27,7 +27,7 @@ export async function ledgerLatency(db: Kysely<Tables>, dialect: 'sqlite' | 'pos
   await (dialect === 'sqlite' ? table.modifyEnd(sql`without rowid`) : table).execute();
 }
 
-/** Adds counts to those that are there. */
+/** Adds counts to existing ones. */
 export function latencyInsert(): PreparedInsert<GroupCount> {
   return new PreparedInsert({
     table: 'ledger_latency',

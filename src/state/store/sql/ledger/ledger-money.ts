@@ -40,7 +40,7 @@ interface Counted {
   readonly name: RawBuilder<unknown>;
 }
 
-/** Sets the number of rows with tokens in the sums that are there. */
+/** Sets the number of rows with tokens in the existing sums. */
 async function addUnpriced(db: Kysely<Tables>, { from, kind, name }: Counted): Promise<void> {
   await sql`
     update ledger_sums set unpriced = counted.requests from (
@@ -81,5 +81,5 @@ const oldSums = [
   'unpriced',
 ];
 
-/** Columns of an hourly sum as this migration left them, whatever tables.ts has added since. */
+/** Columns of an hourly sum as of this migration, regardless of later additions to tables.ts. */
 export const sumsWithMoney = [...oldSums, 'billed_cost', 'shown_cost', ...lostColumns] as const;

@@ -17,7 +17,7 @@ export async function missingIn(
   return known.filter(({ name }) => !applied.includes(name));
 }
 
-/** Makes one step, with its row in `migrations`. */
+/** Runs one step, with its row in `migrations`. */
 export async function apply(
   migration: Migration,
   transaction: Transaction<Tables>,
@@ -32,10 +32,10 @@ export async function apply(
     );
 }
 
-/** The step that makes the table of versions; it and those after it are recorded with the version that makes them. */
+/** The step that makes the table of versions; it and those after it are recorded with their version. */
 const firstWithVersion = '0024';
 
-/** Names of the steps that the tables have, in their order. */
+/** Names of the recorded steps, in their order. */
 export async function appliedTo(db: Kysely<Tables>): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(db);
   return rows.map(({ name }) => name);

@@ -27,8 +27,8 @@ interface Joined {
 }
 
 /**
- * Rows that a search finds. A part is as many rows as are looked at, and not as are found, so none takes long where
- * few are. SQLite keeps no statistics and is told which indexes to use: a row is read once all of them have it.
+ * Rows that a search finds; a part is as many rows as are examined, so none takes long if few are found. SQLite keeps
+ * no statistics and gets the indexes to use: a row is read once all of them have it.
  */
 export function searchedSource(
   { first = sql<boolean>`true`, others, indexed }: LedgerSearch,
@@ -92,7 +92,7 @@ interface Rest {
   readonly partSize: number;
 }
 
-/** Time of the first row that is too many; at least one millisecond after the start. */
+/** Time of the first row beyond the limit; at least one millisecond after the start. */
 async function endOfPart(
   db: Kysely<Tables>,
   { counted: { table, where } }: PartSource,
@@ -128,7 +128,7 @@ export interface PlaceRecord {
   readonly grouped?: string;
 }
 
-/** Columns that tell the sums of a part apart: their bucket and their group, if there is more than one. */
+/** Columns that distinguish the sums of a part: their bucket and their group, if there is more than one. */
 export function placeColumns(
   { fromMs, stepMs, bucketMs }: Part,
   group: RawBuilder<string> | null,
@@ -146,7 +146,7 @@ export function placeOf({ start, grouped }: PlaceRecord, part: Part): readonly [
   return [start ?? part.bucketMs ?? part.startMs, grouped ?? ''];
 }
 
-/** `group by` of the first columns of a statement; none of them: all rows are one group. */
+/** `group by` of the first columns of a statement; without columns all rows are one group. */
 export function groupedBy(columns: number): RawBuilder<unknown> {
   if (columns === 0) return sql``;
   return sql`group by ${sql.join(Array.from({ length: columns }, (_, at) => sql.lit(at + 1)))}`;

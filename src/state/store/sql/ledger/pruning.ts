@@ -53,12 +53,12 @@ export async function deleteRows(
   return rows.map(({ at }) => at);
 }
 
-/** There are never more sums than rows that they sum up. */
+/** Never more sums than their rows. */
 async function deleteSums(db: Kysely<Tables>, kind: SumKind, span: Span): Promise<void> {
   await deleteHours(db, { table: 'ledger_sums', key: ['kind', 'at', 'name'] }, kind, span);
 }
 
-/** There are never more counts than rows that they count, times the measures. */
+/** Never more counts than their rows, times the measures. */
 async function deleteCounts(db: Kysely<Tables>, kind: LatencyKind, span: Span): Promise<void> {
   const key = ['kind', 'at', 'name', 'measure', 'bucket'];
   const limit = span.limit * latencyMeasures.length;
@@ -94,7 +94,7 @@ async function deleteHours(
   `.execute(db);
 }
 
-/** The sums by name of tag go last: they say which kinds of sums by value there are. */
+/** The sums by name of tag go last, as they list the kinds of sums by value. */
 async function deleteTagSums(db: Kysely<Tables>, span: Span): Promise<void> {
   const { rows } = await sql<{ readonly name: string }>`
     select distinct name from ledger_sums where kind = 'tag' and at >= ${hourOf(span.fromMs)} and at < ${span.toMs}

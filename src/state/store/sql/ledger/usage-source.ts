@@ -82,7 +82,7 @@ function stageSource(dialect: Dialect, search: LedgerSearch): UsageSource {
   };
 }
 
-/** Reading of what `additionsJson` writes. */
+/** Reader of the result of `additionsJson`. */
 const readAddition = {
   sqlite: {
     each: sql`json_each(ledger.additions)`,
@@ -101,5 +101,5 @@ function sumsBy(values: readonly string[]): RawBuilder<unknown> {
 /** Sums of rows of the ledger. */
 export const sumsOfRows = sumsBy(sumSql());
 
-/** Sums of what is summed already. */
+/** Sums of existing sums. */
 const sumsOfSums = sumsBy(sumColumns);

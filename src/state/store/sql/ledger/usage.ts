@@ -73,7 +73,7 @@ async function sourcesOf(
   return stretches.map(({ hasSums, ...own }) => ({ ...own, source: hasSums ? pairSource(pair) : rows }));
 }
 
-/** Query for more sums than it asked for: so many of them may be removed. */
+/** Query for more sums than requested: so many of them may be removed. */
 function withMore(query: UsageQuery, sums: number): UsageQuery {
   return query.limit === undefined ? query : { ...query, limit: query.limit + sums };
 }
@@ -103,7 +103,7 @@ async function sumsIn(
   return rows.map((row) => readSum(row, ...placeOf(row, part)));
 }
 
-/** A bucket may be cut by the parts. */
+/** A bucket may span several parts. */
 function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
   const key = `${sum.atMs} ${sum.group}`;
   const known = sums.get(key);

@@ -1,6 +1,6 @@
 import { toTls, type TlsParameters } from './tls.js';
 
-/** Address of a PostgreSQL database, on one host or on several, of which one takes writes. */
+/** Address of a PostgreSQL database, on one host or on several, one of which accepts writes. */
 export interface PostgresAddress {
   /** At least one, in the order in which they are tried. */
   readonly hosts: readonly PostgresHost[];
@@ -14,7 +14,7 @@ export interface PostgresAddress {
 }
 
 export interface PostgresHost {
-  /** Host and port as they are written, safe to log. */
+  /** Host and port as written, safe to log. */
   readonly label: string;
   /** Name, IP address, or folder of a Unix socket; empty: the default of the driver. */
   readonly host: string;
@@ -69,7 +69,7 @@ const passedOn: ReadonlySet<string> = new Set([
   'statement_timeout',
 ]);
 
-/** Values of `target_session_attrs` that a server which takes writes fits. */
+/** Values of `target_session_attrs` that match a writable server. */
 const writable: ReadonlySet<string> = new Set(['read-write', 'primary', 'any']);
 
 function refuseOthers(parameters: URLSearchParams): void {

@@ -1,15 +1,15 @@
 import type { PostgresHost } from './address.js';
 
-/** SQLSTATEs of connections that are closed: the next one may reach another server, or have the right. */
+/** SQLSTATEs of connections to close: the next one may reach another server, or have the permission. */
 const endsConnection: ReadonlySet<string> = new Set(['25006', '3D000', '42501']);
 
-/** SQLSTATEs of a server that none of its connections can be used for. */
+/** SQLSTATEs of a server with no usable connections. */
 const endsAll: ReadonlySet<string> = new Set(['25006', '3D000']);
 
-/** SQLSTATE of a server that takes no further connection. */
+/** SQLSTATE of a server that accepts no further connection. */
 export const tooManyConnections = '53300';
 
-/** True if the connection of a failed query is to be closed; its query may still run, or its server is of no use. */
+/** True if the connection of a failed query is to be closed; its query may still run, or its server is unusable. */
 export function isOfConnection(error: unknown): boolean {
   return endsConnection.has(codeOf(error)) || messageOf(error) === 'Query read timeout';
 }
@@ -19,12 +19,12 @@ export function isOfHost(error: unknown): boolean {
   return endsAll.has(codeOf(error));
 }
 
-/** Error of the pool of node-postgres, which has no code: no connection came free in time. */
+/** Error of the pool of node-postgres, which has no code: no connection became free in time. */
 export function isPoolBusy(error: unknown): boolean {
   return messageOf(error) === 'timeout exceeded when trying to connect';
 }
 
-/** Error of a server that takes no writes, found before it was asked for one. */
+/** Error of a read-only server, detected before a write. */
 export class ReadOnlyError extends Error {
   /** SQLSTATE of a write in a read-only transaction. */
   readonly code = '25006';
@@ -34,7 +34,7 @@ export class ReadOnlyError extends Error {
   }
 }
 
-/** Error of an attempt to connect, with the SQLSTATE or the code of Node that says most. */
+/** Error of a connection attempt, with the most specific SQLSTATE or code of Node. */
 export class NoConnectionError extends Error {
   readonly code: string;
 

@@ -14,12 +14,12 @@ interface HostPoolsOptions {
   readonly connections: number;
   /** Max time of a query; 0: none. */
   readonly queryMs: number;
-  /** Takes servers that are read-only too. */
+  /** Accepts read-only servers, too. */
   readonly anyServer: boolean;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
 }
 
-/** Connections to one PostgreSQL by a pool for each of its hosts: one of them takes writes and is used. */
+/** Connections to one PostgreSQL by a pool for each of its hosts, of which a writable one is used. */
 export class HostPools {
   readonly #options: HostPoolsOptions;
   readonly #pools = new Map<PostgresHost, SizedPool>();
@@ -40,8 +40,8 @@ export class HostPools {
   }
 
   /**
-   * Takes a connection to the host in use, else to the first of the others that takes writes. Throws a
-   * NoConnectionError, or a StoreBusyError if no connection has come free.
+   * Takes a connection to the host in use, else to the first writable one of the others. Throws a NoConnectionError, or
+   * a StoreBusyError if no connection has become free.
    */
   async connect(): Promise<HeldClient> {
     if (this.#isEnded) throw new Error('The connections to PostgreSQL are closed.');
@@ -171,7 +171,7 @@ export class HeldClient {
 /** Not pg_is_in_recovery(), which misses servers that are read-only by a setting. */
 export const isReadOnlyQuery = 'show transaction_read_only';
 
-/** Throws a ReadOnlyError if the server takes no writes. */
+/** Throws a ReadOnlyError if the server is read-only. */
 async function verifyWritable(client: PoolClient): Promise<void> {
   const asked = client.query<{ readonly transaction_read_only: string }>(isReadOnlyQuery);
   const late = `it has not answered within ${connectTimeoutMs} ms`;
@@ -179,14 +179,14 @@ async function verifyWritable(client: PoolClient): Promise<void> {
   if (rows[0]?.transaction_read_only === 'on') throw new faults.ReadOnlyError();
 }
 
-/** Given instead of a password, so that the driver looks into no other files for one. */
+/** Replaces the password, so that the driver does not look for one in other files. */
 function missingPassword(): never {
   throw new Error('it asks for a password, and the address has none');
 }
 
 const connectTimeoutMs = 2000;
 
-/** int8 and numeric come as text, since they may not fit a number; ours are times and counts, which do. */
+/** int8 and numeric arrive as text, since they may not fit a number; the times and counts here do. */
 function plainNumbers(): TypeOverrides {
   const overrides = new TypeOverrides();
   for (const type of [types.builtins.INT8, types.builtins.NUMERIC]) overrides.setTypeParser(type, Number);

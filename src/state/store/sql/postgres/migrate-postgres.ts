@@ -6,8 +6,8 @@ import type { Migration } from '../tables/migrations.js';
 import type { Tables } from '../tables/tables.js';
 
 /**
- * Migrates the tables of PostgreSQL, each step in a transaction of its own, and waits for as long as other
- * instances migrate or hold locks on the tables; a line each 10 s names them. `db`: without a limit of its queries.
+ * Migrates the tables of PostgreSQL, each step in a separate transaction, and waits while other instances migrate or
+ * hold locks on the tables, with a log line about them each 10 s. `db`: without a limit of its queries.
  */
 export async function migratePostgres(
   db: Kysely<Tables>,
@@ -52,7 +52,7 @@ async function takesLock(transaction: Transaction<Tables>): Promise<boolean> {
   return (await lock.execute(transaction)).rows[0]?.taken === true;
 }
 
-/** True for a lock that was not given in time, and for a deadlock, which PostgreSQL has ended. */
+/** True for a lock timeout, and for a deadlock, which PostgreSQL has ended. */
 function isLockProblem(error: unknown): boolean {
   const { code } = Object(error) as { readonly code?: unknown }; // fields of any value
   return code === '55P03' || code === '40P01';

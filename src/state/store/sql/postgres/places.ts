@@ -1,12 +1,12 @@
 import { StoreBusyError } from '../../store-error.js';
 
-/** Max connections of a process where the config has no `store.pool`. */
+/** Max connections of a process if the config has no `store.pool`. */
 export const defaultConnections = 10;
 
 /** Kind of call that needs a connection: a search of the console waits for all requests, and leaves them one place. */
 export type Asker = 'request' | 'search';
 
-/** Gives a place back. */
+/** Releases a place. */
 export type Leave = () => void;
 
 interface Waiting {

@@ -2,7 +2,7 @@ import { printable } from '../../../../kit/terminal.js';
 import { codeOf, messageOf } from './faults.js';
 import { StoreError } from '../../store-error.js';
 
-/** Error for the operator: what PostgreSQL has answered, and the cure. `name`: "PostgreSQL at HOST". */
+/** Error for the operator: the answer of PostgreSQL, and the fix. `name`: "PostgreSQL at HOST". */
 export function cannotUse(name: string, cause: unknown): StoreError {
   const why = shownMessage(cause);
   const cure = cures.find(([codes, words]) => codes.test(codeOf(cause)) && (words?.test(why) ?? true))?.[2];
@@ -16,7 +16,7 @@ export function isOfServer(error: unknown): boolean {
   return codeOf(error) !== '' || hasNoConnection.test(messageOf(error));
 }
 
-/** True if the same may succeed in a moment: the server starts, is restarted, or is not reachable yet. */
+/** True if a retry may succeed: the server starts, is restarted, or is not reachable yet. */
 export function isTemporary(error: unknown): boolean {
   return temporary.test(codeOf(error)) || hasNoConnection.test(messageOf(error));
 }

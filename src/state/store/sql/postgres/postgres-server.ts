@@ -7,7 +7,7 @@ import type { Tables } from '../tables/tables.js';
 export interface ServerState {
   readonly user: string;
   readonly database: string;
-  /** First schema of the search path that exists and that the user may use. */
+  /** First usable schema of the search path. */
   readonly schema: string | null;
   readonly canCreate: boolean;
   /** A table of the gateway that the user may not read and write. */
@@ -21,7 +21,7 @@ export interface ServerState {
   readonly maxConnections: number;
 }
 
-/** Reads the state; changes nothing, and needs no rights. */
+/** Reads the state, without changes and without special permissions. */
 export async function serverState(db: Kysely<Tables>): Promise<ServerState> {
   const { rows } = await sql<ServerState>`
     select current_user as "user", current_database() as database, current_schema() as schema,
@@ -40,13 +40,13 @@ export async function serverState(db: Kysely<Tables>): Promise<ServerState> {
   return state;
 }
 
-/** Findings that keep a start from using the database, or that an operator should mend. */
+/** Findings that keep a start from using the database, or that an operator should fix. */
 export interface ServerFindings {
   readonly problem: string | undefined;
   readonly warning: string | undefined;
 }
 
-/** State of the tables; where the user may not read them, one with which `serverFindings` says so. */
+/** State of the tables; if the user may not read them, one that `serverFindings` reports. */
 export async function readableState(
   { schema, closedTable: table }: ServerState,
   read: () => Promise<Schema>,
@@ -128,13 +128,13 @@ const closedTable = sql`(
         and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete')))
   order by c.relname limit 1)`;
 
-/** The least of the limits of server, database and role, -1 being none. */
+/** The lowest of the limits of server, database and role, of which -1 means none. */
 const maxConnections = sql`least(
   current_setting('max_connections')::int
     - case when r.rolsuper then 0 else current_setting('superuser_reserved_connections')::int end,
   nullif(d.datconnlimit, -1), nullif(r.rolconnlimit, -1))`;
 
-/** Of each limit what others have left of it. */
+/** Remaining part of each limit. */
 const freeConnections = sql`(
   select least(
     current_setting('max_connections')::int - count(*)

@@ -13,11 +13,11 @@ interface Postgres {
   readonly db: Kysely<Tables>;
   /** The same database; its queries wait for those of `db` and `placed`. */
   readonly searches: Kysely<Tables>;
-  /** The same database, for calls that hold a place of `takePlace` already. */
+  /** The same database, for calls that already hold a place of `takePlace`. */
   readonly placed: Kysely<Tables>;
-  /** Waits for a connection to be free. Rejects with a StoreBusyError if none comes free in time. */
+  /** Waits for a connection to be free. Rejects with a StoreBusyError if none becomes free in time. */
   readonly takePlace: () => Leave | Promise<Leave>;
-  /** Rejects if the server does not answer, or takes no writes any more. */
+  /** Rejects if the server does not answer, or has become read-only. */
   readonly probe: () => Promise<void>;
   /** Destroys all connections: pending queries fail at once, and later ones use new connections. */
   readonly closeConnections: () => void;
@@ -28,13 +28,13 @@ interface PostgresOptions {
   readonly connections?: number;
   /** Max time of a query; 0: none. */
   readonly queryMs?: number;
-  /** Takes a server that is read-only too, where the address has only one. */
+  /** Accepts a read-only server, too, if the address has only one. */
   readonly isReadOnly?: boolean;
 }
 
 /**
- * Connects to PostgreSQL for migrations, by one connection, whose queries take as long as they do; to a server that is
- * read-only too, whose state is reported.
+ * Connects to PostgreSQL for migrations, by one connection without a query timeout; also to a read-only server, whose
+ * state is reported.
  */
 export async function openForMigration(url: string, log: Logger): Promise<Kysely<Tables>> {
   return (await openPostgres(url, log, { connections: 1, queryMs: 0, isReadOnly: true })).db;
@@ -121,7 +121,7 @@ async function probe(db: Kysely<Tables>, pools: HostPools): Promise<void> {
 
 const queryTimeoutMs = 5000;
 
-/** A query may take that long, and so may the wait for its connection. */
+/** Timeout of a query, and of the wait for its connection. */
 const maxWaitMs = queryTimeoutMs;
 
 function addressOf(url: string): PostgresAddress {
@@ -132,7 +132,7 @@ function addressOf(url: string): PostgresAddress {
   }
 }
 
-/** Error for the operator. Its cause is that of the host which says most. */
+/** Error for the operator, with the most specific host's error as its cause. */
 function cannotConnect(name: string, error: unknown): StoreError {
   const told = cannotUse(name, error);
   return error instanceof NoConnectionError ? new StoreError(told.message, { cause: error.cause }) : told;

@@ -8,20 +8,20 @@ interface SizedPoolOptions {
   readonly connections: number;
   /** TLS of the next connection. */
   readonly tls: () => Promise<ClientConfig['ssl']>;
-  /** Rejects if a new connection is of no use. */
+  /** Rejects if a new connection is unusable. */
   readonly verify: ((client: PoolClient) => Promise<void>) | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
- * A pool of connections to one server, as large as the server allows: one that is refused for their number waits
- * for those that are open, and another is tried ten seconds later.
+ * A pool of connections to one server, as large as the server allows: a connection refused for their number waits for
+ * an open one, and another is tried ten seconds later.
  */
 export class SizedPool {
   readonly #pool: Pool;
   readonly #options: SizedPoolOptions;
   readonly #verified = new WeakSet<PoolClient>();
-  /** Connections that are open, without those that are being made. */
+  /** Open connections, without those in progress. */
   #open = 0;
   #refusedAtMs = -Infinity;
   #isTold = false;
@@ -92,7 +92,7 @@ export class SizedPool {
     this.#refusedAtMs = performance.now();
   }
 
-  /** Warns once, when no connection is being made any more. */
+  /** Warns once, when no connection is in progress any more. */
   #tell(): void {
     if (
       this.#isTold ||

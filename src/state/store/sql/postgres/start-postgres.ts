@@ -16,8 +16,8 @@ interface Starting {
 }
 
 /**
- * Runs `open` until the server is there: while it starts, refuses connections or is not found, for `waitMs` at most,
- * with a log line each time. Throws a StoreError for what the server has answered.
+ * Runs `open` until the server is available: while it starts, refuses connections or is not found, for `waitMs` at
+ * most, with a log line each time. Throws a StoreError for any other answer of the server.
  */
 export async function whenReady<Opened>(
   { name, log, waitMs }: Starting & { readonly waitMs: number },
@@ -43,7 +43,7 @@ export async function whenReady<Opened>(
 const firstPauseMs = 500;
 const maxPauseMs = 5000;
 
-/** Checks what a gateway needs of the database, and migrates its tables, by a connection of its own. */
+/** Checks the database for the requirements of a gateway, and migrates its tables, by a separate connection. */
 export async function prepareDatabase(
   connect: () => Promise<Kysely<Tables>>,
   { name, log }: Starting,

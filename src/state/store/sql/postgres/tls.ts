@@ -48,8 +48,8 @@ const older: ReadonlyMap<string, SslMode> = new Map([
 ]);
 
 /**
- * TLS options of the driver for a host. Reads the files at each call, so that new connections take those that
- * have been exchanged. Throws an Error that names the parameter and its file.
+ * TLS options of the driver for a host. Reads the files at each call, so that new connections use replaced ones; throws
+ * an Error that names the parameter and its file.
  */
 export async function tlsOptions(parameters: TlsParameters, host: string): Promise<ClientConfig['ssl']> {
   const { mode, files } = parameters;
@@ -66,7 +66,7 @@ export async function tlsOptions(parameters: TlsParameters, host: string): Promi
   return verification === 'chain' ? { ...options, checkServerIdentity: () => undefined } : options;
 }
 
-/** `chain`: the certificate, and not its name. */
+/** `chain`: verifies the certificate, but not its name. */
 function verificationOf({ mode, isLibpq, files }: TlsParameters): 'none' | 'chain' | 'full' {
   if (mode === 'no-verify') return 'none';
   const hasOwn = files.sslrootcert !== undefined && files.sslrootcert !== systemCertificates;

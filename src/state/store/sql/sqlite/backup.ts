@@ -42,7 +42,7 @@ export async function backupSqlite(from: string, to: string): Promise<Contents> 
   }
 }
 
-/** `vacuum into` reads in one transaction, which writers do not disturb and which does not hold them up. */
+/** `vacuum into` reads in one transaction, which neither disturbs writers nor is disturbed. */
 function copyInto(from: string, to: string): void {
   const db = openDatabase(from, { isReadOnly: true, timeoutMs: lockTimeoutMs });
   try {
@@ -54,7 +54,7 @@ function copyInto(from: string, to: string): void {
 
 const lockTimeoutMs = 5000;
 
-/** Checks a SQLite file that nobody writes to. Throws a StoreError if it is damaged, or not of a gateway. */
+/** Checks a SQLite file without writers. Throws a StoreError if it is damaged, or not of a gateway. */
 export async function checkedContents(file: string): Promise<Contents> {
   const db = readOnlySqlite(file);
   try {
@@ -88,7 +88,7 @@ export async function flush(file: string): Promise<void> {
   }
 }
 
-/** Error in a sentence; one that is a sentence already stays as it is. */
+/** Error as a sentence; an existing sentence stays unchanged. */
 export function cannot(what: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException; // file system and SQLite throw nothing else

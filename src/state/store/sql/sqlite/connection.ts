@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database, DatabaseOptions, PreparedStatement } from './database.js';
 import { openDatabase } from './driver.js';
 
-/** A statement and the values that it binds. */
+/** A statement and its bound values. */
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -20,7 +20,7 @@ export interface Result {
  */
 export class SqliteConnection {
   readonly #database: Database;
-  /** Prepared statements: to prepare one takes longer than most of them run. */
+  /** Prepared statements: preparing one takes longer than running most of them. */
   readonly #prepared: LRUCache<string, PreparedStatement>;
 
   /** Sets `pragmas` one after another; `guard` runs each, and may wait for a lock. */
@@ -64,7 +64,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Forgets a busy statement that is not tried again. */
+  /** Discards a busy statement that is not retried. */
   forget(sql: string): void {
     this.#prepared.delete(sql);
   }
@@ -99,5 +99,5 @@ function isPragma(sql: string): boolean {
   return sql.startsWith('pragma ');
 }
 
-/** Max cached statements: more than the kinds of queries there are, filtered lists aside. */
+/** Max cached statements: more than the kinds of queries, filtered lists aside. */
 const maxPrepared = 50;

@@ -1,17 +1,17 @@
-/** How a SQLite file is opened. */
+/** Options for opening a SQLite file. */
 export interface DatabaseOptions {
   readonly isReadOnly?: boolean;
-  /** With `isReadOnly`: the file changes no more, so that SQLite needs no lock and no write-ahead log. */
+  /** With `isReadOnly`: the file no longer changes, so that SQLite needs no lock and no write-ahead log. */
   readonly isImmutable?: boolean;
-  /** How long a statement waits for a lock, in milliseconds; 0 by default. */
+  /** Time that a statement waits for a lock, in milliseconds; 0 by default. */
   readonly timeoutMs?: number;
 }
 
-/** One connection to a SQLite file, by whichever library. Errors have SQLite's extended code: `SQLITE_BUSY_SNAPSHOT`. */
+/** One connection to a SQLite file, by any library. Errors have SQLite's extended code: `SQLITE_BUSY_SNAPSHOT`. */
 export interface Database {
   readonly isInTransaction: boolean;
   prepare(sql: string): PreparedStatement;
-  /** Runs statements that bind nothing, and drops their rows. */
+  /** Runs statements without bound values, and drops their rows. */
   exec(sql: string): void;
   close(): void;
 }

@@ -67,7 +67,7 @@ function attempt<Result>(run: () => Result): Result {
   }
 }
 
-/** The error with SQLite's name of its code, where libsql has the number alone. */
+/** The error with SQLite's name of its code, if libsql has only the number. */
 function sqliteError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -77,5 +77,5 @@ function sqliteError(error: unknown): unknown {
   return new SqliteError(message, nameOfCode(Number(number)), { cause: error });
 }
 
-/** Message of libsql, without a code, where a file cannot be opened. */
+/** Message of libsql, without a code, if a file cannot be opened. */
 const openFailure = /^ConnectionFailed\(".*: (\d+)"\)$/s;

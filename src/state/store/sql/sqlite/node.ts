@@ -99,7 +99,7 @@ class NodeStatement implements PreparedStatement {
   }
 }
 
-/** A value as `node:sqlite` binds it, which takes other objects for names of parameters. */
+/** A value as `node:sqlite` binds it, which treats other objects as names of parameters. */
 function bindable(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;

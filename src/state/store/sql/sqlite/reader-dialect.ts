@@ -24,7 +24,7 @@ export class SqliteReaderDialect extends SqliteDialect {
   }
 }
 
-/** `isReadOnly`: the file system may refuse writes, and no file is made. */
+/** `isReadOnly`: the file system may refuse writes, and no file is created. */
 type ReaderOptions = Pick<DatabaseOptions, 'isReadOnly' | 'isImmutable'>;
 
 class SqliteReaderDriver implements Driver {

@@ -11,13 +11,13 @@ import { newerError } from '../ledger/migration-steps.js';
 /** Result of a restore. */
 export interface Restored {
   readonly contents: Contents;
-  /** Path of the file before it; undefined if there was none. */
+  /** Path of the former file; undefined if there was none. */
   readonly kept: string | undefined;
 }
 
 /**
- * Puts a checked copy of a backup in the place of a SQLite file, which is kept beside it. Throws a StoreError if the
- * backup is damaged or of a newer version, or a gateway has the file open; then nothing has changed.
+ * Replaces a SQLite file, which is kept beside it, by a checked copy of a backup. Throws a StoreError if the backup is
+ * damaged or of a newer version, or a gateway has the file open; then nothing has changed.
  */
 export async function restoreSqlite(backup: string, file: string, nowMs: number): Promise<Restored> {
   const part = `${file}.restoring`;
@@ -50,7 +50,7 @@ async function usableContents(part: string, backup: string): Promise<Contents> {
   return contents;
 }
 
-/** Exchanges the file while no gateway can open it. Returns the new name of the one before. */
+/** Replaces the file while no gateway can open it. Returns the new name of the former one. */
 async function moveAway(file: string, part: string, nowMs: number): Promise<string> {
   const kept = `${file}.before-${new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   const lock = lockAlone(file);
@@ -67,8 +67,8 @@ async function moveAway(file: string, part: string, nowMs: number): Promise<stri
 }
 
 /**
- * Locks a file that no other process has open, with all of its log in it; undefined for a damaged one. Throws a StoreError
- * where a gateway has it open: SQLite then refuses to end the log.
+ * Locks a file that no other process has open, with all of its log in it; undefined for a damaged one. Throws a
+ * StoreError if a gateway has it open: SQLite then refuses to end the log.
  */
 function lockAlone(file: string): Database | undefined {
   const db = openDatabase(file, { timeoutMs: lockTimeoutMs });

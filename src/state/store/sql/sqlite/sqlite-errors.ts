@@ -20,7 +20,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Error for a SQLite file that cannot be used, with the cure in its message. */
+/** Error for a SQLite file that cannot be used, with the fix in its message. */
 export function cannotOpen(file: string, cause: unknown): StoreError {
   if (isLocked(cause))
     return new StoreError(
@@ -39,7 +39,7 @@ const otherwise = 'make its folder writable, or name another file';
 
 type Fault = readonly [reason: string, cure: string];
 
-/** Reason and cure of the faults that are common. */
+/** Reason and fix of the common faults. */
 function faultOf(code: string, file: string, why: string): Fault | undefined {
   if (code === 'NO_LIBRARY') return [why, 'install it (npm install libsql), or run Node 24.15 or newer'];
   if (code.startsWith('SQLITE_READONLY'))

@@ -13,7 +13,7 @@ export interface ThreadModule {
   readonly data: unknown;
 }
 
-/** A request to the thread; `connection` tells transactions apart. */
+/** A request to the thread; `connection` distinguishes transactions. */
 export type ThreadRequest = { readonly id: number; readonly connection: number } & ThreadWork;
 
 export type ThreadWork =

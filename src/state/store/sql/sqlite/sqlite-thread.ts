@@ -50,7 +50,7 @@ export class SqliteThread {
     this.#worker = this.#start();
   }
 
-  /** The worker that a transaction began in; no later one knows of it. */
+  /** The worker that a transaction began in; no later one has it. */
   get worker(): Worker | undefined {
     return this.#worker;
   }

@@ -104,8 +104,8 @@ class StatementRunner {
   }
 
   /**
-   * Opened by the first statement, so that one that cannot be opened is what that statement fails with; and again after an
-   * abandoned one, which stays in progress: what is written beside it is not committed, and is lost when it is collected.
+   * Opened by the first statement, which reports any failure to open; and again after an abandoned one, which stays in
+   * progress: writes beside it are never committed, and are lost when it is collected.
    */
   #open(): SqliteConnection {
     const before = this.#connection;
@@ -157,7 +157,7 @@ const rollback: Statement = { sql: 'rollback', parameters: [] };
 const filePragmas = ['auto_vacuum = incremental', 'journal_mode = wal'] as const;
 const connectionPragmas = ['synchronous = normal', 'foreign_keys = on'] as const;
 
-/** Time that a statement waits for a lock that the one before it did not get. */
+/** Time that a statement waits for a lock after the one before it did not get it. */
 const lockedTimeoutMs = 50;
 const pauseMs = 5;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));

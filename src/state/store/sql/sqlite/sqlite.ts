@@ -12,8 +12,8 @@ import type { Tables } from '../tables/tables.js';
 import { SqliteThreadDialect } from './thread-dialect.js';
 
 /**
- * Opens the file of a thread; creates it and its folder if missing. With a log a lock of another program
- * is waited for. On failure the thread ends, with a StoreError.
+ * Opens the file of a thread; creates it and its folder if missing. With a log a lock of another program is waited for;
+ * on failure the thread ends, with a StoreError.
  */
 export async function openSqlite(thread: SqliteThread, log?: Logger): Promise<Kysely<Tables>> {
   const db = new Kysely<Tables>({ dialect: new SqliteThreadDialect(thread) });
@@ -35,8 +35,8 @@ export function openSqliteReader(file: string): Kysely<Tables> {
 }
 
 /**
- * A connection of this thread that writes nothing. A file without a log beside it is complete, and is read without the
- * files that readers of a log need.
+ * A read-only connection of this thread. A file without a log beside it is complete, and is read without the files that
+ * readers of a log need.
  */
 export function readOnlySqlite(file: string): Kysely<Tables> {
   const isImmutable = !existsSync(`${file}-wal`);
@@ -76,11 +76,13 @@ export async function migrateSqlite(db: Kysely<Tables>, file: string, log: Logge
 interface LockWait {
   readonly file: string;
   readonly log: Logger;
-  /** Time after which the lock is no longer waited for. */
+  /** Timeout for the lock. */
   readonly maxMs: () => Promise<number>;
 }
 
-/** Runs until no other program holds the lock of the file, or until the time is over; then it throws the last error. */
+/**
+ * Runs until no other program holds the lock of the file, or until the timeout, at which it throws the last error.
+ */
 async function untilFree(run: () => Promise<void>, { file, log, maxMs }: LockWait): Promise<void> {
   const startedMs = performance.now();
   for (let isLogged = false; ; isLogged = true) {
@@ -95,7 +97,7 @@ async function untilFree(run: () => Promise<void>, { file, log, maxMs }: LockWai
   }
 }
 
-/** Longer than another program's writes take; the log tells who is waited for meanwhile. */
+/** Max wait, longer than another program's writes take, and reported in the log. */
 const maxLockedMs = 10_000;
 const maxMigrationMs = 60_000;
 const lockedPauseMs = 50;

@@ -15,7 +15,7 @@ import type { Result } from './connection.js';
 import type { ThreadWork, WriteBatch } from './sqlite-messages.js';
 import type { SqliteThread } from './sqlite-thread.js';
 
-/** SQLite's dialect but for the driver. */
+/** SQLite's dialect without the driver. */
 export abstract class SqliteDialect implements Dialect {
   abstract createDriver(): Driver;
 
@@ -54,7 +54,7 @@ class SqliteThreadDriver implements Driver {
     this.#thread = thread;
   }
 
-  /** Fails with what keeps the file from being opened. */
+  /** Fails with the error that keeps the file from being opened. */
   async init(): Promise<void> {
     await this.#thread.run({ kind: 'query', sql: 'select 1', parameters: [] }, 0);
   }

@@ -33,7 +33,7 @@ export async function ledgerHours(db: Kysely<Tables>): Promise<void> {
     .execute();
 }
 
-/** In place of the hours that were divided by everything at once; filled from them. */
+/** Replaces the hours that were divided by all groups at once, and is filled from them. */
 export async function ledgerSums(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
   const table = db.schema.createTable('ledger_sums').addColumn('at', 'bigint', (column) => column.notNull());
   const whole = withNumbers(withTexts(table, ['kind', 'name']), firstSums).addPrimaryKeyConstraint(
@@ -68,7 +68,7 @@ export async function rareValues(db: Kysely<Tables>): Promise<void> {
   await index(db, 'ledger', ['request_id', 'at', 'id']);
 }
 
-/** Columns as the first migrations made them, whatever tables.ts has added since. */
+/** Columns as of the first migrations, regardless of later additions to tables.ts. */
 const firstGroups = ['key_id', 'slot', 'model', 'format'];
 
 const firstKinds = [

@@ -109,7 +109,7 @@ export interface SessionRecord {
   readonly csrf_hash: string;
   readonly created_at: number;
   readonly expires_at: number;
-  /** Null in the rows of versions that knew only the password; as are all columns below. */
+  /** Null in the rows of versions that only had the password; as are all columns below. */
   readonly actor_kind: string | null;
   readonly actor_name: string | null;
   readonly role: string | null;
@@ -129,7 +129,7 @@ interface BindingRecord {
 interface ResponseRecord {
   readonly owner: string;
   readonly id: string;
-  /** JSON of `response`; of rows from before there was a column `input`, of both. */
+  /** JSON of `response`; in rows from before the column `input`, of both. */
   readonly body: string;
   readonly expires_at: number;
   /** JSON. */
@@ -167,8 +167,8 @@ interface ErrorTextRecord {
 }
 
 /**
- * Sum of one hour and one group. Groups are not combined: keys times slots times models would be as many sums
- * as rows. Pairs of them have sums of their own, once their hour is over.
+ * Sum of one hour and one group, not of combined groups: keys times slots times models would be as many sums as rows.
+ * Pairs of them have separate sums, once their hour has ended.
  */
 interface HourRecord extends SumRecord {
   readonly kind: SumKind;
@@ -188,7 +188,7 @@ interface PairRecord extends SumRecord {
   readonly second_name: string;
 }
 
-/** Hour with sums of pairs; they hold as long as the hour has as many requests as they were made of. */
+/** Hour with sums of pairs, which are valid while the hour's number of requests is unchanged. */
 interface PairHourRecord {
   /** When it begins. */
   readonly at: number;

@@ -6,7 +6,7 @@ interface Span {
   readonly toMs: number;
 }
 
-/** Time whose sums of pairs hold, or whose rows have to be counted. */
+/** Time with valid sums of pairs, or with rows that have to be counted. */
 export interface Stretch {
   readonly startMs: number;
   readonly toMs: number;
@@ -36,7 +36,7 @@ export interface CountedHour {
   readonly requests: number;
 }
 
-/** Hours from before `toMs` whose sums of pairs are missing, or were made of fewer requests; the newest first. */
+/** Hours from before `toMs` whose sums of pairs are missing, or based on fewer requests; the newest first. */
 export async function unsummedHours(
   db: Kysely<Tables>,
   toMs: number,
@@ -49,7 +49,7 @@ export async function unsummedHours(
   return rows.map(({ at, requests }) => ({ atMs: at, requests }));
 }
 
-/** The hours of a span, beside what their sums of pairs were made of. Each request has one format. */
+/** The hours of a span, with the basis of their sums of pairs. Each request has one format. */
 function countedHours({ fromMs, toMs }: Span) {
   return sql`
     (select at, sum(requests) as requests from ledger_sums

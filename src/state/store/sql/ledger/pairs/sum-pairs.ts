@@ -16,9 +16,8 @@ interface PairHours {
 }
 
 /**
- * Sums hours by pairs of groups, the newest first, and those again that have got more requests since. Returns the number
- * of hours; fewer than `limit` means that none are left. An hour that fails is left out: it would keep all older ones
- * from being summed.
+ * Sums hours by pairs of groups, the newest first, and again those with further requests since. Returns the number of
+ * hours; fewer than `limit` means that none are left, and a failed hour is skipped, so as not to block all older ones.
  */
 export async function sumPairs(
   db: Kysely<Tables>,
@@ -40,9 +39,9 @@ export async function sumPairs(
 }
 
 /**
- * Instances that sum an hour at the same time take turns: by the file lock on SQLite, by an advisory lock on PostgreSQL.
- * The latter sums one pair after the other, as the time of a statement is limited; rows that come meanwhile are among
- * some pairs only, but then the hour is summed again.
+ * Serializes instances that sum an hour: by the file lock on SQLite, by an advisory lock on PostgreSQL, which sums one
+ * pair after the other for its statement timeout. Rows that arrive meanwhile are in some pairs only, but then the hour
+ * is summed again.
  */
 async function sumHour(db: Kysely<Tables>, dialect: Dialect, atMs: number): Promise<void> {
   if (dialect === 'sqlite') return void (await insertPairs(atMs, groupPairs).execute(db));
@@ -52,7 +51,7 @@ async function sumHour(db: Kysely<Tables>, dialect: Dialect, atMs: number): Prom
   });
 }
 
-/** Replaces the sums of an hour: it keeps its pairs, and gets more of them. */
+/** Replaces the sums of an hour, whose pairs stay and grow. */
 function insertPairs(atMs: number, pairs: readonly GroupPair[]): RawBuilder<unknown> {
   const columns = refs([...new Set(pairs.flat())].map((group) => pairColumnOf[group]));
   const values = refs([...pairKey, ...sumColumns]);
@@ -85,7 +84,7 @@ function refs(columns: readonly string[]): readonly RawBuilder<unknown>[] {
   return columns.map((column) => sql.ref(column));
 }
 
-/** Notes the requests that an hour had before it was summed: if there are more by now, its sums do not hold. */
+/** Records the requests of an hour before it was summed: with further ones, its sums are not valid. */
 async function note(db: Kysely<Tables>, { atMs, requests }: CountedHour, isSummed: boolean): Promise<void> {
   await sql`
     insert into ledger_pair_hours (at, requests, has_sums) values (${atMs}, ${requests}, ${isSummed ? 1 : 0})
@@ -93,7 +92,7 @@ async function note(db: Kysely<Tables>, { atMs, requests }: CountedHour, isSumme
   `.execute(db);
 }
 
-/** Max requests of an hour that is summed: SQLite does so in one statement, and writes nothing else meanwhile. */
+/** Max requests of an hour that is summed: SQLite does so in one statement, during which it writes nothing else. */
 const maxRequests = { sqlite: 20_000, postgres: 1_000_000 } as const;
 
 /** Advisory lock class, unique on the database; see migrate.ts for the lock of the migrations. */
