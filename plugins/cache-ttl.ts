@@ -84,7 +84,7 @@ function marked(
   return markLastBlock(request, marker, markers);
 }
 
-/** True if the caller set cache markers itself; those of our own additions do not count. */
+/** True if the caller set cache markers itself; those of the gateway's additions do not count. */
 function hasOwnMarkers(all: number, additions: Additions): boolean {
   return all > 0 && all > cacheMarkers({ ...additions, model: '', messages: [] }).length;
 }

@@ -106,7 +106,7 @@ function continued(call: ModelCall): ModelCall {
   return (request, options) => continuePaused(request, (further) => call(further, options));
 }
 
-/** Extra that says which tools are offered. */
+/** Extra with the names of the offered tools. */
 const allowedTools = 'tool_choice.allowed_tools';
 
 /** The fields of a translated request that an upstream counts; it refuses all others. */

@@ -17,7 +17,7 @@ import {
 import { SearchTime } from './shared/search-time.js';
 import { replaceTexts } from './shared/request-texts.js';
 
-/** Stops, or masks, what an answer must not say, as it streams. */
+/** Stops or masks forbidden content of an answer while it streams. */
 export default definePlugin({
   name: 'guard',
   api: 1,

@@ -51,7 +51,7 @@ export default definePlugin({
     }),
     issuer: Name,
     audience: Name,
-    /** Accepted signatures; none of them is made with a shared secret. */
+    /** Accepted signatures, none of which uses a shared secret. */
     algorithms: Type.Array(
       Type.Enum(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']),
       { minItems: 1, default: ['RS256', 'ES256', 'EdDSA'] },

@@ -97,7 +97,7 @@ function limitsOf(
   return limits && defaults ? { ...defaults, ...limits } : (limits ?? defaults);
 }
 
-/** The key and its team, as far as they have limits: those of both hold. */
+/** The key and its team, as far as they have limits, all of which apply. */
 function holdersOf({ keyId, name, team }: Caller, limits: KeyLimits | undefined): readonly LimitedHolder[] {
   const key = limits && { kind: 'key' as const, id: keyId, name, limits };
   const shared = team?.limits && { kind: 'team' as const, id: team.id, name: team.name, limits: team.limits };

@@ -162,7 +162,7 @@ class AnswerTap implements Transform {
   }
 }
 
-/** Headers that say how a request is to be answered, and which session it belongs to. */
+/** Headers that determine the form of the answer and the session of a request. */
 const known = [
   'anthropic-*',
   'content-type',

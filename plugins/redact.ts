@@ -130,7 +130,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Placeholders in the request itself count as values, to tell them from generated ones. */
+/** Placeholders in the request itself count as values, to distinguish them from generated ones. */
 const placeholderPattern: Pattern = {
   name: 'text',
   find(text, from) {

@@ -85,7 +85,7 @@ function hasOwnTools({ request, additions }: Pick<GatewayState, 'request' | 'add
   return !Array.isArray(tools) || tools.some((tool) => !additions.tools.includes(tool as Tool));
 }
 
-/** Hash of all that an answer depends on: the versions of its request, whatever the order of the fields. */
+/** Hash of all inputs of an answer: the versions of its request, in any order of the fields. */
 function keyOf(versions: readonly MessagesRequest[], keyId: string, headers: Headers): string {
   const options = Object.entries(headers).filter(([name]) => name.startsWith('anthropic-'));
   const hash = createHash('sha256').update(sortedJson([keyId, Object.fromEntries(options)]));

@@ -106,7 +106,7 @@ export default definePlugin({
   },
 });
 
-/** False for a name of the client's length: a header of that size breaks the whole answer. */
+/** False for a very long name from the client, as a header of that size breaks the whole answer. */
 function isShort(model: string): boolean {
   return model !== '' && model.length <= 200;
 }

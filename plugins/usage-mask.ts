@@ -82,7 +82,7 @@ export function without(usage: Usage, part: Usage): Usage {
 }
 
 /**
- * Subtracts cache writes, from the 1h part first: our additions are at the start of the prompt, where the
+ * Subtracts cache writes, from the 1h part first: the gateway's additions are at the start of the prompt, where the
  * longer ttl comes first.
  */
 function withoutWritten(

@@ -166,7 +166,7 @@ function assertionOf(
     .sign(key);
 }
 
-/** Package that finds the credentials of Google; an optional peer, imported where an account asks for it. */
+/** Package that finds the credentials of Google; an optional peer, imported on demand. */
 const library = 'google-auth-library';
 
 interface GoogleAuthModule {

@@ -17,7 +17,7 @@ export function clamp(request: MessagesRequest, cap: number): MessagesRequest {
   return withFields(request, { max_tokens, thinking: { ...thinking, budget_tokens: max_tokens - 1 } });
 }
 
-/** Check at run time: a Messages body is not validated, whatever its type says. */
+/** Check at run time, since a Messages body is not validated against its type. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number';
 }

@@ -61,7 +61,7 @@ async function* nothing(): AsyncGenerator<readonly ModelEvent[]> {
   // Its answer follows.
 }
 
-/** Waits for the model that answers, whose name the text has; a failure is that of the events. */
+/** Waits for the model that answers, whose name the text contains; throws the failure of the events. */
 async function* textOf(
   called: Promise<ModelReply>,
   reply: ModelReply,

@@ -31,7 +31,7 @@ export class IssuerKeys {
 
   /**
    * Key of a token: reads the set with the first one, after ten minutes and for an unknown key. Throws the error of a
-   * read that was needed, and the error of jose if there is no key.
+   * required read, and the error of jose if there is no key.
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const { now } = this.#host;
@@ -47,7 +47,7 @@ export class IssuerKeys {
     }
   };
 
-  /** Reads the keys once for all waiting requests; at most every 30 s, unless there are none at all. */
+  /** Reads the keys once for all waiting requests; at most every 30 s, unless none are known. */
   async #readSoon(): Promise<void> {
     if (this.#keys && this.#host.now() - this.#triedAtMs < cooldownMs) return;
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));

@@ -25,7 +25,7 @@ function amountOf(max: number, limit: keyof typeof words): string {
   return `${max} ${max === 1 ? words[limit].replace('s ', ' ') : words[limit]}`;
 }
 
-/** Error for a request beyond those that may be under way. */
+/** Error for a request beyond the concurrency limit. */
 export function tooManyAtOnce(holder: Gauge['holder'], max: number): GatewayError {
   const reached = `${nameOf(holder)} has reached its limit of ${amountOf(max, 'maxConcurrent')}`;
   return new GatewayError('rate_limited', `${reached}; it may continue when one of them has ended.`, {

@@ -61,7 +61,7 @@ export class Limiter {
 
   /**
    * Takes permits of a key or team for one request, one for each of its answers; returns the function that releases
-   * them. Throws `rate_limited` if not as many are left.
+   * them. Throws `rate_limited` if too few are left.
    */
   async takePermits(holder: LimitedHolder, answers: number): Promise<() => void> {
     const { maxConcurrent } = holder.limits;
@@ -82,7 +82,7 @@ export class Limiter {
       : tooManyAtOnce(holder, maxConcurrent);
   }
 
-  /** Counts a token count in meters of their own, of the size of those of requests; false if one of them is full. */
+  /** Counts a token count in separate meters, of the size of those of requests; false if one of them is full. */
   async mayCount(holders: readonly LimitedHolder[]): Promise<boolean> {
     const nowMs = this.#host.now();
     const requests = holders
@@ -95,7 +95,7 @@ export class Limiter {
     return !(await this.#countRequest(counts)).some(({ isFull }) => isFull);
   }
 
-  /** Checks all limits, each of which must hold; refused requests are not counted. */
+  /** Checks all limits, each of which must permit the request; refused requests are not counted. */
   async admit(holders: readonly LimitedHolder[]): Promise<Admission> {
     const nowMs = this.#host.now();
     const all = holders.flatMap((holder) => countedBy(holder, nowMs));
@@ -114,8 +114,8 @@ export class Limiter {
   }
 
   /**
-   * Counts what a settled request has spent, also one that has failed or was abandoned. Its row must be written
-   * after that, so that no meter is opened with it that it is added to as well.
+   * Counts the use of a settled request, also of a failed or abandoned one. To be called before its row is written, or
+   * a meter filled from the ledger counts it twice.
    */
   async count(counted: readonly Counted[], { tokens, cost }: Spent): Promise<void> {
     const { log } = this.#host;
@@ -143,7 +143,7 @@ export class Limiter {
       : gaugeOf(counted, reading);
   }
 
-  /** Counts the request for each, or for none where one of them may make no further one. */
+  /** Counts the request for each, or for none if one of them is exhausted. */
   async #countRequest(requests: readonly Counted[]): Promise<readonly Gauge[]> {
     const gauges = await allOf(requests.map((each) => this.#take(each)));
     if (!gauges.some(({ isFull }) => isFull)) return gauges;
@@ -175,7 +175,7 @@ function gaugeOf(
   return { holder, limit, unit, max, used, resetsInMs, isFull };
 }
 
-/** The values at once where none has to be awaited. */
+/** The values, synchronously if none has to be awaited. */
 function allOf<Value>(values: readonly (Value | Promise<Value>)[]): readonly Value[] | Promise<Value[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as Value[]); // none is a promise
 }

@@ -1,8 +1,8 @@
 import { extrasOf, reportDropped, withExtras, type MessagesRequest } from '@gw2api/gateway/plugin';
 
 /**
- * The request for another model, without `logit_bias`, whose numbers are tokens of the model that was asked for; its
- * loss is reported in the response.
+ * The request for another model, without `logit_bias`, whose numbers are tokens of the requested model; its loss is
+ * reported in the response.
  */
 export function forOtherModel(
   request: MessagesRequest,

@@ -211,7 +211,7 @@ export interface RecordingFile {
   readonly bytes: number;
 }
 
-/** Recordings of a folder by the names of their files, which say their time and size; in any order. */
+/** Recordings of a folder by the names of their files, which contain their time and size; in any order. */
 export async function* recordingsIn(folder: string): AsyncGenerator<RecordingFile> {
   for await (const { name } of await opendir(folder)) {
     const [, atMs, bytes] = /^(\d{1,15})-(\d{1,12})-.*\.gwrec$/.exec(name) ?? [];

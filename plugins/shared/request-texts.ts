@@ -31,8 +31,8 @@ export async function replaceTexts(
 }
 
 /**
- * Changes every text of a request: what users and the model have said, results and inputs of tools, documents, extras.
- * Signed thinking and other signed parts stay; whatever has not changed is the same object.
+ * Changes every text of a request: those of users and the model, results and inputs of tools, documents, extras. Signed
+ * parts stay; unchanged parts are the same objects.
  */
 function mapTexts(request: MessagesRequest, map: TextFunction, { system, done }: TextScope): MessagesRequest {
   const change = (value: unknown): unknown => {

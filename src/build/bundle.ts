@@ -69,7 +69,7 @@ function chunksOf({ output }: RolldownOutput): readonly OutputChunk[] {
   return output.filter((file) => file.type === 'chunk');
 }
 
-/** Removes what an earlier bundle has left. */
+/** Removes the files of an earlier bundle. */
 async function removeOthers(output: RolldownOutput): Promise<void> {
   const written = new Set(chunksOf(output).flatMap(({ fileName }) => [fileName, `${fileName}.map`]));
   const found = await readdir(dist, { recursive: true, withFileTypes: true });

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { repository } from './outputs.js';
 
 /**
- * Step of a build: removes outputs of the compiler whose source has moved or gone, which `tsc -b` leaves, so that their
- * tests do not run.
+ * Step of a build: removes outputs of the compiler without a source, which `tsc -b` keeps, so that their tests do not
+ * run.
  */
 const places = [
   { outputs: 'build/test/', sources: 'test/' },

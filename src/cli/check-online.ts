@@ -103,7 +103,7 @@ async function answerOf(
   }
 }
 
-/** Result for a slot without a list of models: it is connected, and its credential checked where that costs nothing. */
+/** Result for a slot without a list of models: it is connected, and its credential checked if that is free. */
 async function diagnose(
   slot: SlotConfig,
   opened: UpstreamSlot | undefined,

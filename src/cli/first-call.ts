@@ -31,8 +31,8 @@ interface FirstCallOptions {
 }
 
 /**
- * Calls each slot as its first caller would: a Messages request through the whole pipeline, for at most 16 tokens, by a
- * model that the slot is known to have. Keeps nothing: store and live state are in memory. Throws ConfigError.
+ * Calls each slot as its first caller would, with store and live state in memory: a Messages request through the whole
+ * pipeline, for at most 16 tokens, by a model that the slot is known to have. Throws ConfigError.
  */
 export async function firstCalls(
   config: Config,

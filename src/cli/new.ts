@@ -68,7 +68,7 @@ async function checkName(kind: KindName, name: string): Promise<void> {
 
 type Files = Readonly<Record<string, string>>;
 
-/** File extensions of modules, regardless of any `package.json` above them. */
+/** Files of a plugin without a package: modules by their extension, independent of any `package.json` above them. */
 function plainFiles(name: string, { plugin, test }: Template, { isTypeScript }: NewOptions): Files {
   const ending = isTypeScript ? 'mts' : 'mjs';
   const filling = { name, module: `./${name}.mjs`, isTypeScript };
@@ -161,7 +161,7 @@ function nextSteps(
   ];
 }
 
-/** Command that installs a package of `cwd` where a config in `folder` finds it: there, or above. */
+/** Command that installs a package of `cwd` so that a config in `folder` finds it: there, or above. */
 function installation(name: string, cwd: string, folder: string): string {
   if (!path.relative(cwd, folder).startsWith('..')) return `npm install ./${name}`;
   return `cd ${slashed(path.relative(cwd, folder))} && npm install ${pathFrom(folder, path.join(cwd, name))}`;

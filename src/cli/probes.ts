@@ -25,7 +25,7 @@ export async function runProbes(
   return { lines: results.map(({ line }) => line), hasPassed: results.every(({ hasPassed }) => hasPassed) };
 }
 
-/** Probes of the plugins of a slot; none if its tokens are in the store, where newer ones may be. */
+/** Probes of the plugins of a slot; none if its tokens are in the store, which may be newer. */
 export function slotProbes(config: SlotConfig, pool: SlotPool, signal: AbortSignal): readonly Probe[] {
   const slot = pool.opened.find(({ id }) => id === config.id);
   if (!slot || slot.account.isStored) return [];

@@ -145,7 +145,7 @@ export interface Config extends SettledSections {
   readonly written: unknown;
 }
 
-/** A problem of a config, in words that say how to fix it. */
+/** A problem of a config, in words that include the fix. */
 export interface ConfigProblem {
   readonly at: Position;
   /** `pipeline[3].with.cap`; empty for the file as a whole. */

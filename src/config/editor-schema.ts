@@ -3,8 +3,8 @@ import { isRecord } from '../kit/schema/record.js';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A schema of ours for editors, which do not support units, secrets or local options: durations and sizes are patterns,
- * and each value may be a variable.
+ * A schema of the gateway for editors, which do not support units, secrets or local options: durations and sizes are
+ * patterns, and each value may be a variable.
  */
 export function editorSchema(schema: Schema): Schema {
   const {

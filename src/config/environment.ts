@@ -74,7 +74,7 @@ export function substitute(
   return { text: replaced, unset, unread, isMalformed };
 }
 
-/** Arguments of the replacer: the match, its groups, and where it begins. */
+/** Arguments of the replacer: the match, its groups, and its position. */
 type Match = [
   whole: string,
   escaped: string | undefined,

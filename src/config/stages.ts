@@ -8,7 +8,7 @@ import { StageSchema, type RawStage } from './stage-schema.js';
 
 /** An entry of a pipeline, or an alternative of one. */
 interface Place {
-  /** Has the shape of a `RawStage` where it is valid. */
+  /** Has the shape of a `RawStage` if it is valid. */
   readonly entry: Partial<RawStage>;
   readonly path: Path;
   readonly group: StageGroup | undefined;

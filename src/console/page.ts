@@ -11,7 +11,7 @@ import { brotliCompress, gzip } from 'node:zlib';
 type PageContext = ParameterizedContext<object, object>;
 
 /**
- * Serves the built page at `/panel`. Every path below it that is not an asset returns the page, which does its own
+ * Serves the built page at `/panel`, also for every path below it that is not an asset, as the page does its own
  * routing. `basePath` is the gateway's current base path: `/llm`.
  */
 export function createPage(folder = pathToFileURL(packageFile('dist/console/web/')), basePath = () => '') {

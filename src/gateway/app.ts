@@ -100,7 +100,7 @@ function healthOf(gateway: Gateway): Health {
   };
 }
 
-/** Path that the gateway is below, by the config in force. */
+/** Base path of the gateway, by the config in force. */
 const placeOf = perRuntime(({ config }) => ({ basePath: basePathOf(config.panel.publicUrl) }));
 
 /** Maker of the handler of a gateway's requests, its Koa app; `config`: as at the start. */
@@ -119,7 +119,7 @@ export function appOf(
   };
 }
 
-/** Has Koa take the caller's address from the hops; `ip` is the first of `ips`, else that of the connection. */
+/** Makes Koa take the caller's address from the hops; `ip` is the first of `ips`, else that of the connection. */
 function believe(hops: TrustedHops, app: Koa<CoreState, object>): void {
   Object.defineProperty(app.request, 'ips', {
     get(this: Koa.Request) {

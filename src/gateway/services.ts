@@ -38,7 +38,7 @@ export interface Services extends CallerKeys {
   /** True in a dry run. */
   readonly dry: boolean;
   readonly live: Live;
-  /** Records what operators do. */
+  /** Records the actions of operators. */
   readonly audit: Audit;
   readonly ledger: LedgerWriter;
   /** Counts the ledger rows that the store has refused. */

@@ -7,9 +7,8 @@ export class LateError extends Error {
 }
 
 /**
- * Applies a timeout: the result of `work`, or a LateError with this message after `ms`. A short grace period
- * follows, because after a pause of the whole process timers fire before the replies that arrived meanwhile
- * are read. Without `setTimer` the timeout keeps the process alive.
+ * Applies a timeout with a short grace period, in which replies received during a pause of the process are read: the
+ * result of `work`, or a LateError with this message after `ms`. Without `setTimer` it keeps the process alive.
  */
 export async function within<Result>(
   work: Promise<Result>,

@@ -25,8 +25,8 @@ function inWords({ path, message }: SchemaError): string {
 }
 
 /**
- * Query parameters, converted to numbers or booleans where the schema wants these and the text allows it.
- * Throws `invalid_request` for a parameter that is given twice.
+ * Query parameters, converted to numbers or booleans if the schema wants these and the text allows it. Throws
+ * `invalid_request` for a parameter that is given twice.
  */
 export function readQuery(text: string, schema: TSchema): Readonly<Record<string, unknown>> {
   const types = typesOf(schema);

@@ -38,7 +38,7 @@ export interface StageOptions {
 /** Result of one request through a stage, once the response has closed. */
 export interface ServedStage {
   readonly ctx: Koa.Context;
-  /** State after the request; a key that nobody has provided is undefined, whatever its type says. */
+  /** State after the request; a key that no stage has provided is undefined, despite its type. */
   readonly state: GatewayState;
   /** True if the stages below were reached. */
   readonly nextCalled: boolean;
@@ -58,8 +58,8 @@ export interface StageServer {
 }
 
 /**
- * Runs one request through one stage, over a real socket and a real Koa context. A GatewayError becomes the
- * answer that the gateway would give; anything else that the stage throws is thrown here.
+ * Runs one request through one stage, over a real socket and a real Koa context. A GatewayError becomes the gateway's
+ * answer; any other error of the stage is thrown here.
  */
 export async function runStage(
   plugin: StageLike,
@@ -76,10 +76,7 @@ export async function runStage(
   }
 }
 
-/**
- * Serves one stage until closed, for a test with a connection of its own: one that disconnects, or reads
- * slowly.
- */
+/** Serves one stage until closed, for a test with its own connection: one that disconnects, or reads slowly. */
 export async function serveStage(given: StageLike, options: StageOptions = {}): Promise<StageServer> {
   const plugin = toStage(given);
   const host = options.host ?? fakeHost();

@@ -35,8 +35,8 @@ export interface StageCheck {
 }
 
 /**
- * The conformance suite of stages, over all formats, streamed and whole: `for (const { name, run } of
- * stageChecks({ plugin })) it(name, run)`. The stage passes a request that it does not refuse, whose answer says `Hello.`
+ * The conformance suite of stages, over all formats, streamed and whole: `for (const { name, run } of stageChecks({
+ * plugin })) it(name, run)`. The stage must accept a request whose answer says `Hello.`
  */
 export function stageChecks(subject: StageSubject): readonly StageCheck[] {
   const plugin = toStage(subject.plugin);

@@ -21,7 +21,7 @@ export interface PlayedScenario {
   readonly text?: string;
   /** Resolves when the connection of the answer has closed. */
   readonly closed?: Promise<unknown>;
-  /** Resolves when the service cannot write any more, because nobody reads. */
+  /** Resolves when the service cannot write any more, because its client does not read. */
   readonly blocked?: Promise<unknown>;
 }
 

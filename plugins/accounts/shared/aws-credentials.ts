@@ -38,7 +38,7 @@ export class AwsCredentials {
     this.#provider = provider;
   }
 
-  /** Opens fixed keys, or loads a provider. Throws an Error that names the package where that is missing. */
+  /** Opens fixed keys, or loads a provider. Throws an Error that names the package if it is missing. */
   static async open(
     source: CredentialSource,
     host: AccountHost,
@@ -57,7 +57,7 @@ export class AwsCredentials {
     return new AwsCredentials(host, undefined, await load(profile));
   }
 
-  /** Keys to sign with; waits for new ones where those at hand have expired. Throws `no_slot_available`. */
+  /** Keys to sign with; waits for new ones if the present ones have expired. Throws `no_slot_available`. */
   async current(signal: Signal): Promise<AwsKeys> {
     const keys = this.#keys;
     if (!keys) return untilAborted(this.#renew(), signal);
@@ -65,7 +65,7 @@ export class AwsCredentials {
     return untilAborted(this.#renewEarly(keys), signal);
   }
 
-  /** Renews keys that were refused; false for fixed ones, and where the provider has no others. */
+  /** Renews refused keys; false for fixed ones, and if the provider has no others. */
   async replace(refused: Credential, signal: Signal): Promise<boolean> {
     const used = this.#keys;
     if (!this.#provider || !used) return false;
@@ -153,7 +153,7 @@ function isUsable({ accessKeyId, sessionToken = '' }: AwsKeys): boolean {
   return isHeaderValue(accessKeyId) && isHeaderValue(sessionToken);
 }
 
-/** Name of an error; its text may say more than a caller should read. */
+/** Name of an error, whose text may contain more than a caller should read. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown error';
 }

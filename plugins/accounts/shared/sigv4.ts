@@ -18,8 +18,8 @@ interface Signing {
 }
 
 /**
- * Headers that sign a request as it goes out: Signature Version 4 over its method, path, query, body, host and
- * the headers of the API.
+ * Headers that sign an outgoing request: Signature Version 4 over its method, path, query, body, host and the headers
+ * of the API.
  */
 export async function signed(request: OutgoingRequest, signing: Signing): Promise<Credential> {
   const { method, origin, path, headers, body = '' } = request;

@@ -7,7 +7,7 @@ interface TokenRequest {
   readonly tokenUrl: string;
   /** Fields of the request, `grant_type` among them. */
   readonly form: Readonly<Record<string, string>>;
-  /** Advice to the operator where the endpoint refuses, from the fields of its answer. */
+  /** Advice to the operator about a refusal of the endpoint, from the fields of its answer. */
   readonly cure: (answer: Readonly<Record<string, unknown>>) => string;
 }
 

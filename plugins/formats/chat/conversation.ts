@@ -11,7 +11,7 @@ import { Transcript } from '../shared/transcript.js';
 import { ofAnswers, unreadMembers } from '../shared/unread/unread-members.js';
 import type { UnsupportedFields } from '../shared/unread/unsupported-fields.js';
 
-/** The conversation of a Chat body; throws `invalid_request` naming what cannot be read. */
+/** The conversation of a Chat body; throws `invalid_request` naming the unreadable part. */
 export function readConversation(messages: readonly ChatMessage[], dropped: UnsupportedFields): Transcript {
   const conversation: Conversation = { transcript: new Transcript(), dropped, legacyCalls: new Map() };
   messages.forEach((message, at) => {
@@ -141,7 +141,7 @@ function mark<Block extends ContentBlock>(blocks: readonly Block[], message: Cha
   return blocks.map((block, at) => (at === blocks.length - 1 ? { ...block, ...marker } : block));
 }
 
-/** Blocks with the name of who speaks: Messages cannot tell several speakers apart. */
+/** Blocks with the speaker's name: Messages cannot distinguish several speakers. */
 function named<Block extends ContentBlock>(
   blocks: readonly Block[],
   { name }: ChatMessage,

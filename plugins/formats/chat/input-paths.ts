@@ -5,7 +5,7 @@ import { isRecord } from '../shared/body.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A decoded body under the paths that its caller wrote, where those of Responses are others. */
+/** A decoded body under the paths that its caller wrote, if those of Responses differ. */
 export async function withInputPaths(body: Fields, decode: () => Promise<Decoded>): Promise<Decoded> {
   try {
     const decoded = await decode();
@@ -42,7 +42,7 @@ function inputPath(path: string, body: Fields): string {
   return `response_format${isNested && rest !== '' && rest !== '.type' ? '.json_schema' : ''}${rest}`;
 }
 
-/** Path of an item: of all of its message, where that has become several. */
+/** Path of an item: of the whole message if that has become several. */
 function itemPath(at: number, rest: string, origins: readonly number[]): string {
   const origin = origins[at] ?? at;
   const isPart = origins[at - 1] === origin || origins[at + 1] === origin;

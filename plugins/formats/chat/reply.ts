@@ -16,7 +16,7 @@ import { completionId } from '../shared/answer/completion.js';
 import { readAll } from '../shared/answer/relay.js';
 import { chatUsage } from '../shared/answer/usage.js';
 
-/** The whole chat completion: the fold of what would have been its chunks. */
+/** The whole chat completion: the fold of its chunks. */
 export async function chatReply(events: ModelEvents, request: ChatRequest): Promise<object> {
   const reply = new ChatReply(request);
   await readAll(

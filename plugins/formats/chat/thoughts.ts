@@ -11,8 +11,8 @@ export interface Thought {
 }
 
 /**
- * Thinking of a message: what is signed in `reasoning_details`, else its text as other servers give it, which goes
- * back as it came where it can.
+ * Thinking of a message: the signed part of `reasoning_details`, else its text in the form of other servers, which is
+ * sent back unchanged if possible.
  */
 export function thoughtsOf(message: ChatMessage): readonly Thought[] {
   const signed = (message.reasoning_details ?? []).flatMap((detail, at): readonly Thought[] => {

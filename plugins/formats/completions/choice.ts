@@ -8,7 +8,7 @@ import { type FinishReason, finishReason } from '../shared/answer/completion.js'
 export interface CompletionsRequest extends ChunkRequest {
   /** Number of choices: prompts times `n`. */
   readonly count: number;
-  /** Prefix of a choice's text: its prompt if the caller asked for `echo`, else empty. */
+  /** Prefix of a choice's text: its prompt if the caller has set `echo`, else empty. */
   readonly echo: (choice: number) => string;
 }
 

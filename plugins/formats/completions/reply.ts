@@ -11,7 +11,7 @@ import { completionId, type FinishReason } from '../shared/answer/completion.js'
 import { readAll } from '../shared/answer/relay.js';
 import { chatUsage } from '../shared/answer/usage.js';
 
-/** The whole completion: the fold of what would have been its chunks. */
+/** The whole completion: the fold of its chunks. */
 export async function completionsReply(events: ModelEvents, request: CompletionsRequest): Promise<object> {
   const reply = new CompletionsReply(request);
   const make = (index: number) => new CompletionsChoice(index, request, reply);

@@ -76,7 +76,7 @@ export class ResponseAnswer implements AnswerWriter {
     for (const settle of this.searches.values()) settle(undefined);
   }
 
-  /** The message that text goes to: neighbouring text blocks share one. */
+  /** The message that receives text: neighbouring text blocks share one. */
   message(): MessageItem {
     return (this.#message ??= new MessageItem(this.#open('msg', MessageItem.beginning)));
   }

@@ -31,7 +31,7 @@ interface Reading {
   readonly input: Promise<ResponsesInput>;
 }
 
-/** By body: what a WebSocket has kept of the response that it continues. */
+/** By body: the response kept by a WebSocket that it continues. */
 const knownPrevious = new WeakMap<object, KnownResponse>();
 
 /** Makes a body continue this response without a lookup in the store. */
@@ -73,7 +73,7 @@ export function ownItems(input: ResponsesBody['input']): readonly InputItem[] {
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
-/** A reference may leave its type out: it has only an id. */
+/** References may omit their type and have only an id. */
 function isReference(item: InputItem): boolean {
   const { type, id } = item;
   if (type === 'item_reference') return true;

@@ -12,7 +12,7 @@ export interface EventSink {
   emitJson(type: string, fields: BinaryString): void;
 }
 
-/** An output item under way. */
+/** An unfinished output item. */
 export interface OpenItem {
   /** Emits an event about this item. */
   emit(type: string, fields: object): void;

@@ -24,7 +24,7 @@ export interface Reading {
   readonly called: Set<string>;
 }
 
-/** `path` is where the item stands in the body: `input[2]`. */
+/** `path` is the place of the item in the body: `input[2]`. */
 export type ItemReader = (item: InputItem, path: string, reading: Reading) => void;
 
 /** Adds one item to the conversation; a type without a counterpart is reported. */
@@ -135,7 +135,7 @@ const readers: Readonly<Record<string, ItemReader>> = {
   tool_search_output: () => undefined,
 };
 
-/** Reasoning that is text without a seal; it goes back as it came where it can. */
+/** Unsealed reasoning text, which is sent back unchanged if possible. */
 function plainReasoning(
   item: InputItem,
   content: readonly { readonly text?: string | null }[],

@@ -37,7 +37,7 @@ export function callerPathOf(
   };
 }
 
-/** Names of settings that Chat and Responses share, and the place where thinking was asked for. */
+/** Names of settings that Chat and Responses share, and the place of the thinking setting. */
 export function settingPaths({ path }: ThinkingParams): Readonly<Record<string, string>> {
   return {
     stop_sequences: 'stop',

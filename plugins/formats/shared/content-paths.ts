@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@gw2api/gateway/plugin';
 import type { Origin, Transcript } from './transcript.js';
 
-/** Caller's path of a block, by the message or item that it came from and its place among the blocks of that. */
+/** Caller's path of a block, by its original message or item and its place among the blocks of that. */
 export type BlockPath = (origin: Origin, rest: string) => string;
 
 /**

@@ -34,7 +34,7 @@ export function fanOut(
   };
 }
 
-/** Beyond this size early calls keep their permits; the others wait for the queue's timeout. */
+/** Max bytes read ahead, beyond which early calls keep their permits and the others wait for the queue's timeout. */
 const maxAheadBytes = 64 * 1024 * 1024;
 
 const same: Variant = (request) => request;

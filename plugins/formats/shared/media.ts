@@ -10,7 +10,9 @@ export function imageBlock(url: string, path: string): BlockOf<'image'> {
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
 }
 
-/** PDF, text or image block from a `data:` URL, an http(s) URL, or bare base64 with a name that tells its type. */
+/**
+ * PDF, text or image block from a `data:` URL, an http(s) URL, or bare base64 with a name that indicates its type.
+ */
 export function fileBlock(
   url: string,
   filename: string | undefined,
@@ -24,7 +26,7 @@ export function fileBlock(
   return { type: 'document', source, ...title };
 }
 
-/** Source of a file: text if its type or name says so, since a base64 document of text is refused. */
+/** Source of a file: text if its type or name indicates it, since a base64 document of text is refused. */
 export function fileSource(mediaType: string, data: string, filename?: string): Source {
   const text = isTextFile(mediaType, filename) ? textOfFile(data) : undefined;
   return text === undefined
@@ -63,7 +65,7 @@ const aliases: ReadonlyMap<string, string> = new Map([['image/jpg', 'image/jpeg'
 const textTypes =
   /^(?:text\/.*|application\/(?:json|xml|yaml|x-yaml|toml|csv|sql|graphql|javascript|x-javascript|typescript|x-typescript|ecmascript|x-sh|x-shellscript|x-python|x-httpd-php|x-ndjson|jsonl|jsonlines|x-tex)|[^;]*\+(?:json|xml|yaml))$/;
 
-/** Endings of files that are text, for a file whose media type says nothing. */
+/** Extensions of text files, for a file without an informative media type. */
 const textEndings = new Set(
   (
     'txt text log md markdown rst tex json jsonl ndjson json5 xml html htm css scss less csv tsv yaml yml toml ini cfg ' +

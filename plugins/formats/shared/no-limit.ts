@@ -2,7 +2,7 @@ import { isRecord } from './body.js';
 
 const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'top_k'] as const;
 
-/** A body without the limits that are -1: clients of llama.cpp and LM Studio say "no limit" so. */
+/** A body without limits of -1, by which clients of llama.cpp and LM Studio mean "no limit". */
 export function withoutNoLimits(body: unknown): unknown {
   if (!isRecord(body)) return body;
   const absent = limits.filter((name) => body[name] === -1);

@@ -2,7 +2,7 @@ import type { BlockOf } from '@gw2api/gateway/plugin';
 import { reasoningEnvelope } from '@gw2api/gateway/plugin/format';
 import { seal, unseal } from './sealed.js';
 
-/** A block whose bytes the upstream has signed or encrypted: it must come back as it was. */
+/** A block whose bytes the upstream has signed or encrypted, and which must be returned unchanged. */
 export type SignedThinking = BlockOf<'thinking'> | BlockOf<'redacted_thinking'>;
 
 /** A thinking block as opaque text: `reasoning.encrypted_content` of the Responses format. */
@@ -16,7 +16,7 @@ export function openReasoning(text: string): SignedThinking | undefined {
   return isSignedThinking(block) ? block : undefined;
 }
 
-/** Unsigned thinking, as open models send it, which goes back to servers that accept it. `data`: as received. */
+/** Unsigned thinking, as open models send it, which is returned to servers that accept it. `data`: as received. */
 export function plainThinking(thinking: string, data?: unknown): BlockOf<'thinking'> {
   return { type: 'thinking', thinking, signature: reasoningEnvelope.seal({ vendor: '', data }) };
 }

@@ -1,7 +1,7 @@
 import { isTooDeep } from '@gw2api/gateway/plugin/format';
 import { isRecord } from './body.js';
 
-/** Prefix that separates what was sealed here from other vendors' encrypted content. */
+/** Prefix of the gateway's sealed content, as opposed to other vendors' encrypted content. */
 const prefix = 'gw1.';
 
 /** A JSON object as opaque text, for callers who send it back as it is: `encrypted_content` of Responses. */

@@ -10,7 +10,7 @@ export interface ThinkingParams {
   readonly budget?: number;
   /** Path of the request for thinking in the caller's body: `reasoning_effort`, `reasoning.effort`. */
   readonly path: string;
-  /** The caller wants to read what the model thinks. */
+  /** The caller wants to read the thinking. */
   readonly isShown: boolean;
   /** The caller has explicitly disabled it. */
   readonly isOmitted?: boolean;
@@ -133,7 +133,7 @@ function saysNothing(given: unknown): boolean {
   return given === undefined || given === null || (isRecord(given) && Object.keys(given).length === 0);
 }
 
-/** Fields that are read. Those about summaries are reported elsewhere. */
+/** Fields that are read; those about summaries are reported elsewhere. */
 const read: ReadonlySet<string> = new Set(
   'effort max_tokens enabled summary generate_summary type budget_tokens display'.split(' '),
 );

@@ -9,7 +9,7 @@ interface Turn {
   readonly blocks: readonly ContentBlock[];
 }
 
-/** Place that a block came from. */
+/** Original place of a block. */
 export interface Origin {
   /** Message or item in the caller's body: `messages[2]`, `input[0]`. */
   readonly path: string;
@@ -18,9 +18,9 @@ export interface Origin {
 }
 
 /**
- * A conversation on its way into Messages form: roles take turns, each tool result follows its call, and late
- * system text stays in place, since a prompt cache would lose all that comes after a changed beginning. Blank texts
- * and other turns that only some receivers refuse are left to the upstream kinds.
+ * A conversation on its way into Messages form: roles take turns, each tool result follows its call, and late system
+ * text stays in place for the prompt cache. Blank texts and other turns that only some receivers refuse are handled by
+ * the upstream kinds.
  */
 export class Transcript {
   readonly #system: TextBlock[] = [];
@@ -64,7 +64,7 @@ export class Transcript {
     this.#add(role, known.length > 0 ? known : [{ type: 'text', text: '' }]);
   }
 
-  /** Places of results whose calls are gone, which are sent as text. */
+  /** Places of results whose calls are missing, which are sent as text. */
   get orphanResults(): readonly string[] {
     return this.#orphans.paths;
   }

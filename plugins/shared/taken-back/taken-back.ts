@@ -37,7 +37,7 @@ const none: readonly never[] = [];
 /** Max calls that are made again for one answer, over all slots. */
 const maxAgain = 2;
 
-/** Calls of one answer that are made again without what their upstream has refused. */
+/** Calls of one answer that are repeated without the parts that their upstream has refused. */
 export class TakenBack {
   readonly #memory: RefusalMemory;
   readonly #count: CountPart;
@@ -60,7 +60,9 @@ export class TakenBack {
     return without === call.without ? call : withFields(call, { without });
   }
 
-  /** Call without what the slot has refused, to be made on the same lease; undefined: the error is the answer. */
+  /**
+   * Call without the parts that the slot has refused, to be made on the same lease; undefined: the error is the answer.
+   */
   again(slot: Slot, call: SlotCall, error: GatewayError): SlotCall | undefined {
     if (this.#left === 0 || !isRefusal(error)) return undefined;
     const part = slot.refused?.(error, call);

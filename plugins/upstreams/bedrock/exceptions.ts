@@ -6,7 +6,7 @@ export interface EventError {
   readonly message: string;
 }
 
-/** Error of an exception, by its name and what its payload says. */
+/** Error of an exception, by its name and its payload. */
 export function errorOfException(code: string, fields: Readonly<Record<string, unknown>>): EventError {
   const { message, Message, originalMessage } = fields;
   const words = [message, Message, originalMessage].find((text) => typeof text === 'string' && text !== '');

@@ -177,9 +177,8 @@ function withRequestId(headers: HttpAnswer['headers']): HttpAnswer['headers'] {
 }
 
 /**
- * True for models that take a ttl on cache markers: Claude 4.5 and later, and names that tell no version, such as the
- * ARN of an application's inference profile.
- * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ * True for models that take a ttl on cache markers: Claude 4.5 and later, and names without a version, such as the ARN
+ * of an application's inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
 export function takesTtl(model: string): boolean {
   const [, old, major, minor = '0'] = version.exec(model.slice(0, 300)) ?? [];

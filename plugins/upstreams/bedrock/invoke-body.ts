@@ -9,8 +9,7 @@ const betaHeader = 'anthropic-beta';
 const profileHeader = 'anthropic-user-profile-id';
 
 /**
- * Body of InvokeModel: without `model`, which is in the path, and `stream`; with what the Messages API has in
- * headers.
+ * Body of InvokeModel: without `model`, which is in the path, and `stream`; with the Messages API's headers as fields.
  */
 export function invokeBody(request: object, headers: Headers, betas: readonly string[]): object {
   const { model: _, stream: __, ...body } = request as MessagesRequest; // or one without `stream`

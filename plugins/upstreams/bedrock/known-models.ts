@@ -1,9 +1,9 @@
 import type { ListedModel } from '@gw2api/gateway/plugin/upstream';
 
 /**
- * Models of Anthropic on Bedrock, by the inference profiles that a region has: `us.anthropic.claude-sonnet-5`. A name
- * without a region means the profile of the region's own geography, never `global.`, which is asked for by its name.
- * Source: AWS's model cards (docs.aws.amazon.com/bedrock/latest/userguide/model-card-anthropic-*.html), October 2026.
+ * Models of Anthropic on Bedrock, by the inference profiles of a region; a name without a region means the profile of
+ * the region's own geography, never `global.`. Source: AWS's model cards
+ * (docs.aws.amazon.com/bedrock/latest/userguide/model-card-anthropic-*.html), October 2026.
  */
 export function knownModels(region: string | undefined): readonly ListedModel[] {
   const geography = geographies.find(([pattern]) => pattern.test(region ?? ''))?.[1];

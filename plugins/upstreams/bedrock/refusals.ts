@@ -25,7 +25,7 @@ export function bedrockRefusal(answer: Head, body: string): GatewayError {
   });
 }
 
-/** True for an error that comes after the credential has been accepted. */
+/** True for an error after the credential has been accepted. */
 export function isAuthenticated(answer: Head, body: string): boolean {
   const { type } = bedrockRefusal(answer, body);
   return typeOfException(exceptionOf(answer, body)) !== undefined && answeredTypes.has(type);

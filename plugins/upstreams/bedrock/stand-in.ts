@@ -31,7 +31,7 @@ function invokedBody(text: string): Json {
   return jsonFields(Buffer.from(typeof body === 'string' ? body : '', 'base64').toString());
 }
 
-/** Request of the Messages API, whose headers have what is in the body here. */
+/** Request of the Messages API, whose headers come from the body here. */
 function asMessages(model: string, body: Json, kind: 'stream' | 'count'): Request {
   const { anthropic_version: _, anthropic_beta: betas, ...rest } = body;
   const isCount = kind === 'count';

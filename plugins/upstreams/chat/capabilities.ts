@@ -32,7 +32,7 @@ export type ChatOptions = Static<typeof chatOptions>;
 
 /** Capabilities of a slot. */
 export interface Capabilities extends ServerCapabilities {
-  /** Origin of its thinking: the preset, or the slot itself; signed thinking goes back nowhere else. */
+  /** Origin of its thinking, the preset or the slot itself; signed thinking is sent back only there. */
   readonly vendor: string;
   /** Extras that it is sent. */
   readonly extraPaths: ExtraPaths;

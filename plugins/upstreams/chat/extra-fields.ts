@@ -4,7 +4,7 @@ import type { PresetName } from './presets.js';
 /** Parameters of the first Chat Completions API, which nearly all servers take. */
 const common = 'seed frequency_penalty presence_penalty';
 
-/** They come back on the text of the answer, unless a stage changes it. */
+/** Returned on the text of the answer, unless a stage changes it. */
 const logprobs = 'logprobs top_logprobs';
 
 /**

@@ -19,10 +19,7 @@ const options = Type.Object(
   { title: 'Chat Completions API' },
 );
 
-/**
- * Upstreams that speak Chat Completions. The base URL is that of an OpenAI SDK, with `/v1` where the server has
- * it.
- */
+/** Upstreams with Chat Completions. The base URL is that of an OpenAI SDK, with `/v1` if the server has it. */
 export default defineUpstream({
   name: 'chat',
   api: 1,

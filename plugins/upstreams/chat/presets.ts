@@ -50,7 +50,7 @@ const openai: ServerCapabilities = {
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
 };
 
-/** Open models served on one's own machines: more sampling parameters. */
+/** Self-hosted open models: more sampling parameters. */
 const local: ServerCapabilities = { ...generic, topK: true };
 
 /** Servers by name. Facts are from the vendor's documentation, else from the issue that is named. */

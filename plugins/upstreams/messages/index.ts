@@ -185,8 +185,8 @@ function tokensIn(text: string): number | undefined {
 }
 
 /**
- * Whole message in `text`, mended as a stream is; undefined if `text` is something else. Throws for one that is
- * invalid beyond that.
+ * Whole message in `text`, repaired like a stream; undefined if `text` is something else. Throws for one that remains
+ * invalid.
  */
 function messageIn(text: string, request: MessagesRequest): MessagesResponse | undefined {
   const fields = jsonFields(text);

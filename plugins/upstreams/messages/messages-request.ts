@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import { schemaOptions } from '../shared/messages/schema-options.js';
 import { serverToolsOption } from '../shared/messages/server-tools.js';
 
-/** Options of a slot of the kind `messages`: what its service has of the API. */
+/** Options of a slot of the kind `messages`: the supported parts of the API. */
 export const messagesOptions = Type.Object(
   {
     serverTools: Type.Optional(serverToolsOption()),

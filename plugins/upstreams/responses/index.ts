@@ -8,7 +8,7 @@ import { standIn } from './stand-in/index.js';
 import { ResponseEvents } from './stream/response-events.js';
 import { settingsFor } from './taken-back.js';
 
-/** Upstreams that speak the Responses API. The base URL is that of an OpenAI SDK, with `/v1` where the server has it. */
+/** Upstreams with the Responses API. The base URL is that of an OpenAI SDK, with `/v1` if the server has it. */
 export default defineUpstream({
   name: 'responses',
   api: 1,

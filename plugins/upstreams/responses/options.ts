@@ -43,13 +43,13 @@ export type ResponsesOptions = Static<typeof responsesOptions>;
 /** Settings of a slot: its options, and the origin of its reasoning. */
 export interface ResponsesSettings extends ResponsesOptions {
   readonly vendor: string;
-  /** False: nothing is said about reasoning. */
+  /** False: reasoning settings are not sent. */
   readonly reasoning?: boolean;
   /** False for a call of a model that never thinks. */
   readonly mayThink?: boolean;
   /** False: the answer's form is requested as text. */
   readonly takesSystem?: boolean;
-  /** False: the form of the answer is asked for in words. */
+  /** False: the form of the answer is requested as text. */
   readonly structuredOutput?: boolean;
   /** False: a choice names no list of allowed tools. */
   readonly allowedTools?: boolean;

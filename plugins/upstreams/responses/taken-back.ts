@@ -29,7 +29,7 @@ const fields: readonly (readonly [entry: string, field: string, path?: string])[
   ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
 ];
 
-/** Body without the fields that the server has refused; those that the caller asked for are reported. */
+/** Body without the fields that the server has refused; those that the caller has set are reported. */
 export function withoutFields<Body extends object>(
   body: Body,
   { addedLimit, without }: CallTerms,

@@ -8,8 +8,9 @@ export interface CallInputs<Request> {
 }
 
 /**
- * Makes objects of inputs that are texts, as an answer that was cut within a call has them: every upstream
- * refuses those. A text that is not JSON becomes its finished members; other values stay, for the upstream to refuse. The request itself if there is none.
+ * Makes objects of inputs that are texts, as cut answers have them: every upstream refuses those, so that a text that
+ * is not JSON becomes its finished members. Returns the request itself if there are none; other values stay, for the
+ * upstream to refuse.
  */
 export function withObjectInputs<Request extends Pick<MessagesRequest, 'messages'>>(
   request: Request,

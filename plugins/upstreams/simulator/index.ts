@@ -87,7 +87,7 @@ class SimulatedUpstream implements Upstream {
   }
 }
 
-/** Base URL of a client that reaches a simulator whatever its address is. */
+/** Base URL of a client that reaches a simulator at any address. */
 const dryUrl = 'http://simulator.invalid';
 
 /** A slot without an account still needs some key: the simulator asks for one as the real service does. */

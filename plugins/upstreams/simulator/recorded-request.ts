@@ -25,7 +25,7 @@ export class RecordedRequest implements FaultTarget {
   readonly closed: Promise<Ending>;
   /** Resolves when the caller first reads more slowly than the simulator writes. */
   readonly blocked: Promise<void>;
-  /** The body as it came; empty until it has been read. */
+  /** The body as received; empty until it has been read. */
   text = '';
   /** The parsed body; undefined if there is none or it is not JSON. */
   body: unknown;

@@ -24,7 +24,7 @@ export interface SimulatorOptions {
   readonly onRequest?: (exchange: RecordedRequest) => void;
   /** Number of recent requests kept for tests to inspect; default 100. */
   readonly keep?: number;
-  /** Capabilities of upstream models by id, where they differ from the default. */
+  /** Capabilities of upstream models by id, if they differ from the default. */
   readonly models?: ModelTable;
   /** False: `count_tokens` is a 404, as with compatible services. */
   readonly countTokens?: boolean;

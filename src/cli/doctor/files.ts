@@ -34,7 +34,7 @@ export async function secrets({ env, cwd }: Pick<Patient, 'env' | 'cwd'>): Promi
   });
 }
 
-/** Space and permission where the gateway writes: the SQLite file, the ledger's spool. */
+/** Space and permission for the gateway's files: the SQLite file, the ledger's spool. */
 export async function disk({ config: { store, ledger } }: Patient): Promise<Finding> {
   const folders = [
     ...(store.kind === 'sqlite' ? [path.dirname(store.file)] : []),

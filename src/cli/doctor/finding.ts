@@ -13,7 +13,7 @@ export interface Finding {
 export interface Patient {
   readonly config: Config;
   readonly env: Environment;
-  /** Working directory, where `.env` is. */
+  /** Working directory, with `.env`. */
   readonly cwd: string;
 }
 

@@ -120,7 +120,7 @@ async function credentials(opened: MaintainedStore, { env }: Patient): Promise<r
   ];
 }
 
-/** Redis, where instances share their state. */
+/** Redis, if instances share their state. */
 export async function live({ config: { live: settings } }: Patient, clocks: Clocks): Promise<Finding> {
   if (settings.kind === 'memory') return finding('live', 'memory');
   const where = `Redis at ${settings.label}`;

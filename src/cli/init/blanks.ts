@@ -8,7 +8,7 @@ export interface Blank {
   readonly question: string;
   /** Variables of the environment that have it. */
   readonly env?: readonly string[];
-  /** True: what stands in its place works too. */
+  /** True: the placeholder works, too. */
   readonly isOptional?: boolean;
 }
 

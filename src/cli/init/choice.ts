@@ -16,7 +16,7 @@ export interface InitArguments extends SlotArguments {
   readonly 'key-env'?: string | undefined;
   readonly port?: string | undefined;
   readonly folder?: string | undefined;
-  /** Adds a slot to the config that is there. */
+  /** Adds a slot to the existing config. */
   readonly add?: boolean | undefined;
   readonly force?: boolean | undefined;
   /** True: the placeholder works, too. */
@@ -25,7 +25,7 @@ export interface InitArguments extends SlotArguments {
   readonly online?: boolean | undefined;
 }
 
-/** Undefined: nobody can be asked. */
+/** Undefined without a terminal. */
 export type Terminal = Streams | undefined;
 
 /** Texts to write, with their places. */

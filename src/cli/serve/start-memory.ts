@@ -6,7 +6,7 @@ interface ReleaseOptions {
   readonly idleMs?: number;
   /** Time for V8 to act, in ms: its memory reducer runs every 8 s. */
   readonly windowMs?: number;
-  /** Time after which memory is left alone, in ms: it no longer comes from the start. */
+  /** Time after which memory is left alone, in ms, as it no longer comes from the start. */
   readonly giveUpMs?: number;
   readonly setFlags?: (flags: string) => void;
 }

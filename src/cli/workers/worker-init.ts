@@ -10,7 +10,7 @@ export interface WorkerInit {
   readonly file: string;
   /** Config file text of the config in force. The file may have changed since, and wait for a reload. */
   readonly text: string;
-  /** Canary under way, which the worker joins. */
+  /** Running canary, which the worker joins. */
   readonly canary?: PoolCanary | undefined;
   readonly masterKey: string;
   readonly logLevel: string;

@@ -51,7 +51,7 @@ export class WorkerPool {
   }
 
   /**
-   * Returns the URL once all workers listen. The first one starts alone, as it may create or migrate a file for the
+   * Returns the URL once all workers listen; the first one starts alone, as it may create or migrate a file for the
    * others. Throws a UsageError with the reason if they cannot start.
    */
   async start(): Promise<string> {

@@ -21,7 +21,7 @@ const Neighbour = Type.Union([Type.String(), Type.Null()], {
   description: 'The entry right above; null: it is the first.',
 });
 
-/** An entry of a list of the config, told apart by its name. */
+/** An entry of a list of the config, identified by its name. */
 export const EntryChange = Type.Object({
   name: Type.String({ description: 'Its id; of a stage its name, `rate-limit#2` for a second one.' }),
   change: Kind,

@@ -111,7 +111,7 @@ function stageValue(
   });
 }
 
-/** Conditions as the file has them; undefined if there are none. */
+/** Conditions as in the file; undefined if there are none. */
 function whenSettings({ not, ...when }: When = {}): object | undefined {
   const settings = { ...asPercentage(when), ...(not && { not: asPercentage(not) }) };
   return Object.keys(settings).length > 0 ? settings : undefined;

@@ -22,7 +22,7 @@ export interface OtlpEnvironment {
   readonly unusable: readonly string[];
 }
 
-/** Reads `OTEL_EXPORTER_OTLP_*`; those of traces come before the general ones, and headers of both are sent. */
+/** Reads `OTEL_EXPORTER_OTLP_*`; those of traces override the general ones, and headers of both are sent. */
 export function otlpEnvironment(env: Environment): OtlpEnvironment {
   const unusable: string[] = [];
   const read = <Value>(name: string, parse: (text: string) => Value | undefined): Value | undefined => {

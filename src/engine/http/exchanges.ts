@@ -55,8 +55,8 @@ export class Exchanges {
   };
 
   /**
-   * Until `close`, refuses requests whose bodies come too slowly, ends answers that are not read, and logs stages that
-   * keep requests waiting.
+   * Until `close`, refuses requests whose bodies arrive too slowly, ends answers that are not read, and logs stages
+   * that keep requests waiting.
    */
   watch({ bodyIdleTimeoutMs, ...callers }: WatchLimits): void {
     const list = () => this.#open.list();
@@ -91,12 +91,12 @@ export class Exchanges {
     return this.#open.list().map(({ ctx }) => ctx.res);
   }
 
-  /** Number of open requests for a model or about one; those of the console do not count. */
+  /** Number of open model requests, without those of the console. */
   get calls(): number {
     return this.#open.list().filter(({ state }) => state.operation !== 'other').length;
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is open. */
   async idle(): Promise<void> {
     if (this.#open.size > 0) await new Promise<void>((resolve) => void this.#idleWaiters.push(resolve));
   }
@@ -119,8 +119,8 @@ export class Exchanges {
 }
 
 /**
- * Closes the connection after an answer that comes before the end of the request's body, as the rest will not
- * be read. Waits first until the data that came with the headers is parsed.
+ * Closes the connection after an answer before the end of the request's body, as the rest will not be read. Waits first
+ * until the data received with the headers is parsed.
  */
 async function endWithAnswer({ req, res }: CoreContext): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
@@ -129,13 +129,13 @@ async function endWithAnswer({ req, res }: CoreContext): Promise<void> {
   lingerAfterAnswer(req.socket);
 }
 
-/** True for a request whose body has not wholly come, on a connection that is still open. */
+/** True for a request whose body is incomplete, on a connection that is still open. */
 function mayHaveMore({ complete, headers, socket }: IncomingMessage): boolean {
   if (complete || socket.destroyed || socket.writableEnded) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Sends what need not go through Koa: a body that writes itself, unless a stage has wrapped it, and whole answers. */
+/** Sends responses that bypass Koa: a body that writes itself, unless a stage has wrapped it, and whole answers. */
 function send(ctx: CoreContext): void {
   if (ctx.method === 'HEAD' || ctx.headerSent || !ctx.writable || ctx.respond === false) return;
   const body = directBodyOf(ctx.response);

@@ -22,9 +22,9 @@ interface HealthReport {
 }
 
 /**
- * Body of `/health`, `/` and `/v1/meta`; with `?ready=1` its `status` reports readiness. Without the store or
- * the other instances it is `degraded` but still ready: all instances lose them at once and keep serving. It is the
- * same while slots only cool down.
+ * Body of `/health`, `/` and `/v1/meta`; with `?ready=1` its `status` reports readiness. Without the store or the other
+ * instances it is `degraded` but still ready, since all instances lose them at once and keep serving; likewise while
+ * slots only cool down.
  */
 export function healthReport(health: Health, ofReadiness: boolean): HealthReport {
   const { name, version, uptimeSeconds, limits, slots, hasOpenSlots, isDraining, isUp } = health;

@@ -12,8 +12,8 @@ interface LazyResponse extends Koa.Response {
 }
 
 /**
- * Has an app keep a lazy body as it is until a stage reads, replaces or measures it: then Koa gets its stream, which
- * takes a dozen calls to set up.
+ * Makes an app keep a lazy body until a stage reads, replaces or measures it: then Koa gets its stream, which takes a
+ * dozen calls to set up.
  */
 export function keepLazyBodies({ response }: { readonly response: object }): void {
   const koa = Object.getPrototypeOf(response) as object; // Koa's own, which a response inherits from

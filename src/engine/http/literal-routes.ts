@@ -3,7 +3,7 @@ import type { CoreContext, CoreMiddleware } from './exchange.js';
 
 type Layer<State extends object> = Router<State, object>['stack'][number];
 
-/** Route that a router would choose for one method and path, together with no other. */
+/** Route that a router would choose alone for one method and path. */
 interface LiteralRoute<State extends object> {
   readonly layer: Layer<State>;
   /** All layers at the path, of any method. */
@@ -12,20 +12,20 @@ interface LiteralRoute<State extends object> {
 }
 
 /**
- * Finds the routes of a router by paths without parameters, exactly as they are written: the router tests every route
- * and composes a chain for each request. All others remain its own.
+ * Finds the routes of a router by literal paths without parameters, since the router tests every route and composes a
+ * chain for each request. All others remain its own.
  */
 export class LiteralRoutes<State extends object> {
   readonly #router: Router<State, object>;
   readonly #paths = new Set<string>();
-  /** By path and method; undefined where the router has to choose. */
+  /** By path and method; undefined if the router has to choose. */
   readonly #known = new Map<string, Map<string, LiteralRoute<State> | undefined>>();
 
   constructor(router: Router<State, object>) {
     this.#router = router;
   }
 
-  /** Notes the path of a new route. */
+  /** Records the path of a new route. */
   add(path: string): void {
     for (const literal of literalPaths(path)) this.#paths.add(literal);
     this.#known.clear();
@@ -59,7 +59,7 @@ export class LiteralRoutes<State extends object> {
   }
 }
 
-/** What the router sets on a context. */
+/** Fields that the router sets on a context. */
 interface RoutedContext<State extends object> {
   readonly request: { params: object };
   matched?: Layer<State>[];
@@ -72,7 +72,7 @@ interface RoutedContext<State extends object> {
   _matchedRoute: Layer<State>['path'];
 }
 
-/** Sets what the router sets on the context of a request that it has matched. */
+/** Sets the router's fields on the context of a request that it has matched. */
 function noteRoute<State extends object>(
   ctx: RoutedContext<State>,
   router: Router<State, object>,
@@ -89,7 +89,7 @@ function noteRoute<State extends object>(
   ctx.routerName = undefined;
 }
 
-/** Paths that a route without parameters stands for: `{/v1}/models` is `/v1/models` and `/models`. */
+/** Literal paths of a route without parameters: `{/v1}/models` is `/v1/models` and `/models`. */
 function literalPaths(path: string): readonly string[] {
   const [, optional = '', rest = ''] = /^(?:\{(\/\w+)\})?((?:\/[\w.-]*)+)$/.exec(path) ?? [];
   if (rest === '') return [];

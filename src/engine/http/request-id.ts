@@ -24,7 +24,7 @@ function hex(number: number, digits: number): string {
 
 const ofProcess = randomBytes(6).toString('hex');
 
-/** Begins anywhere, so that an id does not tell the age of its process. */
+/** Begins at a random number, so that an id does not show the age of its process. */
 let counter = randomBytes(4).readUInt32BE();
 
 const printable = /^[\x20-\x7e]{1,200}$/;

@@ -16,14 +16,14 @@ export interface RouteLookup {
   at(path: string): readonly PathRoute[];
 }
 
-/** Routes of a router, which can also tell those at a path, by whatever method. */
+/** Routes of a router, and of any method at a path. */
 export class RouteTable<State extends object> implements RouteLookup {
   readonly #router = new Router<State, object>();
   readonly #routes: (PathRoute & { readonly pattern: RegExp })[] = [];
   readonly #literal = new LiteralRoutes(this.#router);
   readonly #routed = this.#router.routes() as unknown as CoreMiddleware; // the router's own context type is wider
 
-  /** Answers a request that has a route, those that are added later included. */
+  /** Answers a request that has a route, including routes that are added later. */
   readonly middleware: CoreMiddleware = (ctx, next) => {
     const answer = this.#literal.match(ctx) ?? this.#routed;
     return answer(ctx, next);

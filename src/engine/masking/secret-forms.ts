@@ -18,7 +18,7 @@ function percentEncoded(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString()); // half of a surrogate pair would throw
 }
 
-/** The characters of base64 that stand for these bytes alone, where `offset` others come before them. */
+/** The characters of base64 that encode these bytes alone, after `offset` others. */
 function withinBase64(text: string, offset: number): string {
   const bytes = Buffer.from('.'.repeat(offset) + text);
   const first = Math.ceil((offset * 8) / 6);

@@ -44,7 +44,7 @@ const maxForm = 2048;
 /** A shorter secret would match unrelated words. */
 const minSecret = 6;
 
-/** Min length of a secret's beginning that no other text starts with by chance: longer than a word. */
+/** Min number of first characters that identify a secret, which ordinary words do not share. */
 function headLength(form: string): number {
   const { index: randomAt = maxHead } = /\d|(?<=[a-z])[A-Z]/.exec(form) ?? {};
   return Math.min(Math.max(minHead, randomAt + 1), maxHead, form.length);
@@ -134,9 +134,9 @@ const schemes = '(?:(?:bearer|basic|token)\\s{1,4})?';
 const value = '(?<secret>[^\\s"\'`\\\\,;&<>(){}[\\]*]{6,})';
 
 /**
- * Expressions of credentials in the words of vendors, clients and servers; the group `secret` is the part to mask.
- * They begin at no place within a longer run of their characters, and repeat with a bound before what has to follow:
- * the time of a search is linear.
+ * Expressions of credentials in the words of vendors, clients and servers; the group `secret` is the part to mask. For
+ * a search in linear time they cannot start within a longer run of their characters, and repeat with a bound before a
+ * required part.
  */
 const secretPatterns: readonly RegExp[] = [
   // Keys by their vendors' prefixes, the gateway's own among them.

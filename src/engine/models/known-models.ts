@@ -49,7 +49,7 @@ export class KnownModels {
     return this.#served;
   }
 
-  /** Models of the slots that serve what their upstream lists; asks for lists that are stale. */
+  /** Models of the slots that serve their upstream's list; requests stale lists. */
   get discovered(): readonly ListedModel[] {
     this.refresh();
     return this.#discovered();

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '../../plugin/index.js';
 import type { ListedModel } from '../../plugin/upstream/index.js';
 import type { KnownModels } from './known-models.js';
 
-/** A slot that can be asked for its models. */
+/** A slot that can list its models. */
 export interface ModelSource {
   readonly id: string;
   listModels(signal: AbortSignal): Promise<readonly ListedModel[]>;
@@ -11,7 +11,7 @@ export interface ModelSource {
 
 interface ModelListsOptions {
   readonly known: KnownModels;
-  /** The slots as they are now that may be asked for any model. */
+  /** The current slots that may be asked for any model. */
   readonly sources: () => readonly ModelSource[];
   readonly log: Logger;
   readonly clock: Clock;

@@ -10,8 +10,8 @@ interface Closable {
 }
 
 /**
- * Waits for a plugin of a slot to open. Throws a ConfigError that names the plugin and its place; what opens
- * after the time limit is closed.
+ * Waits for a plugin of a slot to open. Throws a ConfigError that names the plugin and its place; closes one that opens
+ * after the time limit.
  */
 export async function opening<Part extends Closable>(
   config: SlotPluginsConfig,

@@ -19,9 +19,9 @@ export class SlotRegistry {
   #entries: readonly SlotEntry[] = [];
   /** Open upstreams, including those that a reload has replaced, until their last user releases them. */
   readonly #open = new Set<UpstreamSlot>();
-  /** Prices of slots that a reload has removed, whose last calls may be under way. */
+  /** Prices of slots that a reload has removed, whose last calls may still be running. */
   readonly #dismissed = growingCache<UpstreamSlot['prices']>(1000);
-  /** Secrets of upstreams that a reload has replaced or removed, whose last calls may be under way. */
+  /** Secrets of upstreams that a reload has replaced or removed, whose last calls may still be running. */
   readonly #earlierSecrets = growingCache<readonly string[]>(1000);
 
   constructor(permits: PermitRegistry, parts: Omit<EntryParts, 'permits'>) {

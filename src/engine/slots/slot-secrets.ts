@@ -28,7 +28,7 @@ export class SlotSecrets {
     this.#last = credential;
   }
 
-  /** Credentials come with and without their scheme. */
+  /** Credentials with and without their scheme. */
   get texts(): readonly string[] {
     const credentials = [this.#last, this.#earlier].flatMap(secretValues);
     const sent = credentials.filter((text: unknown) => typeof text === 'string'); // plugins make them
@@ -36,7 +36,7 @@ export class SlotSecrets {
     return [...new Set([...sent, ...bare, ...this.#configured])].filter(({ length }) => length >= minLength);
   }
 
-  /** Mask of these texts, and of whatever looks like a credential. */
+  /** Mask of these texts, and of anything that looks like a credential. */
   get mask(): TextMask {
     this.#mask ??= rememberingMask(textMask(this.texts));
     return this.#mask;

@@ -15,7 +15,7 @@ import type { TracedCall } from './upstream-call-timer.js';
 import { UpstreamCalls } from './upstream-calls.js';
 import { withTag } from './usage-tags.js';
 
-/** Trace of one request, with what only the core reports to it. */
+/** Trace of one request, with the methods that only the core calls. */
 export class RequestTrace implements Trace {
   readonly clock = new StageClock();
   readonly stages = this.clock.stages;

@@ -28,7 +28,7 @@ export function withTag(tags: UsageTags | undefined, name: string, value: string
   return { ...others, [name]: text };
 }
 
-/** A value as every database takes it: cut, well-formed, without control characters. */
+/** A value in the form that every database takes: cut, well-formed, without control characters. */
 function plainValue(value: string): string {
   const wellFormed = Buffer.from(value.slice(0, maxValueLength)).toString();
   return wellFormed.replaceAll(/\p{Cc}/gu, ' ').trim();

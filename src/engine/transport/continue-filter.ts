@@ -13,7 +13,7 @@ export class ContinueFilter {
     this.#isArmed = true;
   }
 
-  /** Filters what is read from a socket. */
+  /** Filters the data read from a socket. */
   attach<Connected extends Socket>(socket: Connected): Connected {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null; // a socket without an encoding
     socket.read = (size?: number): Buffer | null => {

@@ -16,8 +16,8 @@ interface EventParserOptions {
 }
 
 /**
- * Parser from the bytes of complete events to the events. One in the usual form (a name, one line of JSON, an
- * empty line) is cut out in one piece, with its name or without; any other goes to eventsource-parser whole.
+ * Parser from the bytes of complete events to the events. One in the usual form (an optional name, one line of JSON, an
+ * empty line) is cut out in one piece; any other is passed to eventsource-parser whole.
  */
 export class EventParser {
   readonly #options: EventParserOptions;
@@ -85,7 +85,7 @@ export class EventParser {
     return end + 2;
   }
 
-  /** Ends a last line at its CR at once; an LF that follows in the next read is an empty line too many. */
+  /** Ends a last line at its CR at once; an LF at the start of the next read then is a superfluous empty line. */
   #parse(events: BinaryString): void {
     const text = fromBinaryString(events);
     this.#parser ??= this.#openParser();
@@ -101,7 +101,7 @@ export class EventParser {
     });
   }
 
-  /** An event without data is nothing. */
+  /** Ignores an event without data. */
   #receive({ event, data }: EventSourceMessage): void {
     if (data.trim() === '') return;
     if (data === '[DONE]') this.#options.onDone?.();

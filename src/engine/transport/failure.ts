@@ -52,7 +52,7 @@ export function unsendable(slot: string, name: string): GatewayError {
   });
 }
 
-/** True if a reused connection closed without an answer, which says nothing about the upstream's health. */
+/** True if a reused connection closed without an answer, which does not affect the upstream's health. */
 export function isClosedReuse(error: unknown): boolean {
   return isGatewayError(error) && error.failure?.kind === 'unreachable' && error.failure.reused;
 }

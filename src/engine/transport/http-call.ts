@@ -221,8 +221,8 @@ export class HttpCall implements Dispatcher.DispatchHandler, Backpressure {
   }
 
   /**
-   * True while the idle timeout must not fire: our own backpressure pauses the upstream, or there is no
-   * content yet, for which the caller has a limit of its own.
+   * True while the idle timeout must not fire: the gateway's backpressure pauses the upstream, or there is no content
+   * yet, which has a separate limit.
    */
   get #mayBeSilent(): boolean {
     if (this.#controller?.paused) return true;

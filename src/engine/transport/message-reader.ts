@@ -11,9 +11,9 @@ import { WholeEvents } from './whole-events.js';
 const maxEventBytes = 32 * 1024 * 1024;
 
 /**
- * Parser from the bytes of an event stream to the events of one Messages answer; any split of the bytes gives
- * the same events, mended where the service only resembles the Messages API. Skips `[DONE]`, and all after
- * `message_stop` or an `error` event.
+ * Parser from the bytes of an event stream to the events of one Messages answer; any split of the bytes gives the same
+ * events, repaired if the service only resembles the Messages API. Skips `[DONE]`, and all after `message_stop` or an
+ * `error` event.
  */
 export class MessageReader implements BodyReader {
   readonly #bare = new BareJson();
@@ -31,7 +31,7 @@ export class MessageReader implements BodyReader {
   #isEnding = false;
   #failure: GatewayError | undefined;
 
-  /** `requestBytes`: size of the request, from which tokens are estimated where the service counts none. */
+  /** `requestBytes`: size of the request, from which uncounted tokens are estimated. */
   constructor(requestBytes = 0) {
     this.#mender = new MessageMender(requestBytes);
   }
@@ -146,7 +146,7 @@ const withinMessage: ReadonlySet<string> = new Set([
 
 const emptyLine = Buffer.from('\n\n');
 
-/** Half an event is not JSON; an error may be plain text. */
+/** Error for an incomplete event or a plain text, which are not JSON. */
 function isWhole(event: ModelEvent): boolean {
   if (event.type === 'error' && !/^\s*[{[]/.test(event.data)) return true;
   try {

@@ -22,7 +22,7 @@ export class KeyedHash {
     this.#seedB = key.readInt32LE(4);
   }
 
-  /** Hash of 53 bits. `salt` tells equal values of different roles apart. */
+  /** Hash of 53 bits. `salt` distinguishes equal values of different roles. */
   of(value: unknown, salt = 0): number {
     this.#a = this.#seedA ^ salt;
     this.#b = this.#seedB;

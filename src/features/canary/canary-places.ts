@@ -33,7 +33,7 @@ export class CanaryPlaces {
     if (place) this.#places.set(ctx, { ...place, canary });
   }
 
-  /** Name of a request that has no session: that of its WebSocket, or else its own. */
+  /** Name of a request without a session: that of its WebSocket, or else its own. */
   #nameOf({ req, state }: CoreContext): string {
     const socket = connectionOf(req.socket);
     if (!socket) return state.requestId;

@@ -24,7 +24,7 @@ export interface CanaryOptions {
   readonly live: Pick<Live, 'instance' | 'shared' | 'claims'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** True for a session that was under way before the canary: it keeps the config in force. */
+  /** True for a session that started before the canary, which keeps the config in force. */
   readonly isUnderWay: (headers: IncomingHttpHeaders) => Promise<boolean>;
   /** Called once, on every instance, when the candidate is rolled back. */
   readonly onGivenUp: () => void;

@@ -48,8 +48,8 @@ export class LocalCanary implements RequestWatch {
   }
 
   /**
-   * Gives the prepared config to `percent` of the new sessions. Throws `conflict` if it cannot be compared with
-   * the config in force. `onGivenUp` is called if it is rolled back.
+   * Gives the prepared config to `percent` of the new sessions; calls `onGivenUp` if it is rolled back. Throws
+   * `conflict` if it cannot be compared with the config in force.
    */
   async start(
     prepared: Prepared,

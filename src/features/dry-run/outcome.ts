@@ -25,7 +25,7 @@ export interface OutgoingCall {
   readonly body: unknown;
 }
 
-/** True for a call of the model, and false for a token count or a request of another kind. */
+/** True for a call of the model; false for a token count or a request of another kind. */
 export function isModelCall({
   slot,
   path,

@@ -34,7 +34,7 @@ function faultOf(error: unknown): string {
   return `The stand-in for this kind of upstream failed: ${message}`;
 }
 
-/** The socket is one end of a pair in memory, and may be closed already. */
+/** Socket at one end of a pair in memory, possibly closed already. */
 function destroy({ socket }: IncomingMessage): void {
   if (!socket.destroyed) socket.resetAndDestroy();
 }

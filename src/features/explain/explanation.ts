@@ -68,7 +68,7 @@ export interface Interception {
 export type SkipReason =
   | PassedBy
   | { readonly kind: 'disabled' }
-  /** The stage does not handle this operation. */
+  /** Reason: the stage does not handle this operation. */
   | { readonly kind: 'operation'; readonly operation: string }
   /** It failed, and the request continued without it. */
   | { readonly kind: 'error'; readonly error: ExplainedError }

@@ -9,7 +9,7 @@ import { ExplainThread, IdleThread } from './explain-thread.js';
 import type { Runtime } from '../../gateway/runtime.js';
 import type { Services } from '../../gateway/services.js';
 
-/** Max explanations under way in a process, and the time limit of each. */
+/** Max concurrent explanations in a process, and the time limit of each. */
 const maxUnderWay = 2;
 const timeoutMs = 10_000;
 
@@ -105,7 +105,7 @@ function tooLate(): GatewayError {
   return new GatewayError('request_timeout', `The explanation took more than ${timeoutMs / 1000} s.`);
 }
 
-/** Name of a key in a dry run, where `master` is the master key. */
+/** Name of a key in a dry run; `master` is the master key. */
 function nameOf({ id, name }: ProtocolKey): string {
   return name === 'master' ? id : name;
 }

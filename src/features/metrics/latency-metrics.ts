@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../gateway/settle/request-record.js';
 
 const labels = ['model', 'slot', 'format'];
 
-/** Combinations of model, slot and format that are told apart, in each histogram. */
+/** Max combinations of model, slot and format in each histogram. */
 const capped = { maxSets: 500 };
 
 /** Bounds in seconds. */

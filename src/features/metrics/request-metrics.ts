@@ -7,7 +7,7 @@ import { kindsOfTokens, tokensOf, type RequestRecord } from '../../gateway/settl
 
 interface RequestMetricsOptions {
   readonly metrics: PrometheusMetrics;
-  /** Catalog id of a model's name; undefined for names that the catalog does not have. */
+  /** Catalog id of a model's name; undefined for unknown names. */
   readonly modelId: (name: string) => string | undefined;
 }
 
@@ -132,7 +132,7 @@ export class ModelLabels {
   readonly #modelId: (name: string) => string | undefined;
   readonly #answered = new Set<string>();
 
-  /** `modelId`: catalog id of a name; undefined for names that the catalog does not have. */
+  /** `modelId`: catalog id of a name; undefined for unknown names. */
   constructor(modelId: (name: string) => string | undefined) {
     this.#modelId = modelId;
   }

@@ -57,7 +57,7 @@ const lookEveryMs = 100;
 /** Time after the end of an answer within which its row arrives, if it has one. */
 const rowWithinMs = 1000;
 
-/** Ledger rows of requests under way, by their request ids. */
+/** Ledger rows of running requests, by their request ids. */
 class AwaitedRows {
   readonly #clock: Clock;
   readonly #waiting = new Map<string, (row: LedgerRow) => void>();

@@ -27,7 +27,7 @@ export function guardSecretRedirect(change: SlotChange): void {
   throw invalid(moved.map(([field]) => `${field}: ${cure}`));
 }
 
-/** Fields of a slot that decide where its secrets are sent. */
+/** Fields of a slot that determine the destination of its secrets. */
 const destinations: Readonly<Record<string, (entry: Json) => unknown>> = {
   upstream: ({ upstream }) => upstream,
   baseUrl: ({ baseUrl }) => baseUrl,

@@ -136,7 +136,7 @@ function compileFields(
       : [{ at, path, expected: value, isRule: false, actual }];
 }
 
-/** Shape of the value that a key names: of a known key as it stands, else of a path. */
+/** Shape of the value of a key: of an exact known key, else of a path. */
 function fieldShape(shape: Shape, key: string): Shape | { readonly fault: string } {
   if (shape === 'plain') return { fault: `is not a matcher; ${cureOfName(key)}` };
   if (shape === 'json') return shape;

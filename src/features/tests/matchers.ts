@@ -123,7 +123,7 @@ function numberIn({ argument, at, complain }: Given): number {
   return NaN;
 }
 
-/** Shape of what a text, list or object contains. */
+/** Shape of the contents of a text, list or object. */
 function itemsOf(shape: Shape): Shape {
   return typeof shape === 'object' && 'items' in shape ? shape.items : shape === 'plain' ? 'plain' : 'json';
 }

@@ -88,7 +88,9 @@ function skipped({ name, at, skip = '' }: ConfigTest): TestResult {
   return { name, at, status: 'skipped', reason: skip, durationMs: 0, failures: [] };
 }
 
-/** Key for the stage's start, which requires one; recordings are never made in a test. */
+/**
+ * Notice about a missing GW_SECRET_KEY, which the stage `record` requires at its start although tests never record.
+ */
 function recordWarnings(runs: readonly FinishedTest[], env: Environment): readonly string[] {
   const records = runs.some(({ config }) =>
     config?.pipeline.some(({ use, enabled }) => use === 'record' && enabled),

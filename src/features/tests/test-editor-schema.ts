@@ -33,7 +33,7 @@ export function testFileSchema(): Schema {
   };
 }
 
-/** A schema of ours with patterns instead of units, and expectations in full. */
+/** A schema of the gateway with patterns instead of units, and complete expectations. */
 function forEditors(schema: object): Schema {
   const entries = Object.entries(schema).map(([key, value]: [string, unknown]) => {
     if (key === 'expect' && isRecord(value))

@@ -74,7 +74,7 @@ export class Outbox implements TurnSink {
     return bytesWritten - writableLength;
   }
 
-  /** Bytes that have arrived from or gone to the caller's machine. */
+  /** Bytes received from or sent to the caller's machine. */
   get movedBytes(): number {
     return this.#socket.bytesRead + this.takenBytes;
   }

@@ -4,7 +4,7 @@ import { CollectedBytes } from '../../plugin/raw/index.js';
 
 /** Receiver of the messages of an answer. */
 export interface TurnSink {
-  /** Sends the messages that came together; false if the next ones have to wait for `onRoom`. */
+  /** Sends the messages that arrived together; false if the next ones have to wait for `onRoom`. */
   send(messages: readonly string[]): boolean;
   onRoom(callback: () => void): void;
 }

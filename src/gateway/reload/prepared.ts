@@ -10,7 +10,7 @@ export interface Prepared {
   /** Changes against the config in force. */
   readonly changes: ConfigDiff;
   readonly runtime: Runtime;
-  /** Swaps in the config. If it throws, the old config stays. */
+  /** Swaps in the config; keeps the old one if it throws. */
   take(): Promise<Taken>;
   /**
    * Keeps its runtime beside the one in force, instead of an earlier candidate. `onEnd` is called when it is taken or

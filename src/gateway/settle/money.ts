@@ -25,7 +25,7 @@ export interface RequestMoney {
   readonly paid: readonly PaidCall[];
 }
 
-/** Upstream call with what it cost, in pico-USD. */
+/** Upstream call with its cost, in pico-USD. */
 export interface PaidCall {
   readonly slot: string;
   readonly model: string;

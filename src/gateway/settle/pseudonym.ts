@@ -31,7 +31,7 @@ interface SessionKeys {
 
 /**
  * Creates names of sessions for the ledger: 16 characters, the same for a sticky key in every instance with the same
- * keys, and not reversible. A secret key that must be read from a file is not used, since names are made while a
+ * keys, and not reversible. Does not use a secret key that must be read from a file, since names are made while a
  * request ends.
  */
 export function createSessionNames({ secretKey, masterKey }: SessionKeys): (stickyKey: string) => string {

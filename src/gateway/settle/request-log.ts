@@ -3,7 +3,10 @@ import type { Logger, Usage } from '../../plugin/index.js';
 import { logAccess } from '../telemetry/logs.js';
 import { tokensOf, type RequestRecord } from './request-record.js';
 
-/** Writes the line of a request, with the cost if it is known: info for what a caller asked for, debug for health and the like. */
+/**
+ * Writes the line of a request, with the cost if it is known: info for callers' requests, debug for health and the
+ * like.
+ */
 export function logRequest(log: Logger, record: RequestRecord, cost?: LedgerCost): void {
   const line = lineOf(record, cost);
   logAccess(log, record.operation === 'other' && record.status < 400 ? 'debug' : 'info', line);

@@ -14,7 +14,7 @@ interface MetricShape {
 
 /** Counter whose time series can be kept, which saves the look-up of their labels. */
 export interface CappedCounter extends Counter {
-  /** Time series of these labels; it is shown from now on, at first with 0. */
+  /** Time series of these labels, which is shown from now on, at first with 0. */
   series(labels: Labels): { add(amount?: number): void };
 }
 
@@ -23,7 +23,7 @@ export interface CappedHistogram extends Histogram {
   series(labels: Labels): { observe(value: number): void };
 }
 
-/** Counter of prom-client with a cap on its label sets; it gets what was added to them before each scrape. */
+/** Counter of prom-client with a cap on its label sets; it gets the additions before each scrape. */
 export function cappedCounter(shape: MetricShape, registry: prom.Registry): CappedCounter {
   const { name, help, labels } = shape;
   const sets = new LabelSets(shape, (values) => ({ values, pending: 0 }));
@@ -87,7 +87,7 @@ class LabelSets<Entry> implements Iterable<Entry> {
   readonly #create: (values: Labels) => Entry;
   readonly #entries = new Map<string, Entry>();
 
-  /** `create`: entry of a label set, which is a copy of its own. */
+  /** `create`: entry of a label set, which is a separate copy. */
   constructor({ name, labels, maxSets = maxLabelSets }: MetricShape, create: (values: Labels) => Entry) {
     this.#name = name;
     this.#labels = labels;

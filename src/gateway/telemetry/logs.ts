@@ -29,8 +29,8 @@ type WriteAccessLine = (level: 'debug' | 'info', fields: object) => void;
 const lineWriters = new WeakMap<Logger, WriteAccessLine>();
 
 /**
- * Logs `request` with fields that are plain values: written as pino writes them, but in one piece, where the logger is
- * one of `createLogger`.
+ * Logs `request` with fields that are plain values: written as pino writes them, but in one piece, if the logger is one
+ * of `createLogger`.
  */
 export function logAccess(log: Logger, level: 'debug' | 'info', fields: object): void {
   const write = lineWriters.get(log);

@@ -176,7 +176,7 @@ function isOfProcess({ name }: Measurement): boolean {
   return /^(?:process|nodejs)_/.test(name);
 }
 
-/** Adds labels to a metric. With a label for each process there is nothing to sum. */
+/** Adds labels to a metric. With a label for each process nothing is summed. */
 function labelled(metric: Measurement, labels: Readonly<Record<string, string>>): Measurement {
   const values = metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } }));
   return { ...metric, values, aggregator: 'first' };

@@ -10,7 +10,7 @@ export interface SchemaError {
   readonly message: string;
   /** Accepted JSON types, if the type is wrong. */
   readonly types?: readonly string[];
-  /** Set if the key itself is unknown, whatever its value. */
+  /** Set if the key itself is unknown, with any value. */
   readonly isUnknownKey?: true;
 }
 
@@ -120,7 +120,7 @@ function show(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** Parses a JSON pointer. Keys made of digits become array indices: no format of ours has such a property. */
+/** Parses a JSON pointer. Keys made of digits become array indices: no format of the gateway has such a property. */
 function pointerToPath(pointer: string): readonly (string | number)[] {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => {

@@ -5,8 +5,8 @@ import type { CatalogModel, Models } from '../contract/models.js';
 import type { Caller } from '../contract/caller.js';
 
 /**
- * True if a caller may use a model: its key lists the catalog id, the catalog's upstream name, or the name that goes
- * upstream as written. A model that no catalog knows goes by the name itself.
+ * True if a caller may use a model: its key lists the catalog id, the catalog's upstream name, or the name that is sent
+ * upstream as written. An unknown model is checked by the name itself.
  */
 export function mayUseModel(caller: Pick<Caller, 'models'>, model: string, models: Models): boolean {
   if (!caller.models) return true;
@@ -22,8 +22,8 @@ export function namesIn(models: Models, { id, upstreamModel }: CatalogModel): re
 }
 
 /**
- * Error for a call that a key may not make, by the request's model or by those of the upstream's own tools (an
- * advisor, say); undefined if it may.
+ * Error for a call that a key does not permit, by the request's model or by those of the upstream's own tools (an
+ * advisor, say); undefined if it does.
  */
 export function modelRefusal(
   caller: Caller,
@@ -43,7 +43,7 @@ function forbiddenTool(caller: Caller, tools: unknown, models: Models): string |
   return [...new Set(modelsOf(tools))].find((name) => !namesOf(name, models).some(matches));
 }
 
-/** Models named by tools. The tools of a Messages body are not validated, whatever their type says. */
+/** Models named by tools, which a Messages body does not validate against their type. */
 function modelsOf(tools: unknown): readonly string[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool: unknown) => {

@@ -3,7 +3,7 @@ import { isGatewayError } from '../contract/error.js';
 /** Max output tokens of a refused request. */
 export interface NamedLimit {
   readonly tokens: number;
-  /** True if the limit holds for the model; false: only for this request, whose input leaves no more room. */
+  /** True if the limit is the model's; false: only this request's, whose input leaves no more room. */
   readonly isOfModel: boolean;
 }
 

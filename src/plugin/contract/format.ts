@@ -64,7 +64,7 @@ export interface Decoded {
 export interface ReplyEncoder {
   /** Content type of the stream; default server-sent events. */
   readonly contentType?: string;
-  /** The JSON body: a fold over the events. Throws what the events throw. */
+  /** The JSON body: a fold over the events. Throws the errors of the events. */
   whole(reply: ModelReply): Promise<unknown>;
   /**
    * The stream as text or in UTF-8, whole events only, one piece per batch. After a failure it yields the dialect's

@@ -1,9 +1,9 @@
 import type { Caches } from './telemetry.js';
 
 /**
- * State shared by the running instances of a gateway (`live:` in the config); expires within an hour after
- * the last one, at once if in memory. While the others are unreachable, this instance goes on alone and
- * merges later: no method rejects for that.
+ * State shared by the running instances of a gateway (`live:` in the config); expires within an hour after the last
+ * one, at once if in memory. While the others are unreachable, this instance continues alone and merges later: no
+ * method rejects for that.
  */
 export interface Live {
   /** Id of this instance, never used by another one. */
@@ -20,9 +20,9 @@ export interface Live {
   readonly messages: Messages;
   readonly claims: Claims;
   /**
-   * Lock: runs `work` while no other work of the same name runs on any instance; waits for that. The lock of
-   * an instance that died is released after some seconds. `signal` aborts where another instance has taken the
-   * lock meanwhile, for this one could not renew it in time: stop what the other may do too.
+   * Lock: waits until no other work of the same name runs on any instance, then runs `work`; the lock of a dead
+   * instance is released after some seconds. `signal` aborts `work` if another instance has taken over a lock that was
+   * not renewed in time.
    */
   withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -88,9 +88,9 @@ interface MeterTake extends MeterReading {
 }
 
 /**
- * Meters: counters within time windows, over all instances; a window begins with its first use. While the
- * others are unreachable, counting goes on from the last known value, and is merged later. Readings are synchronous if no
- * other instance must be asked.
+ * Meters: counters within time windows, over all instances; a window begins with its first use. While the others are
+ * unreachable, counting continues from the last known value, and is merged later; readings are synchronous if no other
+ * instance must be asked.
  */
 export interface Meters {
   /** Adds `amount`, unless that would exceed `limit`. */
@@ -104,8 +104,8 @@ export interface Meters {
   /** Undefined if no window is open. */
   read(meter: string): MeterReading | undefined | Promise<MeterReading | undefined>;
   /**
-   * Opens a window that starts at `used`, unless one is open. What it starts at is kept elsewhere too: after an
-   * outage in which it was used here it is closed, to be reopened.
+   * Opens a window that starts at `used`, unless one is open. After an outage in which it was used here it is closed,
+   * to be reopened from its other source.
    */
   open(meter: string, used: number, windowMs: number): Promise<void>;
   /** Adds `amount` to a window that `open` has opened; undefined, and nothing is added, if none is open. */

@@ -3,8 +3,8 @@ export interface Loss {
   /** Its place: `stop_sequences`, `messages[2].content[1]`, `tools[0].strict`. */
   readonly path: string;
   /**
-   * `content`: text, an image, a turn. `setting`: a field, a tool, a constraint. `mend`: a change that keeps the
-   * meaning, such as `items: {}` in a schema; never a reason to refuse the request.
+   * Kind of a loss. `content`: text, an image, a turn; `setting`: a field, a tool, a constraint; `mend`: a change that
+   * keeps the meaning, such as `items: {}` in a schema, and never a reason to refuse the request.
    */
   readonly kind: 'content' | 'setting' | 'mend';
 }

@@ -126,7 +126,7 @@ export interface Tool {
   readonly type?: string;
   readonly description?: string;
   readonly input_schema?: Readonly<Record<string, unknown>>;
-  /** Null: the caller leaves it to the receiver (Responses), where `false` is not the default. */
+  /** Null: the caller leaves it to the receiver (Responses), whose default is not `false`. */
   readonly strict?: boolean | null;
   readonly cache_control?: CacheControl | null;
   readonly [field: string]: unknown;
@@ -231,7 +231,7 @@ export interface ContentBlockStartEvent {
   readonly content_block: ContentBlock;
 }
 
-/** `logprobs` of a text are those of Chat Completions, for callers of other formats who asked for them. */
+/** `logprobs` of a text are those of Chat Completions, for callers of other formats that have requested them. */
 export type Delta =
   | { readonly type: 'text_delta'; readonly text: string; readonly logprobs?: readonly unknown[] }
   | { readonly type: 'input_json_delta'; readonly partial_json: string }

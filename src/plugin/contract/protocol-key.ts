@@ -4,7 +4,7 @@ export interface ProtocolKey extends KeyLimits {
   readonly name: string;
   /** Hex SHA-256 of the whole key. */
   readonly hash: string;
-  /** The key's last four characters, to tell it from others. */
+  /** The key's last four characters, to identify it. */
   readonly last4: string;
   /** Unix milliseconds, as all times here. */
   readonly createdAtMs: number;
@@ -42,7 +42,7 @@ export interface KeyLimits {
   readonly tokensPerDay?: number;
   /** Per calendar month (UTC). */
   readonly tokensPerMonth?: number;
-  /** Budget in USD, of what the upstream bills, per calendar day (UTC). */
+  /** Budget in USD, by the upstream's bill, per calendar day (UTC). */
   readonly usdPerDay?: number;
   /** Budget in USD per calendar month (UTC). */
   readonly usdPerMonth?: number;

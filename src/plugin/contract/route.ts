@@ -15,7 +15,7 @@ export interface RouteDescription {
   readonly body?: object;
   /** Answers by status; default for a token count: `input_tokens`, or the usage windows. */
   readonly answers?: Readonly<Record<number, object>>;
-  /** Content types of the answer; default JSON, and server-sent events where the model is called. */
+  /** Content types of the answer; default JSON, and server-sent events if the model is called. */
   readonly answerTypes?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export interface ServedRoute extends RoutePath {
   readonly stage: string;
   readonly operation: Operation;
   readonly auth: 'caller' | 'master' | 'none';
-  /** Format whose requests come by this path. */
+  /** Format of requests to this path. */
   readonly format: string | undefined;
   readonly page: string | undefined;
   /** Undefined if the stages answer. */

@@ -38,7 +38,7 @@ export interface ModelReply {
   readonly calls?: (choice: number) => number;
   /** Tools of the gateway that the upstream was not sent; absent: none. */
   readonly leftOut?: readonly Tool[] | undefined;
-  /** Tokens of the gateway's additions in the input of one call, where its upstream estimates them. */
+  /** Tokens of the gateway's additions in the input of one call, if its upstream estimates them. */
   readonly addedTokens?: number | undefined;
 }
 

@@ -48,8 +48,8 @@ const unfinished: ReadonlySet<StopReason> = new Set([
 ]);
 
 /**
- * Members of a cut JSON object whose values are complete: `{"a":1,"b":"tex` gives `{"a":1}`. An unfinished
- * string, number or nested value is left out whole. Takes linear time.
+ * Members of a cut JSON object whose values are complete, in linear time: `{"a":1,"b":"tex` gives `{"a":1}`. An
+ * unfinished string, number or nested value is left out whole.
  */
 export function finishedMembers(json: string): Readonly<Record<string, unknown>> {
   const end = lastMemberEnd(json);

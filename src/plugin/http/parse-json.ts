@@ -69,7 +69,7 @@ const string = String.raw`"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4
 const value = String.raw`${string}|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[{]`;
 const key = String.raw`${string}[ \t\n\r]*:`;
 
-/** Grammar: the tokens that may come next, by state. */
+/** Grammar: the possible next tokens, by state. */
 const expected = {
   value: sticky(value),
   firstItem: sticky(String.raw`${value}|\]`),

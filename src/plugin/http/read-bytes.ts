@@ -5,8 +5,8 @@ import { GatewayError, isGatewayError } from '../contract/error.js';
 import { CollectedBytes } from './collected-bytes.js';
 
 /**
- * Reads the body of a request. Throws `body_too_large` above `maxBytes` (before reading, if `content-length`
- * says so), `invalid_request` if the caller disconnects, and the signal's reason if it is a GatewayError.
+ * Reads the body of a request. Throws `body_too_large` above `maxBytes` (before reading, by `content-length`),
+ * `invalid_request` if the caller disconnects, and the signal's reason if it is a GatewayError.
  */
 export function readBytes(request: IncomingMessage, maxBytes: number, signal: CallSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {

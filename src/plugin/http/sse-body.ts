@@ -32,15 +32,15 @@ export function sseBody(text: AsyncIterable<SsePiece>, options: SseBodyOptions):
   return new SseBody(text, options)[asStream]();
 }
 
-/** Less than half of the 300 s after which clients give a stream up. */
+/** Less than half of the 300 s timeout of clients. */
 const longSilenceMs = 120_000;
 
 /** Max pending length; the text pauses above it until the next flush. Also the max bytes of a write. */
 const maxPendingLength = 64 * 1024;
 
 /**
- * Response body of `sseBody` that costs no stream unless a stage reads it. `sendTo` writes to the response: all pieces of
- * a tick in one write, the end of the answer with them.
+ * Response body of `sseBody` that costs no stream unless a stage reads it. `sendTo` writes to the response: all pieces
+ * of a tick in one write, together with the end of the answer.
  */
 export class SseBody implements LazyBody {
   readonly #text: Flow;
@@ -92,7 +92,7 @@ export class SseBody implements LazyBody {
     this.#resume();
   }
 
-  /** Ends the text of a client that has left; does nothing after its end. */
+  /** Ends the text of a disconnected client; does nothing after its end. */
   cancel(reason?: unknown): void {
     this.#isCancelled = true;
     this.#silence.stop();
@@ -107,7 +107,7 @@ export class SseBody implements LazyBody {
     return !this.#isPaused;
   }
 
-  /** Ends the body, one that a stage wraps in a microtask: if the client has left, it is destroyed by then. */
+  /** Ends the body; one that a stage wraps, in a microtask, by when a disconnected client has destroyed it. */
   #end(error: unknown): void {
     this.#hasEnded = true;
     this.#silence.stop();
@@ -115,7 +115,9 @@ export class SseBody implements LazyBody {
     else queueMicrotask(() => this.#finish(error));
   }
 
-  /** Reports a failure before the response can close; none if the client has left, which is what ended the text. */
+  /**
+   * Reports a failure before the response can close; none if the client has disconnected, which is what ended the text.
+   */
   #finish(error: unknown): void {
     const hasLeft = this.#isCancelled || this.#response?.destroyed;
     if (error !== undefined && !hasLeft) this.#options.onFailure(error);
@@ -171,7 +173,7 @@ export class SseBody implements LazyBody {
     else this.#resume();
   };
 
-  /** Takes what is pending, of a long text one piece: Node shows no progress within a write. */
+  /** Takes the pending text, of a long one a piece: Node shows no progress within a write. */
   #nextPiece(): SsePiece {
     const piece = joined(this.#pending);
     this.#pending = [];

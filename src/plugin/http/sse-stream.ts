@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { sendTo, type DirectBody } from '../../kit/direct-body.js';
 
-/** Source of a stream, which pushes what it is asked for. */
+/** Source of a stream, which pushes data on request. */
 interface StreamSource extends DirectBody {
-  /** Asks for the next piece. */
+  /** Requests the next piece. */
   read(): void;
   /** Called when the stream is destroyed. */
   cancel(error: Error | null): void;

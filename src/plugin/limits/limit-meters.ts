@@ -8,10 +8,9 @@ import { within } from '../../kit/within.js';
 import { hourMs, minuteMs } from '../../kit/clock.js';
 
 /**
- * Use of the limits of keys and teams by window, over all instances. Days and months outlast the shared live
- * state, so a missing meter is initialized from the ledger: all instances write first what they have added to a
- * meter, and write nothing that they have yet to add. While the other instances cannot be reached, what they use is
- * read from the ledger.
+ * Use of the limits of keys and teams by window, over all instances; days and months outlast the shared live state, so
+ * a missing meter is initialized from the ledger after all instances have written their counted rows. While the other
+ * instances are unreachable, their use is read from the ledger.
  */
 export class LimitMeters {
   readonly #host: Pick<Host, 'live' | 'store' | 'log' | 'now' | 'clock'>;
@@ -50,8 +49,8 @@ export class LimitMeters {
   }
 
   /**
-   * Opens the missing meter of a day or a month for a minute: the instances that serve may know of more use than the
-   * ledger. Where the ledger cannot be read, the meter stays missing.
+   * Opens the missing meter of a day or a month for a minute, since other instances may know of more use than the
+   * ledger. If the ledger cannot be read, the meter stays missing.
    */
   async restore(window: LimitWindow): Promise<void> {
     const { period, meter } = window;
@@ -59,7 +58,10 @@ export class LimitMeters {
     await this.#openFromLedger(window, period, minuteMs).catch(() => undefined); // requests log it
   }
 
-  /** Raises an open meter to what the ledger has: rows have arrived that it may lack. Rejects if that is not known. */
+  /**
+   * Raises an open meter to the total of the ledger, which may have received further rows. Rejects if that is not
+   * known.
+   */
   async refresh(window: LimitWindow): Promise<void> {
     const { period, meter } = window;
     const { meters } = this.#host.live;
@@ -78,8 +80,8 @@ export class LimitMeters {
   }
 
   /**
-   * As `add`; opens a missing meter. The ledger gets this request once it is added: it is in no sum that a lost meter is
-   * opened with meanwhile.
+   * As `add`; opens a missing meter. The ledger gets this request only afterwards, so that a lost meter is not opened
+   * with it meanwhile.
    */
   async #addAnyhow(
     window: LimitWindow,
@@ -105,8 +107,8 @@ export class LimitMeters {
   }
 
   /**
-   * If the ledger cannot be read, requests go on: the meter starts at what the instances know of it, and the ledger is
-   * asked again after a minute.
+   * Starts the meter at the use known to the instances if the ledger cannot be read, so that requests continue; retries
+   * the ledger after a minute.
    */
   async #openAnyhow(window: LimitWindow, period: Period): Promise<void> {
     const { live, log } = this.#host;
@@ -129,7 +131,7 @@ export class LimitMeters {
     await this.#host.live.meters.open(window.meter, used, ttlMs);
   }
 
-  /** Adds what other instances have used since they cannot be reached, as far as the ledger shows it. */
+  /** Adds the use of other instances since they became unreachable, as far as the ledger shows it. */
   async #raise(window: LimitWindow, period: Period): Promise<MeterReading | undefined> {
     const { live, store, clock } = this.#host;
     const { meter } = window;
@@ -171,7 +173,7 @@ function filterOf({ kind, id }: LimitHolder): Pick<UsageQuery, 'keyId' | 'where'
   return kind === 'key' ? { keyId: id } : { where: { team: id } };
 }
 
-/** Metered use of a limit by the requests of a sum: budgets count what the upstream bills, in nano-USD. */
+/** Metered use of a limit by the requests of a sum: budgets count the upstream's bill, in nano-USD. */
 const amountOf: Readonly<Record<LimitUnit, (sum: UsageSum) => number>> = {
   requests: ({ requests }) => requests,
   tokens: ({ shown }) => totalTokens(shown),
@@ -181,10 +183,10 @@ const amountOf: Readonly<Record<LimitUnit, (sum: UsageSum) => number>> = {
 /** Meters whose raises are remembered. */
 const maxRaised = 20_000;
 
-/** Interval of the looks into the ledger while the other instances cannot be reached. */
+/** Interval of reads of the ledger while the other instances are unreachable. */
 const raiseEveryMs = 250;
 
-/** Max openings of a meter that is lost again and again. */
+/** Max openings of a repeatedly lost meter. */
 const maxTries = 3;
 
 /** Timeout of a ledger query that a request waits for, the flushes of all instances included. */

@@ -184,10 +184,7 @@ export function reportLosses(
   if (losses.length > 0) lossReport(answer).addStage(losses, request);
 }
 
-/**
- * Header value for dropped fields, in ASCII and cut to `maxLength`: field names come from callers and may
- * hold anything.
- */
+/** Header value for dropped fields, in ASCII and cut to `maxLength`, since callers choose field names. */
 export function droppedHeader(fields: readonly string[], maxLength = 1000): string {
   const all = fields.join(', ').replaceAll(/[^\x20-\x7e]/g, '?');
   if (all.length <= maxLength) return all;

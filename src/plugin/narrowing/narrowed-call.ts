@@ -41,7 +41,7 @@ function narrowTools(narrowing: Narrowing, { request, addedTools }: SlotCall): v
   narrowing.set(offered.length > 0 ? { tools: offered } : { tool_choice: { type: 'none' } });
 }
 
-/** Marks the list of allowed tools as handled. */
+/** False for the list of allowed tools, which the request already honours. */
 function isLost({ path }: Loss): boolean {
   return path !== extraPath(allowedToolsExtra);
 }

@@ -32,7 +32,7 @@ export class Narrowing {
   }
 }
 
-/** Profile of a model, corrected by what its upstream has refused. */
+/** Profile of a model, corrected by its upstream's refusals. */
 function profileWithout(profile: ModelProfile, without: ReadonlySet<string>): ModelProfile {
   const corrected: { -readonly [Key in keyof ModelProfile]: ModelProfile[Key] } = { ...profile };
   for (const entry of without) {

@@ -43,7 +43,7 @@ interface Row {
   readonly without: string;
 }
 
-/** Kinds in their order; beside a forced tool choice an effort is sent without thinking. */
+/** Refusals of thinking, in order of precedence; beside a forced tool choice an effort is sent without thinking. */
 const rows: readonly Row[] = [
   { kind: 'enabled', says: /adaptive|type\.enabled|['"`]enabled['"`]/, without: 'thinking=adaptive' },
   { kind: 'enabled', says: /thinking/, without: 'thinking=none' },

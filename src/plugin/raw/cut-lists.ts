@@ -10,7 +10,7 @@ const names = ['system', 'tools'] as const;
 
 /**
  * Finds these lists in a part of a body, in the order of their text. Their ends are guessed by the fields that follow:
- * whoever parses them apart has to see that they are where they seem to be.
+ * callers that parse them apart must verify them.
  */
 export function cutLists(bytes: Buffer, from: number, to: number): readonly ListSpan[] {
   const part = bytes.subarray(from, to); // a search of all bytes would cost more than what it saves
@@ -48,8 +48,8 @@ const opening = /^\s*:\s*(\[\s*\{)/;
 const following =
   /^\s*(?:,\s*"(?:messages|system|tools|model|max_tokens|metadata|stream|thinking|tool_choice|temperature)"\s*:|\}\s*$)/;
 
-/** Max bytes in which the start of the following field is looked for. */
+/** Max bytes in which the start of the following field is searched. */
 const maxGap = 64;
 
-/** Max ends that are looked at: a body may have any number of lists. */
+/** Max candidate ends: a body may have any number of lists. */
 const maxTries = 1000;

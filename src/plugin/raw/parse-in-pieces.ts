@@ -34,8 +34,7 @@ interface Span {
 }
 
 /**
- * Cuts before objects that begin as the first message does. Nested objects may begin so too: a wrong cut,
- * which `parsePieces` detects.
+ * Cuts before objects that begin like the first message. A wrong cut, at a nested object, is detected by `parsePieces`.
  */
 function cutMessages(bytes: Buffer): readonly Span[] {
   const at = Math.max(0, bytes.indexOf('"messages"'));

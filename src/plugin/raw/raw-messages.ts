@@ -20,8 +20,8 @@ interface RawParts {
 }
 
 /**
- * Keeps the received text of a body's messages and other lists, so that unchanged ones go out without being serialized
- * again; copies of the body (`{ ...body }`) keep it too, JSON does not show it.
+ * Keeps the received text of a body's messages and other lists, so that unchanged ones are sent without being
+ * serialized again; copies of the body (`{ ...body }`) keep it too, JSON does not show it.
  */
 export function keepRawBody(body: object, { bytes, runs, total, lists }: RawParts): void {
   const fields = body as Readonly<Record<string, unknown>>; // parsed of JSON
@@ -92,7 +92,7 @@ interface KeptList {
   readonly text: Buffer;
 }
 
-/** True if a request still has the list, and nobody has modified it. */
+/** True if a request still has the list, unmodified. */
 function isUnchanged({ name, value, leaves }: KeptList, request: object): boolean {
   const { [name]: now } = request as Readonly<Record<string, unknown>>; // any object may be read by name
   return now === value && areEqual(leavesOf(value), leaves);
@@ -171,7 +171,7 @@ function itemsOf(messages: readonly unknown[]): Buffer {
   return Buffer.from(jsonWithInputs(messages).slice(1, -1));
 }
 
-/** True if the same message objects are at this index, and nobody has modified them. */
+/** True if the same message objects are at this index, unmodified. */
 function stands({ messages, leaves }: KeptRun, list: readonly unknown[], at: number): boolean {
   if (messages.some((message, index) => message !== list[at + index])) return false;
   return areEqual(leavesOf(messages), leaves);

@@ -3,8 +3,8 @@ import type { Live, MeterReading, Meters } from '../../plugin/core.js';
 import { ClusterQuery } from './cluster-query.js';
 
 /**
- * Live state whose opened meters never begin below what one of the instances that answer has seen of their use, which
- * only grows: the live state may have lost them, and the ledger may not be readable.
+ * Live state whose opened meters never start below the use known to a responding instance, which only grows: the live
+ * state may have lost them, and the ledger may not be readable.
  */
 export function withKnownUse(live: Live): Live {
   const meters = knownMeters(live);
@@ -67,5 +67,5 @@ function knownMeters(live: Live): Meters {
 /** Meters whose use is remembered here. */
 const maxKnown = 20_000;
 
-/** Least time left of a meter of a day or a month: it lasts an hour longer. */
+/** Min remaining time of a meter of a day or a month, which lasts an hour longer. */
 const longMs = 30 * 60_000;

@@ -29,7 +29,7 @@ function requestOf(body: Fields, context: FormatContext): Fields {
   return request;
 }
 
-/** A message is always streamed, whatever it says about its transport. */
+/** Message that is always streamed, regardless of its transport fields. */
 function messageRequest(body: Fields, context: FormatContext): Fields {
   const { type, background: _, stream_options: _options, ...asked } = body;
   const request = { ...asked, stream: true };

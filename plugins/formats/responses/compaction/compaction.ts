@@ -48,8 +48,8 @@ const instruction: InputItem = {
 };
 
 /**
- * The compacted conversation: the messages of the user, then the summary as an opaque item. `input`: items of
- * the request for the summary. Throws `incomplete_response` if the model has written none.
+ * The compacted conversation: the messages of the user, then the summary as an opaque item; `input`: items of the
+ * request for the summary. Throws `incomplete_response` if the model has written none.
  */
 export function compactedResponse(response: ResponseObject, input: readonly InputItem[]): object {
   const { id, created_at, usage } = response;

@@ -36,8 +36,8 @@ const lifetimeMs = 30 * 24 * 60 * 60 * 1000;
 type Previous = Pick<StoredResponse, 'id' | 'owner' | 'input' | 'response'>;
 
 /**
- * Takes the response that a WebSocket keeps, if it has this id, and removes it: a failed message must not be continued
- * from, and a successful one leaves its own.
+ * Takes and removes the response that a WebSocket keeps, if it has this id. A failed message cannot be continued from,
+ * and a successful one stores its own.
  */
 export function takeLast(id: unknown, { connection, caller }: FormatContext): Previous | undefined {
   const last = connection?.kept as Previous | undefined; // `keepLast` alone sets it

@@ -26,7 +26,7 @@ export const showResponse: Handle = async (ctx, { params, query, store, caller }
   ctx.body = Readable.from(replayResponse(response, startingAfter));
 };
 
-/** `GET /v1/responses/:id/input_items`: a page of what has led to the response. */
+/** `GET /v1/responses/:id/input_items`: a page of the response's input. */
 export const listInputItems: Handle = async (ctx, { params, query, store, caller }) => {
   const { id = '' } = params;
   const stored = await store.responses.get(caller.keyId, id);
@@ -58,7 +58,7 @@ function idIn(ctx: Context, { id = '' }: FormatContext['params']): string {
   throw new GatewayError('method_not_allowed', message, { headers: { allow: 'POST, OPTIONS' } });
 }
 
-/** The router ignores the case of a path as well. */
+/** Ignores the case of a path, as the router does. */
 function isRouteName(id: string): boolean {
   return ['input_tokens', 'compact'].includes(id.toLowerCase());
 }

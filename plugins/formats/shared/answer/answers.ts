@@ -2,7 +2,7 @@ import type { ModelEvent } from '@gw2api/gateway/plugin';
 import { AnswerReader, type AnswerWriter, partMaker, type PartTable } from './answer.js';
 import type { EventReader } from './relay.js';
 
-/** Reads the answers to one request, which arrive mingled: several where it has an `n` or several prompts. */
+/** Reads the interleaved answers to one request: several if it has an `n` or several prompts. */
 export class AnswersReader<Writer extends AnswerWriter> implements EventReader {
   readonly #readers: AnswerReader[] = [];
 

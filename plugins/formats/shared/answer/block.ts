@@ -12,7 +12,7 @@ import type { BinaryString, PlainDelta } from '@gw2api/gateway/plugin/raw';
 export interface Block<Start extends ContentBlock = ContentBlock> {
   /** Block of its `content_block_start`. */
   readonly start: Start;
-  /** Text, thinking, or the JSON of a tool's input, as far as it came. */
+  /** Text, thinking, or the JSON of a tool's input received so far. */
   readonly text: string;
   readonly signature: string;
   readonly citations: readonly Citation[];
@@ -23,8 +23,8 @@ export interface Block<Start extends ContentBlock = ContentBlock> {
 /** One block of the answer as a dialect writes it. */
 export interface Part {
   /**
-   * Appends text, never with half a surrogate pair. `json`: the same text as `JSON.stringify` writes it,
-   * without quotes, if available; `logprobs`: log probabilities of its tokens, where the caller asked for them.
+   * Appends text, never with half a surrogate pair. `json`: the same text as `JSON.stringify` writes it, without
+   * quotes, if available; `logprobs`: log probabilities of its tokens, if requested.
    */
   write?(text: string, json?: BinaryString, logprobs?: readonly unknown[]): void;
   /** The block is complete, or is cut. */

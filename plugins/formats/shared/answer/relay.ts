@@ -22,7 +22,7 @@ export interface StreamWriter extends EventReader {
   finish(): void | Promise<void>;
   /** Adds the end of a broken one: the dialect's error event. */
   fail(error: GatewayError): void;
-  /** The UTF-8 of what was added since the last call. */
+  /** The UTF-8 added since the last call. */
   take(): Buffer;
 }
 

@@ -14,7 +14,7 @@ export function chatError(error: GatewayError): string {
   return sseData(JSON.stringify(openaiError(error)));
 }
 
-/** A text as it stands in JSON, without the quotes. */
+/** A text as part of JSON, without the quotes. */
 export function jsonBytes(text: string): BinaryString {
   return toBinaryString(JSON.stringify(text).slice(1, -1));
 }

@@ -3,10 +3,9 @@ import { invalidField, isRecord } from '../body.js';
 import type { UnsupportedFields } from '../unread/unsupported-fields.js';
 
 /**
- * Parses a tool call's input from the JSON text of other formats; blank text and `null` are `{}`. A text
- * that is not JSON, because the answer was cut within it, keeps its finished members, which is reported.
- * Numbers that would change are kept beside the input.
- * Throws `invalid_request` at `path` for any other value than an object.
+ * Parses a tool call's input from the JSON text of other formats: blank text and `null` are `{}`, a text cut within it
+ * keeps its finished members, which is reported, and numbers that would change are kept beside the input. Throws
+ * `invalid_request` at `path` for any other value than an object.
  */
 export function parseArguments(
   text: unknown,

@@ -1,6 +1,6 @@
 import type { BlockOf, ContentBlock } from '@gw2api/gateway/plugin';
 
-/** Results of a conversation whose calls are gone. */
+/** Results of a conversation whose calls are missing. */
 export class OrphanResults {
   readonly #calls = new Set<string>();
   readonly #paths: string[] = [];

@@ -4,7 +4,7 @@ import { bodyCheck, isRecord, present } from '../body.js';
 import { marked, markerOf } from '../cache-markers.js';
 import type { UnsupportedFields } from '../unread/unsupported-fields.js';
 
-/** Web search as Chat and Responses ask for it; `path` is where that stands in the body. */
+/** Web search as Chat and Responses request it, at `path` in the body. */
 export interface WebSearchParams {
   readonly path: string;
   readonly options: Readonly<Record<string, unknown>>;

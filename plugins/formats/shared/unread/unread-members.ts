@@ -6,8 +6,8 @@ import type { UnsupportedFields } from './unsupported-fields.js';
 export type MemberReport = (value: unknown, path: string, dropped: UnsupportedFields) => void;
 
 /**
- * Report for values of a schema. A schema that names no properties, such as a map, allows any members. `passed`:
- * members that are not read, and whose loss changes nothing.
+ * Report for values of a schema; without named properties, as for a map, it allows any members. `passed`: members that
+ * are not read, and whose loss changes nothing.
  */
 export function unreadMembers(schema: TSchema, passed = ''): MemberReport {
   let members: Members | undefined;
@@ -44,7 +44,7 @@ export function unreadInParts({ properties }: TObject, fields: readonly string[]
 /** Members of answers without a meaning in a request. */
 export const ofAnswers = 'annotations id index logprobs status';
 
-/** Members that a schema names: those of objects, and what is in its lists. */
+/** Members that a schema names: those of objects, and of items of lists. */
 interface Members {
   readonly names: ReadonlyMap<string, Members>;
   readonly items: Members | undefined;
@@ -71,7 +71,7 @@ class Search {
   readonly #path: string;
   readonly #dropped: UnsupportedFields;
   readonly #silent: ReadonlySet<string>;
-  /** Names and indices that lead to the part at hand; a path is written only for a member that is not read. */
+  /** Names and indices that lead to the current part; the path is built only for an unread member. */
   readonly #keys: (string | number)[] = [];
 
   constructor(path: string, dropped: UnsupportedFields, silent: ReadonlySet<string>) {

@@ -66,14 +66,14 @@ function textInstead(blocks: readonly ContentBlock[], reasoning: Partial<Assista
 /** Content of a message of calls alone; templates of llama.cpp fail at null. */
 export const noContent = { null: null, empty: '' } as const;
 
-/** Parts of a block: none of a call, nor of thinking that has a field of its own. */
+/** Parts of a block: none of a call, or of thinking with a separate field. */
 function partsIn(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
   if (block.type === 'thinking') return thinkingParts(block, conversion.capabilities);
   if (block.type === 'tool_use' || block.type === 'redacted_thinking') return [];
   return partOf(block, path, conversion);
 }
 
-/** Calls of a turn, with their thought signatures where the server demands them. */
+/** Calls of a turn, with their thought signatures if the server demands them. */
 function toolCalls(blocks: readonly ContentBlock[], conversion: Conversion): readonly ChatToolCall[] {
   const { thoughtSignatures } = conversion.capabilities;
   const calls = blocks.flatMap((block, at) => {
@@ -92,7 +92,7 @@ function thoughtBefore(block: ContentBlock | undefined): string | undefined {
 }
 
 /**
- * Placeholder signature of a call that came without one, or from another model:
+ * Placeholder signature of a call without one, or from another model:
  * https://ai.google.dev/gemini-api/docs/thought-signatures. Only the first of a turn's parallel calls must have one.
  */
 const unknownThought = 'skip_thought_signature_validator';

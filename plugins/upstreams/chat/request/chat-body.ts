@@ -6,7 +6,7 @@ export interface TextPart {
   readonly cache_control?: CacheControl;
 }
 
-/** Thinking as Mistral takes it. */
+/** Thinking in the form of Mistral. */
 export interface ThinkingPart {
   readonly type: 'thinking';
   readonly thinking: readonly { readonly type: 'text'; readonly text: string }[];

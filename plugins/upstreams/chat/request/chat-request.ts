@@ -35,8 +35,8 @@ export interface ChatRequest {
 }
 
 /**
- * Chat Completions request, streamed, in the server's dialect. Throws `invalid_request` for a wrong field. `terms`: the
- * call's other settings.
+ * Chat Completions request, streamed, in the server's dialect; `terms`: the call's other settings. Throws
+ * `invalid_request` for a wrong field.
  */
 export function chatRequest(
   given: MessagesRequest,
@@ -158,7 +158,7 @@ function settingFields(
   };
 }
 
-/** The gateway's own value for a caller that sets no limit, where the model's is unknown. */
+/** The gateway's own value for a caller that sets no limit, if the model's is unknown. */
 const noLimit = 128_000;
 
 /** Chat needs no limit: without one the server's own applies. */

@@ -143,9 +143,9 @@ function systemMessage(parts: readonly ChatPart[], { capabilities }: Conversion)
 }
 
 /**
- * Messages without system ones, for a server that takes those only at the front: their text is marked, and
- * appended to the user message right before, or to the last tool message where no user may follow one.
- * Elsewhere it is a user message of its own.
+ * Messages without system ones, for a server that takes those only at the front: their text is marked, and appended to
+ * the user message right before, or to the last tool message if no user may follow one. Otherwise it is a separate user
+ * message.
  */
 export function withoutSystem(
   messages: readonly ChatMessage[],

@@ -28,7 +28,7 @@ export class GrowingContent {
   }
 }
 
-/** The texts as paragraphs. By `+`, since `join` copies what has arrived so far each time. */
+/** The texts as paragraphs; by `+`, since `join` copies the whole text each time. */
 function textOf(parts: readonly ChatPart[]): string {
   let text: string | undefined;
   for (const part of parts)

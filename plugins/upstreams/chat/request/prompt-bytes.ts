@@ -6,7 +6,7 @@ import type { ChatBody } from './chat-body.js';
 /** Parts of a request that become input tokens. */
 const prompt = ['messages', 'tools'] as const;
 
-/** Size of a body's prompt, without the cache markers in it. `totalBytes`: size of the whole body, where it is known. */
+/** Size of a body's prompt, without the cache markers in it. `totalBytes`: size of the whole body, if known. */
 export function chatPromptBytes(
   body: ChatBody,
   { cacheControl }: Pick<Capabilities, 'cacheControl'>,

@@ -35,7 +35,7 @@ export class AnswerEnd {
     return this.#isReasonRepeated;
   }
 
-  /** Silence after the reason in which `[DONE]` and the usage usually come; undefined if it may not be the end. */
+  /** Silence after the reason in which `[DONE]` and the usage usually arrive; undefined if it may not be the end. */
   get settlesInMs(): number | undefined {
     if (!this.hasReason || this.#isReasonRepeated) return undefined;
     return this.#isReasonOnFirst ? longerMs : usualMs;
@@ -68,7 +68,7 @@ export class AnswerEnd {
     if (this.#refusal.length > maxRefusalLength) throw malformed('a refusal that is too long');
   }
 
-  /** Reads the reason of a choice, of which the last one counts. Throws for one that says that the server failed. */
+  /** Reads the reason of a choice, of which the last one counts. Throws for one that reports a failed server. */
   readReason({ finish_reason: reason, stop_reason: named, matched_stop: matched }: Fields): void {
     const kind = finishKind(reason);
     if (kind === undefined) return;
@@ -91,7 +91,9 @@ export class AnswerEnd {
     };
   }
 
-  /** Stop reason of Messages. An answer with tool calls waits for their results, whatever its server reports. */
+  /**
+   * Stop reason of Messages. An answer with tool calls waits for their results, regardless of the server's reason.
+   */
   #stopReason({ hasAny, isCut }: EndedCalls): StopReason {
     const kind = finishKind(this.#reason);
     if (this.hasRefusal || kind === 'refused') return 'refusal';

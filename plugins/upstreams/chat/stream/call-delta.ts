@@ -46,7 +46,7 @@ function callDelta(entry: unknown, calls: unknown, json: string): CallDelta {
   };
 }
 
-/** Text of arguments that are an object, its numbers as they came. */
+/** Text of arguments that are an object, with unchanged numbers. */
 function objectText(given: object, calls: unknown, json: string): string {
   if (isTooDeep(given, json)) throw malformed('tool call arguments that are nested too deeply');
   keepArguments(calls, json);

@@ -16,7 +16,7 @@ import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
 import { TokenCounts } from './usage.js';
 
-/** Settings of an answer that come from its request. */
+/** Settings of an answer from its request. */
 export interface ChatAnswerOptions {
   readonly model: string;
   /** Origin of its thinking, for the envelope. */
@@ -96,7 +96,7 @@ export class ChatAnswer implements SseTranslator {
     this.#complete();
   }
 
-  /** Ends an answer at `[DONE]`, which says nothing about whether it is complete. */
+  /** Ends an answer at `[DONE]`, which does not prove that it is complete. */
   #finishDone(): void {
     const mayEnd = this.#ending.isDeclared || this.#options.isReasonOptional || !this.#hasContent;
     if (!mayEnd) throw undeclaredEnd();

@@ -5,7 +5,7 @@ export interface LatePart {
   readonly text: string;
 }
 
-/** Text that came between the arguments of tool calls; it is written after them. */
+/** Text between the arguments of tool calls, which is written after them. */
 export class LateText {
   #parts: { kind: LatePart['kind']; text: string }[] = [];
   #length = 0;

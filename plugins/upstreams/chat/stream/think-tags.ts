@@ -7,8 +7,8 @@ const close = '</think>';
 const maxBlank = 100;
 
 /**
- * Thinking that a server has left in its content, in tags at the very start. Tags may be split over pieces in any way;
- * all other text is passed on as it came.
+ * Thinking that a server has left in its content, in tags at the very start, split over pieces in any way. All other
+ * text is passed on unchanged.
  */
 export class ThinkTags {
   #state: 'start' | 'thinking' | 'text' = 'start';
@@ -23,7 +23,7 @@ export class ThinkTags {
     return this.#state === 'start' ? this.#readStart(text) : this.#readThinking(text);
   }
 
-  /** Held text, where the content is interrupted or ends; nothing after it is thinking. */
+  /** Held text, if the content is interrupted or ends; nothing after it is thinking. */
   end(): readonly LatePart[] {
     const kind = this.#state === 'thinking' ? 'thinking' : 'text';
     const text = this.#held;

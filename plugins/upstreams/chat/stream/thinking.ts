@@ -2,12 +2,12 @@ import { sealReasoning } from '../../shared/reasoning-envelope.js';
 import type { Blocks } from '../../shared/answer/blocks.js';
 import { listOf, textOf, type Fields, fieldsOf } from '../../shared/fields.js';
 
-/** Thinking of one answer, whose blocks are signed by an envelope of ours. */
+/** Thinking of one answer, whose blocks are signed by an envelope of the gateway. */
 export class Thinking {
   readonly #blocks: Blocks;
   readonly #vendor: string;
   readonly #details = new ReasoningDetails();
-  /** True once thinking has come as text of its own, which its details repeat: with it, or at its end. */
+  /** True once thinking has arrived as separate text, which its details repeat: with it, or at its end. */
   #isPlain = false;
 
   constructor(blocks: Blocks, vendor: string) {
@@ -44,7 +44,7 @@ export class Thinking {
   }
 }
 
-/** Entries of `reasoning_details`, put together from their pieces so that they can go back as they came. */
+/** Entries of `reasoning_details`, reassembled from their pieces so that they can be sent back unchanged. */
 class ReasoningDetails {
   #details: Record<string, unknown>[] = [];
   #length = 0;
@@ -96,7 +96,7 @@ class ReasoningDetails {
   }
 }
 
-/** Max length of the entries, well below what an envelope may hold. */
+/** Max length of the entries, well below that of an envelope. */
 const maxLength = 2 * 1024 * 1024;
 
 /** Fields that are neither lists nor objects, which vendors send and whose length is known. */

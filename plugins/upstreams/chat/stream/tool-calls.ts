@@ -33,7 +33,7 @@ export class ToolCalls {
     return this.#current !== undefined || this.#waiting.length > 0;
   }
 
-  /** True if the arguments of a call are not complete JSON, whatever the server reports. */
+  /** True if the arguments of a call are not complete JSON, regardless of the server's reason. */
   get hasCut(): boolean {
     return this.#calls.some(({ isCut }) => isCut);
   }
@@ -132,7 +132,7 @@ export class ToolCalls {
     this.#blocks.delta({ type: 'signature_delta', signature: reasoningEnvelope.sealThought(thought) });
   }
 
-  /** Writes what has arrived of a call, except for a `{}` that may be a placeholder. */
+  /** Writes the received part of a call, except for a `{}` that may be a placeholder. */
   #write(call: ToolCall): void {
     if (!call.isPlaceholder) this.#writeAll(call);
   }

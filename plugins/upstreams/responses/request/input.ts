@@ -61,7 +61,7 @@ class Items {
     return this.#items.length === 0 && this.#parts.length === 0;
   }
 
-  /** Adds a part, to a new item where its phase is another one. */
+  /** Adds a part, to a new item if its phase differs. */
   addPart(part: InputPart, phase?: unknown): void {
     if (phase !== this.#phase) this.finish();
     this.#phase = phase;

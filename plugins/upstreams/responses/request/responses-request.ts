@@ -45,8 +45,8 @@ export interface ResponsesRequest {
 }
 
 /**
- * Responses request, streamed and not stored. Throws `invalid_request` for a wrong field. `terms`: the call's other
- * settings.
+ * Responses request, streamed and not stored; `terms`: the call's other settings. Throws `invalid_request` for a wrong
+ * field.
  */
 export function responsesRequest(
   given: MessagesRequest,
@@ -98,7 +98,7 @@ export function responsesRequest(
 
 /**
  * Extras that the Responses API takes: https://platform.openai.com/docs/api-reference/responses/create. `metadata` is
- * taken without `store`; `service_tier` chooses a price, and goes by the slot's `extraFields`.
+ * taken without `store`; `service_tier` chooses a price, and is sent by the slot's `extraFields`.
  */
 const extraFields = extraPaths(
   'verbosity:text.verbosity reasoning.summary top_logprobs metadata prompt_cache_key prompt_cache_retention safety_identifier truncation',
@@ -156,7 +156,7 @@ function outputFields({ output_config }: MessagesRequest, conversion: Conversion
 /** The smallest limit that OpenAI takes; agent CLIs ask for a single token to check that a model exists. */
 const minTokens = 16;
 
-/** The gateway's own value for a caller that sets no limit, where the model's is unknown. */
+/** The gateway's own value for a caller that sets no limit, if the model's is unknown. */
 const noLimit = 128_000;
 
 function limitFields(request: MessagesRequest, dropped: Dropped): Fields {

@@ -35,7 +35,7 @@ export class ItemWriter {
   readonly #blocks: Blocks;
   readonly #vendor: string;
   readonly #names: ToolNames;
-  /** True once an incomplete call has ended, whatever the server reports. */
+  /** True once an incomplete call has ended, regardless of the server's status. */
   isCut = false;
   readonly #calls = new Set<string>();
   /** Types of the other items that have been written in part. */

@@ -22,8 +22,8 @@ interface ResponseTerms extends AnswerTerms {
 }
 
 /**
- * Translator of one Responses answer into the events of a Messages stream. Items are written one after the
- * other; events of an item that comes before the one under way has ended wait for it.
+ * Translator of one Responses answer into the events of a Messages stream. Items are written one after the other;
+ * events of an item wait until the current one has ended.
  */
 export class ResponseEvents implements SseTranslator {
   readonly settlesInMs = undefined;

@@ -1,6 +1,6 @@
 import { EventStream, type ModelEventBatch } from '@gw2api/gateway/plugin';
 
-/** Stream of an answer that came whole. */
+/** Stream of an answer received as a whole. */
 export function oneBatch(events: ModelEventBatch): EventStream {
   return EventStream.from(only(events));
 }

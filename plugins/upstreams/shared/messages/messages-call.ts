@@ -40,7 +40,7 @@ export interface MessagesFeatures {
 /** Request of a call as a service takes it. */
 export interface FittedCall {
   readonly request: MessagesRequest;
-  /** Parts that the caller asked for and the service is not sent. */
+  /** Parts requested by the caller that the service is not sent. */
   readonly losses: readonly Loss[];
   /** Tools of the gateway that are not sent. */
   readonly leftOut: readonly Tool[];

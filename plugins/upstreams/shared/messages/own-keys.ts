@@ -25,7 +25,7 @@ export class OwnKeys {
     return { ...request, messages: request.messages.map((message) => this.#renamed(message)) };
   }
 
-  /** The answer with the caller's keys; unless some have other names, none of its events is parsed. */
+  /** The answer with the caller's keys; without renamed keys its events are not parsed. */
   inAnswer(events: EventStream): EventStream {
     return this.#sent.size === 0 ? events : mapEvents(events, answerKeys(this.#sent));
   }

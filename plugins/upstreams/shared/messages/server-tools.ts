@@ -56,7 +56,7 @@ function isRunByServer(tool: Tool | null): tool is Tool {
   return typeof type === 'string' && runByServer.some((start) => type.startsWith(start));
 }
 
-/** A choice goes with the last tool. */
+/** Removes the choice with the last tool. */
 function withTools(request: MessagesRequest, tools: readonly Tool[]): MessagesRequest {
   if (tools.length > 0) return { ...request, tools };
   const { tools: _, tool_choice: __, ...rest } = request;

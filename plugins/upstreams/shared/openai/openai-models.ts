@@ -43,7 +43,7 @@ function listIn(text: string): readonly unknown[] | undefined {
 }
 
 /**
- * Probe by a list of models, which costs nothing. A server without that list (404, 405 or 501) counts as accepting.
+ * Probe by a list of models, which costs nothing; a server without that list (404, 405 or 501) counts as accepting.
  * Throws as the list does.
  */
 export async function probeByModels(list: () => Promise<readonly ListedModel[]>): Promise<void> {

@@ -14,7 +14,7 @@ export interface RefusableField {
   readonly isAsked?: boolean;
 }
 
-/** Finds a field that a server does not take, whatever its value is. */
+/** Finds a field that a server does not take, with any value. */
 export function refusedField({ without, named, isSent, isAsked = false }: RefusableField): FindPart {
   return (said, { request }) => {
     if (!refuses.test(said) || !named.test(said) || !isSent(request)) return undefined;

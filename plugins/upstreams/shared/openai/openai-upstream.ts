@@ -60,7 +60,7 @@ export interface OpenaiDialect<Request extends WrittenRequest> {
   /** True if system text becomes part of the user's text. */
   readonly isSystemInUser: (call: UpstreamCall) => boolean;
   readonly write: (request: MessagesRequest, call: UpstreamCall) => Request;
-  /** Size of the parts of a body that become input tokens; `totalBytes`: size of the whole body, where it is known. */
+  /** Size of the parts of a body that become input tokens; `totalBytes`: size of the whole body, if known. */
   readonly promptBytes: (body: Request['body'], totalBytes?: number) => number;
   readonly reader: (call: UpstreamCall, written: Request, requestBytes: number) => AnswerReader;
 }

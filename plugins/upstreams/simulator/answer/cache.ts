@@ -25,8 +25,8 @@ export function countPrompt(request: MessagesRequest): number {
 }
 
 /**
- * Prompt cache of one simulator, by account and model: a marked prefix is written on first use and then read until it
- * is unused for its ttl; messages only with the same effort, thinking and tool choice. There is no min size.
+ * Prompt cache of one simulator, by account and model, without a min size: a marked prefix is written on first use and
+ * then read until it is unused for its ttl. Messages are cached only with the same effort, thinking and tool choice.
  */
 export class PromptCache {
   readonly #now: () => number;

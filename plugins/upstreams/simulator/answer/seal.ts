@@ -19,21 +19,21 @@ export function seal(kind: SealKind, text: string): string {
   return Buffer.concat([mark, digest, mark]).toString('base64');
 }
 
-/** True if `signature` came from a simulator, changed or not. */
+/** True if `signature` was made by a simulator, changed or not. */
 function isOurs(signature: string): boolean {
   return signature.startsWith(markText) || signature.endsWith(markText);
 }
 
 /**
- * True if a thinking block came back byte-exact. A block of another service cannot be verified here and
- * passes if its signature is long base64.
+ * True if a thinking block was returned byte-exact. A block of another service cannot be verified here and passes if
+ * its signature is long base64.
  */
 export function isIntact(thinking: string, signature: string): boolean {
   if (isOurs(signature) || thinking.startsWith(thinkingMark)) return signature === seal('thinking', thinking);
   return isForeign(signature);
 }
 
-/** True if sealed content came back byte-exact; content of other services passes unverified. */
+/** True if sealed content was returned byte-exact; content of other services passes unverified. */
 export function isIntactContent(kind: SealKind, content: string): boolean {
   const at = content.indexOf('.');
   if (at < 0 || !isOurs(content.slice(at + 1))) return !content.endsWith(markText);

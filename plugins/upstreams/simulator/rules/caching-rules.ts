@@ -29,7 +29,7 @@ function findMarks({ tools = [], system = [], messages, cache_control }: Message
   ];
 }
 
-/** Blocks inside a tool result may be marked too; they come before the result's own marker. */
+/** Includes blocks inside a tool result, whose markers precede the result's own. */
 function marksOf(content: string | readonly ContentBlock[], path: string): readonly Mark[] {
   if (typeof content === 'string') return [];
   return content.flatMap((block, at) => {

@@ -39,7 +39,7 @@ function check(
   return request;
 }
 
-/** A system message may come without content, only to configure. */
+/** System message, which may have no content if it only configures. */
 function withContents(request: MessagesRequest): MessagesRequest {
   if (request.messages.every((message) => 'content' in message)) return request;
   return {

@@ -6,7 +6,7 @@ interface MeterProps {
   readonly text: string;
 }
 
-/** Meter of a part of a whole; turns amber, then red near its max, and the text beside it says the same. */
+/** Meter of a part of a whole; turns amber, then red near its max, as does the text beside it. */
 export function Meter({ label, value, max, text }: MeterProps) {
   const percent = max > 0 ? Math.min(100, (value / max) * 100) : 0;
   const tone = percent >= 95 ? 'bad' : percent >= 80 ? 'warn' : 'ok';

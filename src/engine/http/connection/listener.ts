@@ -12,7 +12,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => Pro
 /** Grace time for a caller to read the end of its answer, or to finish sending its request. */
 const closeGraceMs = 1000;
 
-/** TCP probes, which detect a caller whose machine is gone. */
+/** TCP probes, which detect a caller whose machine is unreachable. */
 const sockets = { keepAlive: true, keepAliveInitialDelay: 60_000 };
 
 interface ListenerOptions extends ServerOptions {

@@ -1,6 +1,6 @@
 import { ownSpecifier, PluginUrls } from './plugin-urls.js';
 
-/** Module resolution hooks (node:module), loaded into their own thread or, where Node can, called in ours. */
+/** Module resolution hooks (node:module), loaded into their own thread or, if Node can, called in the main one. */
 
 interface Context {
   readonly parentURL?: string | undefined;

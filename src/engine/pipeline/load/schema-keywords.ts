@@ -33,7 +33,7 @@ const known: ReadonlySet<string> = new Set([...inner, ...maps, ...plain.split(' 
 
 /**
  * Message about the first keyword of a schema that is one or two letters off a known one; undefined if there is none.
- * Other unknown keywords are the author's annotations. `place`: path of the schema, `options`.
+ * `place`: path of the schema, `options`.
  */
 export function misspeltKeyword(schema: unknown, place: string, depth = 0): string | undefined {
   if (!isRecord(schema) || depth > maxDepth) return undefined;

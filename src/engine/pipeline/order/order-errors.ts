@@ -18,9 +18,7 @@ export interface OrderError {
   readonly absentBuiltin?: string | undefined;
 }
 
-/**
- * Errors as problems, without duplicates; a missing built-in is reported only where it is first missing.
- */
+/** Errors as problems, without duplicates; a missing built-in is reported only at its first use. */
 export function toProblems(errors: readonly OrderError[], order: Order): readonly ConfigProblem[] {
   const groups = new Map<string, OrderError[]>();
   for (const error of errors) {

@@ -18,7 +18,7 @@ export interface OrderedStage extends Provider {
   readonly when: When | undefined;
   /** Set for alternatives; the same in those of one entry. */
   readonly group: StageGroup | undefined;
-  /** Requests continue without it if it fails. */
+  /** True if requests continue without it on failure. */
   readonly skipsErrors: boolean;
   /** True if it could not be loaded, and so may provide anything. */
   readonly isUnknown: boolean;

@@ -78,7 +78,7 @@ const ownPatterns: readonly Pattern[] = [
   ...ownAreas.map((path) => patternOf('any', path)),
 ];
 
-/** Path of a route, with what it matches. */
+/** Path of a route, with its matches. */
 interface Pattern {
   readonly method: string;
   readonly path: string;

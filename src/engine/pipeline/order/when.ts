@@ -6,7 +6,7 @@ import { defaultStickyFrom, sessionName } from '../../../plugin/core.js';
 import { globMatcher, type GatewayState, type Models } from '../../../plugin/index.js';
 import { callerMatcher } from './caller-patterns.js';
 
-/** Not every kind of request has a model, a caller, a delivery or a body. */
+/** Parts that only some kinds of requests have: a model, a caller, a delivery or a body. */
 type Seeded = Pick<GatewayState, 'format' | 'operation' | 'requestId'> &
   Partial<Pick<GatewayState, 'request' | 'caller' | 'delivery' | 'body'>>;
 

@@ -157,8 +157,8 @@ export class Pipeline {
   }
 
   /**
-   * Retires the pipeline: takes no more requests, drains those under way, then disposes the stages. Returns
-   * the problems of that, which are also logged.
+   * Retires the pipeline: takes no more requests, drains the running ones, then disposes the stages. Returns the
+   * problems of that, which are also logged.
    */
   retire(): Promise<readonly ConfigProblem[]> {
     this.#retirement ??= this.#whenEmpty().then(() => this.#disposers.run());

@@ -32,13 +32,13 @@ export interface Registrations {
   limits: Limits;
   /** Stages that have a host so far, by name. */
   readonly counts: Map<string, number>;
-  /** Stages by the state keys that they provide, as far as set up; undefined: nobody's keys are checked. */
+  /** Stages by the state keys that they provide, as far as set up; undefined: keys are not checked. */
   readonly providers: Map<string, StagePlace> | undefined;
   /** Watches the requests of the pipeline; undefined without an observer. */
   readonly watch: PipelineWatch | undefined;
 }
 
-/** The host of one stage: its log lines name it, and what it registers ends with its pipeline. */
+/** The host of one stage: its log lines name it, and its registrations end with its pipeline. */
 export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
   const { log, models, slots, formats, keys, store, live, secrets } = services;
   const { disposers } = registrations;

@@ -17,7 +17,7 @@ export interface ReadyParts {
 
 type Act = () => void | Promise<void>;
 
-/** Reads what a `setup` has returned. Throws an Error whose message continues the name of the stage. */
+/** Reads the result of a `setup`. Throws an Error whose message continues the name of the stage. */
 export function stageParts(made: unknown, { intercepts }: Pick<Plugin, 'intercepts'>): ReadyParts {
   const parts = readParts(made);
   if (intercepts && !parts.intercept)

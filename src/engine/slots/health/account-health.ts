@@ -24,7 +24,7 @@ export class AccountHealth {
   readonly #now: () => number;
   readonly #rejection: LwwRegister<boolean>;
   readonly #windows: LwwRegister<SharedWindows>;
-  /** Mark of the last acceptance: earlier calls say nothing about the credential. */
+  /** Mark of the last acceptance: earlier calls do not affect the credential. */
   #acceptedAt = 0;
 
   constructor(config: AccountIdentity & { readonly id: string }, options: AccountHealthOptions) {

@@ -53,10 +53,9 @@ export interface NewCoolDown extends Cooling {
 export type PublishCoolDown = (key: string, message: CoolDownMessage | undefined) => void;
 
 /**
- * Cooldowns of one account, merged by last-writer-wins, so that all instances reach the same state in any
- * order of messages; at the same serial an end wins. An expired cooldown is kept for its backoff until a
- * success clears it, and calls carry the mark of their start, since a call that began before a cooldown says
- * nothing about it.
+ * Cooldowns of one account, merged by last-writer-wins, so that all instances reach the same state in any order of
+ * messages; at the same serial an end wins. An expired cooldown is kept for its backoff until a success clears it, and
+ * calls carry the mark of their start, since an earlier call does not affect a later cooldown.
  */
 export class CoolDowns {
   readonly #publish: PublishCoolDown;
@@ -95,7 +94,7 @@ export class CoolDowns {
     return longest;
   }
 
-  /** True if a cooldown keeps a model from being served, and its time for a check has not come. */
+  /** True if a cooldown keeps a model from being served, and it is not yet due for a check. */
   blocks(model: string, nowMs: number): boolean {
     for (const each of this.#byKey.values()) if (each.checkAtMs > nowMs && concerns(each, model)) return true;
     return false;

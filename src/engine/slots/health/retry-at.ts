@@ -3,9 +3,8 @@ import { isExhausted, unifiedReset, headerTime, type GivenTime } from './windows
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Time at which a rate-limited reply allows a retry, and the header that says so: `retry-after-ms`, else
- * `retry-after` (seconds or a date), else the reset of the used-up limit; undefined if none of them is in
- * the future.
+ * Time at which a rate-limited reply allows a retry, and its header: `retry-after-ms`, else `retry-after` (seconds or a
+ * date), else the reset of the used-up limit; undefined if none of them is in the future.
  */
 export function retryAt(headers: Headers, nowMs: number): GivenTime | undefined {
   const times = [afterMs(headers, nowMs), after(headers, nowMs), unifiedReset(headers), limitReset(headers)];

@@ -131,5 +131,5 @@ export class CallResults {
   }
 }
 
-/** Max consecutive server errors that are attributed to single requests. */
+/** Number of consecutive server errors that no longer concern a single request. */
 const maxServerErrors = 5;

@@ -220,7 +220,7 @@ export class PermitQueue {
     }
   }
 
-  /** Ends an attempt; gives back a permit whose waiter has left. */
+  /** Ends an attempt; returns the permit of an absent waiter. */
   #take(ticket: Ticket, acquired: Acquired | undefined): void {
     ticket.isAsking = false;
     const { isOutdated } = ticket;

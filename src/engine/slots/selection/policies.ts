@@ -12,8 +12,8 @@ export const builtinPolicies: Readonly<Record<string, () => BuiltinPolicy>> = {
 type BuiltinPolicy = (candidates: readonly Candidate[]) => Candidate;
 
 /**
- * Picks the min in-flight per weight, where a slot that answers late counts as if more were in flight; ties
- * take turns in the order of the config.
+ * Picks the min in-flight per weight, with a penalty for a slot that answers late; ties take turns in the order of the
+ * config.
  */
 function leastLoaded(): BuiltinPolicy {
   let last = -1;

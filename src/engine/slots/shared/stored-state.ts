@@ -76,7 +76,7 @@ const windows: Conversion = {
   },
 };
 
-/** Stores a cooldown for its remaining time, so that the stored state expires with it; its check goes with that. */
+/** Stores a cooldown for its remaining time, so that the stored state expires with it, including its check. */
 const coolDown: Conversion = {
   store: ({ value, ttlMs }) => {
     const sent = value as SentCoolDown;

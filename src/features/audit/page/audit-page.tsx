@@ -26,7 +26,7 @@ export const auditPage: ConsolePage = {
   component: AuditPage,
 };
 
-/** The audit log: who has done what, newest first. */
+/** The audit log: actions and their actors, newest first. */
 function AuditPage() {
   const filters = filtersOf(usePlace().query);
   const { first, older, hasMore, isLoadingMore, more } = usePages(JSON.stringify(filters), {

@@ -147,7 +147,7 @@ const ownKeys: ReadonlySet<string> = new Set(
 class StateKeys {
   #known: ReadonlyMap<string, unknown> = new Map();
 
-  /** Resets the authors of all changes. */
+  /** Takes the state as known, without attributing its changes. */
   adopt(state: State): void {
     this.#known = valuesOf(state);
   }

@@ -116,7 +116,7 @@ function StageFigures({ times }: { readonly times: Stage['times'] }) {
   );
 }
 
-/** Range of a bucket; the first and the last one have only one bound. */
+/** Median time as text; the outer buckets of the histogram show only their bound. */
 function timeText(ms: number | null): string {
   if (ms === null) return '–';
   if (ms <= 0.1) return '< 0.1 ms';

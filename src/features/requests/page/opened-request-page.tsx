@@ -88,7 +88,7 @@ function WaysOn({ row }: { readonly row: OpenedRequest | undefined }) {
   );
 }
 
-/** The page that explains a request of the same format, model and key: the gateway keeps no texts. */
+/** Link to explain a request of the same format, model and key, since the gateway keeps no texts. */
 function explainLink({ format, model, key }: OpenedRequest): string {
   const query = new URLSearchParams({ format, ...(model && { model }), ...(key && { key: key.id }) });
   return `/explain?${query.toString()}`;

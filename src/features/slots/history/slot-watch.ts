@@ -176,5 +176,5 @@ const lookAfterMs = 250;
 const sampleEveryMs = 60_000;
 /** Max changes, and samples, that wait during an outage of the store. */
 const maxWaiting = 20 * maxSlotChanges;
-/** Samples of one statement: databases limit its parameters. */
+/** Max samples of one statement, since databases limit its parameters. */
 const batch = 500;

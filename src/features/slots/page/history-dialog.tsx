@@ -112,7 +112,7 @@ function StateStrip({ changes }: { readonly changes: readonly SlotChange[] }) {
 interface StripPart {
   readonly fromMs: number;
   readonly ms: number;
-  /** Undefined if not known. */
+  /** Undefined if unknown. */
   readonly state: SlotChange['state'] | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff';
 
-/** Lines of a difference: `- ` expected, `+ ` got, two spaces for what both have. */
+/** Lines of a difference: `- ` expected, `+ ` got, two spaces for common ones. */
 export type DiffLines = readonly string[];
 
 /** Max lines that are searched in one side alone; above it each side is one block. */

@@ -61,7 +61,7 @@ export function groupColumns({ by, tag }: Grouping): readonly Column<GroupRow>[]
   ];
 }
 
-/** Columns of what stages added to requests. */
+/** Columns of stages' additions to requests. */
 export const additionColumns: readonly Column<GroupRow>[] = [
   {
     id: 'name',

@@ -65,7 +65,7 @@ export interface AccountHost {
   readonly now: () => number;
   /** Time and timers of the gateway. */
   readonly clock: Clock;
-  /** True in a dry run (`gw2api test`), where a token endpoint is made up: open no socket and no file of your own. */
+  /** True in a dry run (`gw2api test`) with a simulated token endpoint: open no socket and no file of your own. */
   readonly dry: boolean;
 }
 

@@ -68,7 +68,7 @@ export interface SlotCall {
   readonly stickyKey?: string | undefined;
   /** Absent: all thinking of the request is of this slot, as far as is known. */
   readonly moved?: SessionMove | undefined;
-  /** Called before the request is sent. Absent: nobody is notified. */
+  /** Called before the request is sent. Absent without an observer. */
   readonly report?: ReportLosses | undefined;
   /** Receiver of the call's progress, for billing a call that its caller abandons. */
   readonly progress?: ProgressReceiver | undefined;

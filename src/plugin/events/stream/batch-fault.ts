@@ -23,7 +23,7 @@ function wrongValue(value: unknown): string | undefined {
   return `${value === null ? 'null' : `${article(typeof value)} ${typeof value}`} instead of a list of events`;
 }
 
-/** True unless it certainly cannot be one: nothing, or the JSON of an event. */
+/** False for a value that is certainly not an event: nothing, or the parsed JSON of one. */
 function isEvent(item: unknown): boolean {
   if (item === undefined || item === null) return false;
   return typeof item !== 'object' || !('type' in item) || 'json' in item;

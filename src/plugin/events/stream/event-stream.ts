@@ -35,8 +35,8 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
   }
 
   /**
-   * Adds a step. All steps of a stream run in one call for each batch. `cancelsRest`: a transform that is over
-   * cancels the source; by default the rest of that is drained.
+   * Adds a step; all steps of a stream run in one call for each batch. `cancelsRest`: a transform that is over cancels
+   * the source; by default the rest of that is drained.
    */
   through<Out>(transform: Transform<Value, Out>, { cancelsRest = false } = {}): EventStream<Out> {
     return new EventStream(new Step(this, transform, cancelsRest).controller);
@@ -50,7 +50,7 @@ export class EventStream<Value = ModelEventBatch> implements AsyncIterable<Value
     return this.#controller.opened();
   }
 
-  /** Reads ahead until the reader comes, or `hasRoom`, called with each value, returns false. */
+  /** Reads ahead until the reader arrives, or `hasRoom`, called with each value, returns false. */
   readAhead(hasRoom: (value: Value) => boolean): void {
     this.#controller.readAhead(hasRoom);
   }

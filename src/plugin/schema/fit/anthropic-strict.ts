@@ -29,7 +29,7 @@ export function strictCopy(root: Schema, changes: Changes, isTool: boolean): Str
   return new StrictCopy(root, changes, isTool).make();
 }
 
-/** Max growth of a schema, in schemas, by copies of what is referred to or stands beside branches. */
+/** Max growth of a schema, in schemas, by copies of referenced schemas and of keywords beside branches. */
 const maxGrowth = 50_000;
 
 class StrictCopy {

@@ -72,7 +72,7 @@ class Check {
   }
 }
 
-/** True if all values in place of schemas are schemas: the values `true` and `false` are refused. */
+/** True if every nested schema is an object: the values `true` and `false` are refused. */
 function hasParts({ properties, $defs, definitions, anyOf, items }: Schema): boolean {
   const named = [properties, $defs, definitions]
     .filter(isRecord)

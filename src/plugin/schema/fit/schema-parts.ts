@@ -112,7 +112,7 @@ export function isType(type: unknown, name: unknown): boolean {
   return type === name || (Array.isArray(type) && type.includes(name));
 }
 
-/** Number of nested schemas by schema, each counted once however often it is referenced. */
+/** Cache of the number of schemas within each schema. */
 export class SchemaSizes {
   readonly #known = new Map<Schema, number>();
 

@@ -15,7 +15,7 @@ export interface SpoolDrainOptions {
   /** Called when the store accepts rows again. */
   readonly onUp: () => void;
   /**
-   * Called with the keys and teams of rows that another process had spooled, once they are in the store; again where it
+   * Called with the keys and teams of rows that another process had spooled, once they are in the store; repeated if it
    * rejects.
    */
   readonly onRecovered: ((holders: readonly LimitHolder[]) => Promise<void>) | undefined;

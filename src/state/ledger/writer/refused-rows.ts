@@ -43,7 +43,7 @@ export class RefusedRows implements Pick<Ledger, 'append'> {
     }
   }
 
-  /** Appends rows, halving those that are refused until the refused ones stand alone. */
+  /** Appends rows, halving refused batches until the refused rows are isolated. */
   async #split(rows: readonly AppendedRow[], refused: Refused[]): Promise<void> {
     try {
       await this.#options.ledger.append(rows);

@@ -79,7 +79,7 @@ export class MemoryMeters implements Meters {
     return meter;
   }
 
-  /** A meter whose window has not ended; where the clock has stepped back, the window begins now. */
+  /** A meter whose window has not ended; if the clock has stepped back, the window begins now. */
   #open(name: string): Meter | undefined {
     const meter = this.#meters.unexpired(name);
     if (meter) meter.expiresAtMs = Math.min(meter.expiresAtMs, this.#now() + meter.windowMs);
@@ -91,5 +91,5 @@ export class MemoryMeters implements Meters {
   }
 }
 
-/** Max meters, above the need of all keys with all their limits, and of all logins. */
+/** Max meters, above the number of all keys with all their limits, and of all logins. */
 const maxMeters = 200_000;

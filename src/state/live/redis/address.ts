@@ -5,7 +5,7 @@ export interface RedisAddress {
   /** Host and port, or the name of the servers; safe to log. */
   readonly label: string;
   readonly prefix: string;
-  /** With a directory, all of it but host and port, which come from there. */
+  /** With a directory, all of it but host and port. */
   readonly access: RedisAccess;
   /** Nodes that know the server; absent: it is that of `access`. */
   readonly directory?: RedisDirectory;

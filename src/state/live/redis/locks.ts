@@ -34,7 +34,7 @@ export class RedisLocks {
     });
   }
 
-  /** Renews a lock; aborts the work of one that another instance has taken meanwhile. */
+  /** Renews a lock; aborts its work if another instance has taken it over. */
   async #keep(name: string, token: string, lost: AbortController): Promise<void> {
     if (lost.signal.aborted || (await this.#take(name, token))) return;
     lost.abort(new Error(`another instance has taken the lock "${name}"`));

@@ -94,7 +94,7 @@ export class RedisMeters implements Meters {
     this.#opened.set(meter, { expiresAtMs: this.#now() + windowMs });
   }
 
-  /** Adds the usage of the outage in Redis, which is used again from then on. */
+  /** Adds the usage of the outage in Redis, and then uses Redis again. */
   async join(session: RedisSession): Promise<void> {
     for (let some = this.#nextPending(); some.length > 0; some = this.#nextPending())
       await Promise.all(some.map(([meter, usage]) => this.#send(session, meter, usage)));

@@ -108,7 +108,7 @@ export class RedisSharedMap implements SharedMap {
     if (this.#session) void this.flush();
   }
 
-  /** Sends writes in batches: writes of one turn go together, those made meanwhile go next. */
+  /** Sends writes in batches: writes of one turn together, further ones in the next batch. */
   async #sendAll(): Promise<void> {
     await Promise.resolve();
     for (let writes = this.#nextWrites(); writes.length > 0; writes = this.#nextWrites()) {

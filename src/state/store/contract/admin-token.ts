@@ -5,7 +5,7 @@ export interface AdminToken {
   readonly name: string;
   /** Hex SHA-256 of the whole token. */
   readonly hash: string;
-  /** The token's last four characters, to tell it from others. */
+  /** The token's last four characters, to identify it. */
   readonly last4: string;
   /** Names of scopes; `*`: all. */
   readonly scopes: readonly string[];

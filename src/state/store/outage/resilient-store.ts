@@ -19,8 +19,8 @@ interface Guarded {
 }
 
 /**
- * Store on a server, behind a circuit breaker. While the server is down, keys cannot be looked up; bindings
- * and responses are buffered here and written later. `placed`: the same store, for the calls that pass the breaker.
+ * Store on a server, behind a circuit breaker: while the server is down, keys cannot be looked up; bindings and
+ * responses are buffered here and written later. `placed`: the same store, for the calls that pass the breaker.
  */
 export function resilientStore(store: WholeStore, placed: WholeStore, options: Guarded): WholeStore {
   const breaker = new Breaker({

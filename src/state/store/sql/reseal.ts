@@ -28,7 +28,7 @@ export async function resealTables(db: Kysely<Tables>, cipher: CredentialCipher)
   }
 }
 
-/** Passes, each but the last one after a change of a gateway that still seals by the old key. */
+/** Max passes; each but the last follows a change by a gateway that still seals by the old key. */
 const maxPasses = 5;
 
 interface Pass extends Resealed {

@@ -96,5 +96,5 @@ async function deleteOldest(db: Kysely<Tables>, owner: string, quota: ResponseQu
 
 /** Max number of rows deleted by one statement, so that others are not blocked. */
 const stepRows = 100;
-/** The rest is deleted with the next response. */
+/** Max steps for one response; the rest is deleted with the next one. */
 const maxSteps = 100;

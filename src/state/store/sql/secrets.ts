@@ -121,7 +121,7 @@ export interface SealedColumn {
   readonly nameOf: (id: string) => string;
 }
 
-/** All columns of sealed texts: what a new GW_SECRET_KEY must reseal. */
+/** All columns of sealed texts, which a new GW_SECRET_KEY must reseal. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'credentials', id: 'slot_id', column: 'sealed', nameOf: tokensOf },
   { table: 'slots', id: 'id', column: 'settings', nameOf: settingsOf },

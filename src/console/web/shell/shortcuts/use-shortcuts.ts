@@ -7,7 +7,7 @@ import { overlay } from '../overlay.js';
 import { keepPreference, readPreference } from '../../state/preference.js';
 import { createStore } from '../../state/store.js';
 
-/** True on Apple's systems, where the command key is used and Ctrl-K edits text. */
+/** True on Apple's systems, which use the command key, and Ctrl-K for editing text. */
 export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** Max time between `g` and the letter of a page. */

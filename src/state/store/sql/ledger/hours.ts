@@ -16,7 +16,7 @@ import { sql } from 'kysely';
 /** The sum of one hour and one group. */
 interface GroupSum {
   readonly kind: SumKind;
-  /** When the hour begins. */
+  /** Start of the hour. */
   readonly atMs: number;
   readonly name: string;
   readonly sum: UsageSum;

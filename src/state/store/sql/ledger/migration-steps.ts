@@ -57,7 +57,7 @@ export async function versionOf(db: Kysely<Tables>, step: string): Promise<strin
   );
 }
 
-/** Error of tables of a newer version, with that version where it is recorded. */
+/** Error of tables of a newer version, with that version if it is recorded. */
 export function newerError(
   what: string,
   {

@@ -122,7 +122,7 @@ function timesWithin(startMs: number, endMs: number): Condition {
   return sql<boolean>`at >= ${startMs} and at < ${endMs}`;
 }
 
-/** Place of a sum, as far as the columns of `placeColumns` say it. */
+/** Place of a sum, as far as the columns of `placeColumns` determine it. */
 export interface PlaceRecord {
   readonly start?: number;
   readonly grouped?: string;

@@ -121,7 +121,7 @@ async function probe(db: Kysely<Tables>, pools: HostPools): Promise<void> {
 
 const queryTimeoutMs = 5000;
 
-/** Timeout of a query, and of the wait for its connection. */
+/** Max wait for a connection, as long as that of a query. */
 const maxWaitMs = queryTimeoutMs;
 
 function addressOf(url: string): PostgresAddress {

@@ -17,8 +17,8 @@ export interface Contents {
 const countedTables = ['keys', 'slots', 'credentials', 'ledger'] as const;
 
 /**
- * Copies a SQLite file as it stands at one moment, while gateways write to it; the copy is checked, and complete by
- * itself. Throws a StoreError, and then leaves no file.
+ * Copies a SQLite file as of one moment, while gateways write to it; the copy is checked, and complete by itself.
+ * Throws a StoreError, and then leaves no file.
  */
 export async function backupSqlite(from: string, to: string): Promise<Contents> {
   const part = `${to}.part`;

@@ -32,7 +32,7 @@ async function totals(db: Kysely<Tables>): Promise<void> {
   `.execute(db);
 }
 
-/** Until then every response had it. */
+/** Lifetime of every response before this migration. */
 const oldLifetimeMs = 30 * 24 * 60 * 60 * 1000;
 
 const added = sql`

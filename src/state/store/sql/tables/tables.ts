@@ -172,7 +172,7 @@ interface ErrorTextRecord {
  */
 interface HourRecord extends SumRecord {
   readonly kind: SumKind;
-  /** When it begins. */
+  /** Start of the hour. */
   readonly at: number;
   /** A key id, team id, slot, model, asked model, format, tag, value of a tag, stage or cause. */
   readonly name: string;
@@ -182,7 +182,7 @@ interface HourRecord extends SumRecord {
 interface PairRecord extends SumRecord {
   /** Both groups: `slot+model`. */
   readonly kind: string;
-  /** When the hour begins. */
+  /** Start of the hour. */
   readonly at: number;
   readonly first_name: string;
   readonly second_name: string;
@@ -190,7 +190,7 @@ interface PairRecord extends SumRecord {
 
 /** Hour with sums of pairs, which are valid while the hour's number of requests is unchanged. */
 interface PairHourRecord {
-  /** When it begins. */
+  /** Start of the hour. */
   readonly at: number;
   readonly requests: number;
   /** 0: there are no sums, as the hour has too many requests, or could not be summed. */
@@ -200,7 +200,7 @@ interface PairHourRecord {
 /** Number of times of one hour, group and measure in one bucket (`bucketOf`). */
 interface LatencyRecord {
   readonly kind: LatencyKind;
-  /** When the hour begins. */
+  /** Start of the hour. */
   readonly at: number;
   readonly name: string;
   readonly measure: LatencyMeasure;
