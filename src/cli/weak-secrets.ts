@@ -34,7 +34,10 @@ function faultOf(secretKey: string): string | undefined {
 
 const minSecretKey = 32;
 
-/** Random keys of 32 bytes have 20 and more in base64, and 12 and more as hexadecimal digits. */
+/**
+ * Min number of different characters: random keys of 32 bytes have 20 and more in base64, and 12 and more as
+ * hexadecimal digits.
+ */
 const minCharacters = 8;
 
 const strongKey =

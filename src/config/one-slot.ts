@@ -39,7 +39,7 @@ export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Con
   return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true }, plugins, problems: [] };
 }
 
-/** Compiled once and on first use: compiling is slow. */
+/** Check of a slot, compiled once and on first use. */
 const checkOne = lazy(() =>
   compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
 );

@@ -50,7 +50,7 @@ export function warningsOf({ slots, pipeline, models }: Config): readonly Config
 
 interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   readonly names: readonly string[];
-  /** The names are the keys of a map. */
+  /** True if the names are the keys of a map. */
   readonly isMap?: boolean;
   /** Aliases and upstream names count as names, too. */
   readonly anyName?: boolean;

@@ -15,7 +15,7 @@ const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, 
   default: ['*'],
 });
 
-/** The kind is a built-in name, a path or a package; the other keys are checked against its own schema. */
+/** Account whose kind is a built-in name, a path or a package; its own schema checks the other keys. */
 const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, unknown>>>({
   type: 'object',
   required: ['kind'],

@@ -114,7 +114,7 @@ export const PipelineSchema = Described(
     default), and \`onError: fail | skip\`: with skip, requests continue without a stage that fails before that.`,
 );
 
-/** Schema of an entry under `formats:` that is more than a name. */
+/** Schema of an entry under `formats:` with options. */
 export const NamedFormat = Closed({ use: Text, with: options });
 
 const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({

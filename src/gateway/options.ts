@@ -34,7 +34,9 @@ export interface GatewayOptions {
   readonly testConfig?: (signal: AbortSignal) => Promise<TestVerdict>;
   /** True for a check of the config: plugins are set up and not started. */
   readonly isCheck?: boolean;
-  /** Stages may use only the state keys that they have declared, and give them their shapes (`GW_STRICT=1`). */
+  /**
+   * True if stages may use only the state keys that they have declared, and give them their shapes (`GW_STRICT=1`).
+   */
   readonly isStrict?: boolean;
   /** Time limit for a plugin to load, to set up, to start and to dispose; default 10 s. */
   readonly pluginTimeoutMs?: number;

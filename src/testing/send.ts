@@ -8,7 +8,7 @@ export interface StageRequest {
   /** With its query string; `/v1/messages` by default. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes are sent unchanged, anything else as JSON with its content type. */
+  /** Body: a string or bytes are sent unchanged, anything else as JSON with its content type. */
   readonly body?: unknown;
 }
 

@@ -147,7 +147,7 @@ async function runCase(subject: Case, world: StageWorld, ends: Ending = 'reads')
   }
 }
 
-/** An interceptor is given the request, whether its stage requires it or not. */
+/** True for a key that the stage requires; an interceptor always gets the request. */
 function isNeeded({ requires, intercepts }: Plugin, key: string): boolean {
   return (requires as readonly string[]).includes(key) || (key === 'request' && intercepts);
 }

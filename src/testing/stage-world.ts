@@ -45,7 +45,7 @@ export class StageWorld {
     this.picker = pickerOf(fakeSlot('a', { generate: () => this.reply.events })).picker;
   }
 
-  /** The events anew. */
+  /** Copy of the events from their start. */
   copy(): EventStream {
     return eventsOf(...this.#script.filter((event) => event !== 'endless'));
   }

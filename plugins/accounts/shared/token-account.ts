@@ -17,7 +17,7 @@ interface TokenTerms {
   readonly origin: string;
   /** Tokens of the config, for the time until others are in the store. */
   readonly first?: Omit<OAuthTokens, 'origin'>;
-  /** Tokens may be granted by any process at any time; false: each refresh revokes those before it. */
+  /** True if tokens may be granted by any process at any time; false: each refresh revokes those before it. */
   readonly isRepeatable: boolean;
   readonly grant: Grant;
   /** Finds the inputs of grants, before the first request. */

@@ -13,7 +13,7 @@ import { type UrlCitation, urlCitations } from '../shared/tools/web-search.js';
 export interface ChatRequest extends ChunkRequest {
   /** Number of choices. */
   readonly n: number;
-  /** The caller knows `function_call`, not `tool_calls`. */
+  /** True for a caller that supports `function_call`, but not `tool_calls`. */
   readonly isLegacy: boolean;
   readonly tools: CallerTools;
   /** Custom tools whose calls go out as functions, with the text as it is in `arguments`. */

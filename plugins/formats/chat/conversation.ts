@@ -130,7 +130,7 @@ function addResult(
   transcript.add('user', mark([toolResult(callId, result)], message));
 }
 
-/** A legacy call has no id: its message's position makes one. */
+/** Id for a legacy call, derived from its message's position. */
 function legacyId(at: number): string {
   return `call_${at}`;
 }

@@ -20,7 +20,7 @@ export function addFlatTool(tool: FlatTool, path: string, toolbox: Toolbox): voi
   toolbox.addCustom({ ...customDefinition(tool, tool.name), grammar }, path);
 }
 
-/** A tool of Messages is also named `custom`: it has a schema. */
+/** True for a custom tool; a Messages tool named `custom` has a schema. */
 function isCustom({ type, input_schema: schema }: ChatTool): boolean {
   return type === 'custom' && !schema;
 }

@@ -42,7 +42,7 @@ function addTool(tool: ChatTool, path: string, toolbox: Toolbox, dropped: Unsupp
   } else dropped.add(path);
 }
 
-/** In Chat a function without `strict` is not strict. */
+/** Definition of a function; in Chat one without `strict` is not strict. */
 function functionOf(definition: FunctionDefinition, marker?: Marker): FunctionDefinition {
   const { parameters, strict, output_schema } = definition;
   const own = { strict: strict ?? undefined, output_schema, ...(parameters !== undefined && { parameters }) };

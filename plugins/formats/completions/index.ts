@@ -54,7 +54,7 @@ export default defineFormat({
   error: openaiError,
 });
 
-/** Choices are ordered by prompt: all `n` of the first one come first. */
+/** Decodes a body to its request, with choices ordered by prompt: all `n` of the first one come first. */
 function completionsRequest(body: CompletionsBody, context: FormatContext): CompletionsRequest {
   const prompts = promptsOf(body);
   const n = body.n ?? 1;

@@ -73,7 +73,7 @@ const specials = new Map<string, (event: ModelEvent, stream: MessagesStream) => 
   ['error', (event, stream) => stream.error(event)],
 ]);
 
-/** Compatible services send errors in many shapes; a client of Messages reads this one. */
+/** True for an error event that clients of Messages can read, of the many shapes of compatible services. */
 function isErrorEvent(json: MessagesStreamEvent): boolean {
   if (json.type !== 'error' || !isRecord(json.error)) return false;
   return typeof json.error.type === 'string' && typeof json.error.message === 'string';

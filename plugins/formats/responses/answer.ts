@@ -23,7 +23,7 @@ export interface ResponsesRequest {
   readonly calledIds?: readonly string[];
   /** Answered by one compaction item. */
   readonly isCompaction?: boolean;
-  /** The client is one of `codexClients`. */
+  /** True for one of `codexClients`. */
   readonly isCodex?: boolean;
   /** Unix milliseconds. */
   now(): number;

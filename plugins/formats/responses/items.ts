@@ -130,7 +130,7 @@ const readers: Readonly<Record<string, ItemReader>> = {
   compaction_summary: addSummary,
   /** Searches are repeated by the upstream, not replayed. */
   web_search_call: (_, path, { dropped }) => dropped.add(path, 'mend'),
-  /** Their tools are read by `readTools`. */
+  /** Empty reader, as `readTools` reads their tools. */
   additional_tools: () => undefined,
   tool_search_output: () => undefined,
 };

@@ -27,7 +27,7 @@ export const responsesParts: PartTable<ResponseAnswer> = {
   }),
 };
 
-/** A message begins with its first character: an empty text block is ignored. */
+/** Part of a text, whose message begins with its first character: an empty text block is ignored. */
 function text(block: Block<TextBlock>, answer: ResponseAnswer): Part {
   let message: MessageItem | undefined;
   let start = 0;
@@ -68,7 +68,7 @@ function summaryText(text: string): object {
   return { type: 'summary_text', text };
 }
 
-/** Only signed reasoning can be sent back. */
+/** Seal of signed reasoning, the only kind that can be sent back. */
 function sealed({ start, text, signature }: Block<BlockOf<'thinking'>>): object {
   if (signature === '') return {};
   return { encrypted_content: sealReasoning({ ...start, thinking: text, signature }) };

@@ -24,7 +24,7 @@ export interface DeclaredTools {
   readonly toolbox: Toolbox;
   /** Descriptions of tool namespaces, for the system text. */
   readonly notes: readonly string[];
-  /** Web search is the only server tool, and it has one name. */
+  /** Web search, the only server tool, which has one name. */
   readonly webSearch: { readonly path: string; readonly tool: ResponsesTool } | undefined;
 }
 
@@ -116,7 +116,7 @@ function addCustom(
   toolbox.addCustom({ ...custom, grammar }, path, namespace);
 }
 
-/** Nested tools become plain ones named `namespace__tool`; the encoder undoes it. */
+/** Turns nested tools into plain ones named `namespace__tool`; the encoder reverses it. */
 function addNamespace(given: ResponsesTool, path: string, reading: Reading): void {
   const { name, description, tools } = given;
   reportMembers(given, path, reading.dropped);

@@ -10,9 +10,9 @@ export interface ThinkingParams {
   readonly budget?: number;
   /** Path of the request for thinking in the caller's body: `reasoning_effort`, `reasoning.effort`. */
   readonly path: string;
-  /** The caller wants to read the thinking. */
+  /** True if the caller wants to read the thinking. */
   readonly isShown: boolean;
-  /** The caller has explicitly disabled it. */
+  /** True if the caller has explicitly disabled it. */
   readonly isOmitted?: boolean;
 }
 

@@ -128,7 +128,7 @@ interface Kept {
 /** Max pairs of a slot and a model, more than a config has. */
 const maxModels = 1000;
 
-/** Longer texts are not model names; callers may send any. */
+/** Max length of a model name; callers may send longer texts. */
 const maxNameLength = 200;
 
 function keyOf(slot: string, model: string): string {

@@ -37,7 +37,7 @@ function inBody(body: object, headers: Headers, betas: readonly string[]): Reado
   return fields;
 }
 
-/** Bedrock has a name of its own for the first version; later ones have one name everywhere. */
+/** Version as Bedrock names it, which differs for the first one. */
 function versionOf({ [versionHeader]: version = defaultAnthropicVersion }: Headers): string {
   return version === defaultAnthropicVersion ? 'bedrock-2023-05-31' : version;
 }

@@ -36,7 +36,10 @@ const llamaCpp = `${common} ${logprobs} logit_bias min_p repeat_penalty repeat_l
 const fields: Readonly<Record<PresetName, string>> = {
   generic: common,
   openai: `${openai} prompt_cache_key prompt_cache_retention safety_identifier`,
-  /** Some of its models refuse the cache fields: https://learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching. */
+  /**
+   * Azure OpenAI, some of whose models refuse the cache fields:
+   * https://learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching.
+   */
   'azure-openai': openai,
   /** https://api-docs.deepseek.com/api/create-chat-completion. */
   deepseek: `frequency_penalty presence_penalty ${logprobs}`,

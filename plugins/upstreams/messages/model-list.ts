@@ -108,7 +108,7 @@ function tokensIn(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-/** Any object may be read by name; other values have no fields. */
+/** Fields of an object, by name; none for other values. */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }

@@ -31,7 +31,7 @@ interface Opened {
 class SimulatedUpstream implements Upstream {
   readonly #host: UpstreamHost;
   #opened: Promise<Opened> | undefined;
-  /** Present once a call has opened it. */
+  /** Upstream, opened by the first call. */
   #upstream: Upstream | undefined;
 
   constructor(host: UpstreamHost) {
@@ -76,7 +76,7 @@ class SimulatedUpstream implements Upstream {
     return opened;
   }
 
-  /** The slot's own egress cannot reach this process. */
+  /** Starts a simulator in this process, bypassing the slot's egress. */
   async #startSimulator(): Promise<Opened> {
     const { upstreams, dry } = this.#host;
     if (dry) return { simulator: undefined, upstream: await upstreams.open('messages', { baseUrl: dryUrl }) };
@@ -90,7 +90,7 @@ class SimulatedUpstream implements Upstream {
 /** Base URL of a client that reaches a simulator at any address. */
 const dryUrl = 'http://simulator.invalid';
 
-/** A slot without an account still needs some key: the simulator asks for one as the real service does. */
+/** Query with the key that the simulator requires, like the real service, even for a slot without an account. */
 function withCredential<Query extends Pick<UpstreamQuery, 'authorize'>>(query: Query): Query {
   return {
     ...query,

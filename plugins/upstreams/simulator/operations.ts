@@ -119,7 +119,7 @@ function rulesFor({ headers }: RecordedRequest, { models }: SimulatorContext): R
   return { version: headers['anthropic-version'] ?? '', model: (id) => findModel(id, models) };
 }
 
-/** Any model is known except those whose names deny it. */
+/** Refuses an unknown model: one whose name says so. */
 function refuseUnknownModel(model: string): void {
   if (model.startsWith('no-such-model')) throw new Refusal(404, `model: ${model}`);
 }

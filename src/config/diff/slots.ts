@@ -96,7 +96,7 @@ function defaultsOf({ upstream, account }: LoadedSlotPlugins): Value {
 
 let check: ReturnType<typeof compileCheck> | undefined;
 
-/** Compiled on first use: compiling is slow. */
+/** Fills in the defaults of a slot, by a check compiled on first use. */
 function fillSlot(slot: object): void {
   check ??= compileCheck(SlotSchema, { useDefaults: true });
   check(slot);

@@ -162,7 +162,7 @@ function stuckTimeoutErrors({ stuckTimeout }: RawListen): readonly SchemaError[]
   return [{ path: ['listen', 'stuckTimeout'], message }];
 }
 
-/** Shorter times would match a garbage collection or a busy machine. */
+/** Min limit: shorter times would match a garbage collection or a busy machine. */
 const minStuckMs = 1000;
 
 function networkErrors({ trustProxy }: RawListen): readonly SchemaError[] {

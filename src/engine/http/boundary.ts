@@ -170,7 +170,7 @@ function logError(ctx: CoreContext, { error, thrown, hasBegun }: Failed, maskOf:
   } else log.debug(fields, 'The request was refused.'); // the message may quote what its caller wrote
 }
 
-/** The gateway's own words have no secrets. */
+/** Mask for the gateway's own words, which contain no secrets. */
 const asItIs: TextMask = (text) => text;
 
 function callsOf({ calls }: CoreState['trace']): object {

@@ -65,7 +65,7 @@ export class WrongKeys {
     return (this.#waitingOf.get(networkOf(address)) ?? 0) >= maxWaitingOfOne;
   }
 
-  /** JSON web tokens are not looked up: they are checked, and refused if they are invalid. */
+  /** True for a key to throttle, but not for JSON web tokens, which are checked without a look-up. */
   #isSuspect(key: string | undefined): boolean {
     return key !== undefined && !/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(key) && !this.#wasGood(key);
   }

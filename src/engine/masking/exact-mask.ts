@@ -36,5 +36,5 @@ export function rememberingMask(mask: TextMask): TextMask {
 
 const maxTexts = 4;
 
-/** Longer texts are not cached, to limit the memory of each slot. */
+/** Max length of a cached text, to limit the memory of each slot. */
 const maxText = 8192;

@@ -41,7 +41,7 @@ const margin = 1024;
 const maxSecrets = 100;
 const maxForm = 2048;
 
-/** A shorter secret would match unrelated words. */
+/** Min length of a secret; a shorter one would match unrelated words. */
 const minSecret = 6;
 
 /** Min number of first characters that identify a secret, which ordinary words do not share. */

@@ -106,7 +106,7 @@ function merged(
   return profiles;
 }
 
-/** The newest come first. */
+/** Listed models, the newest first. */
 function newest(list: readonly ListedModel[]): readonly ListedModel[] {
   const first = new Map<string, ListedModel>();
   for (const model of list) {

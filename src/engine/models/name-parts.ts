@@ -53,7 +53,7 @@ const vendors: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Longer texts are not model names: foreign names are kept and searched. */
+/** Max length of a model name: foreign names are kept and searched. */
 export const maxNameLength = 200;
 
 const prefix = 'claude-';

@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly clock: Clock;
   /** Default: clients that connect. */
   readonly openClient?: OpenHttpClient | undefined;
-  /** Opened slots are started too, as the others have been. */
+  /** True if opened slots are also started. */
   readonly starts: boolean;
 }
 

@@ -55,7 +55,7 @@ export function modelNotFound({ id }: WantedModel, served: readonly string[] = [
   return new GatewayError('model_not_found', `No slot serves the model "${id}"; ${cure}.`);
 }
 
-/** Longer texts are not model names, and take long to compare. */
+/** Max length of a model name to compare, as long ones are slow. */
 const maxComparedLength = 200;
 
 /** Error for a model served only outside the stage's `slots`. */

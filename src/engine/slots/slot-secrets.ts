@@ -28,7 +28,7 @@ export class SlotSecrets {
     this.#last = credential;
   }
 
-  /** Credentials with and without their scheme. */
+  /** Masked texts: credentials with and without their scheme, and others. */
   get texts(): readonly string[] {
     const credentials = [this.#last, this.#earlier].flatMap(secretValues);
     const sent = credentials.filter((text: unknown) => typeof text === 'string'); // plugins make them
@@ -49,7 +49,7 @@ export class SlotSecrets {
   }
 }
 
-/** Shorter texts are not secrets, and masking them would garble messages. */
+/** Min length of a secret, as masking shorter texts would garble messages. */
 const minLength = 6;
 
 function isSame(one: Credential, other: Credential): boolean {

@@ -44,5 +44,5 @@ export class RequestVersions {
   }
 }
 
-/** An interceptor may make any number of calls. */
+/** Max versions, since an interceptor may make any number of calls. */
 const maxVersions = 100;

@@ -8,7 +8,7 @@ export function shapeFault(key: string, value: unknown): string | undefined {
   return Object.hasOwn(shapes, key) ? shapes[key]?.(value) : undefined;
 }
 
-/** Keys added by plugins are unknown here. */
+/** Checks of known keys; those that plugins add are unknown here. */
 const shapes: Readonly<Record<string, Check>> = {
   caller: (value) =>
     fieldFault(value, {

@@ -51,7 +51,7 @@ export class EventBody implements BodySink, Flow {
     return hasRoom || this.#isOver;
   }
 
-  /** A clean end completes the last event. */
+  /** Ends the events; a clean end completes the last one. */
   end(error?: unknown): void {
     if (this.#isOver) return;
     const isEnded = error === undefined || this.#parser.settlesInMs !== undefined;

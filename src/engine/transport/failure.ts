@@ -17,7 +17,7 @@ export function unreachable(slot: string, cause: Error, reused = false): Gateway
   );
 }
 
-/** The answer was not HTTP: nothing at all, or another protocol. */
+/** Error for an answer that was not HTTP: nothing at all, or another protocol. */
 export function unanswered(slot: string, cause: Error, reused: boolean): GatewayError {
   if (cause instanceof errors.HTTPParserError) return foreign(slot, 'something other than HTTP', { cause });
   if (cause instanceof errors.HeadersOverflowError)

@@ -154,7 +154,7 @@ const encoder = new TextEncoder();
 const shortText = 24;
 const pieceLength = 16_384;
 
-/** A UTF-16 unit takes at most three bytes in UTF-8. */
+/** Scratch space: a UTF-16 unit takes at most three bytes in UTF-8. */
 const scratchBytes = 3 * pieceLength + 4;
 
 const primeA = 0x85_eb_ca_6b;

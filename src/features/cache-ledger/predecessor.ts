@@ -36,7 +36,7 @@ interface Continued {
   readonly repeated: number;
 }
 
-/** More messages in common are better; then the place of the new turn, then the later one, which is `best`. */
+/** True for the better match: by common messages, then the place of the new turn, then the later one, `best`. */
 function isBetter(one: Continued, best: Continued, next: Turn): boolean {
   if (one.matches !== best.matches) return one.matches > best.matches;
   return isSamePlace(one.turn, next) && !isSamePlace(best.turn, next);

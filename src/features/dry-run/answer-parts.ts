@@ -73,7 +73,10 @@ function foldMessages(data: readonly Json[]): unknown {
   return fold.partial();
 }
 
-/** Chunks of Chat Completions and Completions as one object: texts are joined, other fields are the last ones. */
+/**
+ * Chunks of Chat Completions and Completions as one object: texts are joined, and of other fields the last value
+ * counts.
+ */
 function foldChunks(chunks: readonly Json[]): unknown {
   const choices: Json[] = [];
   const parts = chunks.flatMap(({ choices: some }) => (Array.isArray(some) ? some.filter(isObject) : []));

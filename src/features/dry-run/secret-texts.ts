@@ -47,7 +47,7 @@ function withoutCut(text: string, secret: string): string {
   return `${start}${cut[0]}${after > 0 ? blank + tail.slice(after) : tail}`;
 }
 
-/** A shorter secret would match unrelated words. */
+/** Min length of a secret; a shorter one would match unrelated words. */
 const minLength = 6;
 
 /** Copy of a JSON value with other texts. */

@@ -26,7 +26,7 @@ export function standInServer(standIn: StandIn, simulator: Server): Server {
   });
 }
 
-/** The simulator has ended a connection instead of answering. */
+/** Error of a connection that the simulator has ended instead of answering. */
 class BrokenConnection extends Error {}
 
 function faultOf(error: unknown): string {

@@ -72,7 +72,7 @@ export type SkipReason =
   | { readonly kind: 'operation'; readonly operation: string }
   /** It failed, and the request continued without it. */
   | { readonly kind: 'error'; readonly error: ExplainedError }
-  /** A stage above has ended the request. */
+  /** Reason: a stage above has ended the request. */
   | { readonly kind: 'not-reached' };
 
 /** Way of a request through one stage. */

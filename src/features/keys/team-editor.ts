@@ -104,7 +104,7 @@ function noSuchTeam(id: string): GatewayError {
   return new GatewayError('not_found', `Unknown team ${JSON.stringify(id)}.`);
 }
 
-/** A key removed from its team would have no limits but its own. */
+/** Error for a team with keys, which would be left with only their own limits. */
 function hasKeys({ name }: Team, keys: readonly string[]): GatewayError {
   const named = keys.slice(0, maxNamed).map((key) => JSON.stringify(key));
   const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : '';

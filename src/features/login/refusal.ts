@@ -67,7 +67,7 @@ function declined(code: string): Refusal {
   return person(403, message, code);
 }
 
-/** The provider refuses the exchange of the code. */
+/** Refusal of the exchange of the code by the provider. */
 function rejected(code: string): Refusal {
   if (code === 'invalid_grant')
     return person(

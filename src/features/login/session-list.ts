@@ -101,7 +101,7 @@ class SessionList {
   }
 }
 
-/** People choose their names, which therefore do not identify them. */
+/** True for the person's own session, regardless of names, which people choose. */
 function isOf(own: ConsoleSession | undefined, session: ConsoleSession): boolean {
   return session.tokenHash === own?.tokenHash || isSamePerson(session.subject, own?.subject);
 }

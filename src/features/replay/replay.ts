@@ -14,7 +14,7 @@ export interface ReplayOptions {
   readonly recorded: RecordedFiles;
   /** Opens the recordings. */
   readonly secrets: Pick<Host['secrets'], 'open'>;
-  /** Older recordings are left out; unix milliseconds. */
+  /** Start of the replayed recordings, unix milliseconds. */
   readonly sinceMs: number;
   /** Max recordings, the newest. */
   readonly limit: number;

@@ -59,7 +59,7 @@ function complainBesideTogether(step: RawStep, at: Path, { complain }: Reading):
     });
 }
 
-/** Concurrent requests share their upstream calls, so none has a last call of its own. */
+/** Reports `upstream` expectations of concurrent requests, which share their upstream calls. */
 function complainOfShared(requests: readonly RawRequest[], at: Path, { complain }: Reading): void {
   if (requests.length < 2) return;
   for (const [index, { expect }] of requests.entries())

@@ -13,7 +13,7 @@ export interface TestOptions extends TestSelection {
   readonly open: OpenEngine;
   /** Refuses tests with `only` and `skip`. */
   readonly isCi?: boolean;
-  /** Missing values in `*.test.yaml` files are not failures: they are written next. */
+  /** True if missing values in `*.test.yaml` files are not failures: they are written next. */
   readonly records?: boolean;
 }
 

@@ -11,7 +11,7 @@ export class ReloadMetrics {
   #takenAtMs: number;
   #isRefused = false;
 
-  /** The config in force is that of the start until a reload. */
+  /** Metrics for the config of the start, in force until a reload. */
   constructor(metrics: PrometheusMetrics, now: () => number) {
     this.#now = now;
     this.#takenAtMs = now();

@@ -14,7 +14,9 @@ export class SessionTokens {
     return `${kind === 'oidc' ? oidcPrefix : ''}${newToken()}`;
   }
 
-  /** Sessions of OpenID Connect have a key of their own: a version that knows no roles must not find them. */
+  /**
+   * Hash of a token; sessions of OpenID Connect have a separate key, so that a version without roles cannot find them.
+   */
   hash(token: string): string {
     const key = token.startsWith(oidcPrefix) ? this.#keys.oidc : this.#keys.password;
     return createHmac('sha256', key).update(token).digest('hex');

@@ -56,7 +56,7 @@ export interface PluginDefinition<
   readonly provides?: readonly Provides[];
   /** Keys that no stage below may replace, because this one has used them. */
   readonly seals?: readonly StateKey[];
-  /** The stage wraps the call of the model: `setup` returns `intercept`. It stands above upstream-call. */
+  /** True if the stage wraps the call of the model: `setup` returns `intercept`. It stands above upstream-call. */
   readonly intercepts?: true;
   /** True: explanations hide the texts that the stage replaces in a request, which is its purpose. */
   readonly conceals?: true;

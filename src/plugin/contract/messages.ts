@@ -90,7 +90,7 @@ export interface WebSearchToolResultBlock extends Block {
   readonly content: unknown;
 }
 
-/** The block types that the gateway knows; others occur at run time and must be passed on. */
+/** Known block types; others occur at run time and must be passed on. */
 export type ContentBlock =
   | TextBlock
   | ImageBlock
@@ -276,7 +276,7 @@ export interface ErrorEvent {
   readonly error: { readonly type: string; readonly message: string; readonly details?: unknown };
 }
 
-/** The events that the gateway knows; others occur at run time and must be passed on. */
+/** Known events; others occur at run time and must be passed on. */
 export type MessagesStreamEvent =
   | MessageStartEvent
   | ContentBlockStartEvent

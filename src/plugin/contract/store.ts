@@ -44,8 +44,8 @@ export interface ResponseQuota {
 }
 
 /**
- * Part of the persistent state for plugins; it survives a restart. A read of something absent gives undefined,
- * `put` replaces the item with the same id, `delete` gives false if there was none.
+ * Part of the persistent state for plugins, which survives a restart. Reading an absent item returns undefined, `put`
+ * replaces the item with the same id, `delete` returns false if there was none.
  */
 export interface PluginStore {
   /** True while the store is unreachable; requests continue without it. */

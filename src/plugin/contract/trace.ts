@@ -71,7 +71,7 @@ export interface Trace {
 export interface TimedStage {
   readonly stage: string;
   readonly ms: number;
-  /** The stage has failed, and the request continued without it. */
+  /** True if the stage has failed, and the request continued without it. */
   readonly skipped?: true;
 }
 

@@ -40,7 +40,7 @@ function mayCall(value: unknown): boolean {
   return (calls ?? call ?? named ?? own) !== undefined;
 }
 
-/** Any object may be read as one. */
+/** Any object, for reading these fields. */
 type MaybeCalls = Readonly<
   Partial<Record<'tool_calls' | 'function_call' | 'function' | 'arguments', unknown>>
 >;

@@ -34,7 +34,7 @@ export function narrowedForMessages<Call extends SlotCall>(call: Call): Call {
   return withFields(call, changed as Partial<Call>); // `request` has the same type in each kind of call
 }
 
-/** The Messages API has no list of allowed tools: the others are not offered. */
+/** Offers only the allowed tools, as the Messages API has no list of them. */
 function narrowTools(narrowing: Narrowing, { request, addedTools }: SlotCall): void {
   const offered = offeredTools(request, addedTools);
   if (offered.length === (request.tools?.length ?? 0)) return;
@@ -46,7 +46,7 @@ function isLost({ path }: Loss): boolean {
   return path !== extraPath(allowedToolsExtra);
 }
 
-/** System text alone is not a conversation for the Messages API. */
+/** Refuses system text alone, which the Messages API does not accept as a conversation. */
 function refuseNoTurn({ request: { messages } }: SlotCall): void {
   if (messages.length > 0) return;
   throw new GatewayError(
@@ -55,7 +55,7 @@ function refuseNoTurn({ request: { messages } }: SlotCall): void {
   );
 }
 
-/** The Messages API refuses an empty last user turn: the caller gets an error that names its own path. */
+/** Refuses an empty last user turn, as the Messages API does, with the caller's own path. */
 function refuseBlankEnd({ request: { messages }, report }: SlotCall): void {
   const last = messages.at(-1);
   if (last?.role !== 'user' || typeof last.content === 'string') return;
@@ -63,7 +63,7 @@ function refuseBlankEnd({ request: { messages }, report }: SlotCall): void {
   report?.([{ path: `messages[${messages.length - 1}]`, kind: 'content' }], { reject: true });
 }
 
-/** The Messages API refuses stop sequences of only white space. */
+/** Removes stop sequences of only white space, which the Messages API refuses. */
 function narrowStops(narrowing: Narrowing): void {
   const { stop_sequences: stops } = narrowing.request;
   if (!stops?.some(isBlank)) return;

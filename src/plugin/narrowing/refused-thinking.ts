@@ -33,7 +33,10 @@ function sentThinking(call: SlotCall): { readonly kind: string | undefined } | u
   return { kind: thinking?.type };
 }
 
-/** Other refusals may concern other fields of that request: a forced tool, the beginning of the answer. */
+/**
+ * Words about the model; other refusals may concern other fields of that request: a forced tool, the beginning of the
+ * answer.
+ */
 const aboutModel = /\bmodel\b|expected tags|extra inputs|extraneous key/;
 
 interface Row {

@@ -9,7 +9,9 @@ export class LastResults {
   readonly #replaced = new Map<ContentBlock, ContentBlock>();
   readonly #moved = new Set<ContentBlock>();
 
-  /** Undefined if no call has several results. Several calls may share an id, and have a result each. */
+  /**
+   * Finds the last results; undefined if no call has several. Several calls may share an id, and have a result each.
+   */
   static of(contents: readonly (string | readonly ContentBlock[])[]): LastResults | undefined {
     const results = new LastResults();
     const calls = new Map<string, Call>();

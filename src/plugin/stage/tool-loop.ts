@@ -7,8 +7,8 @@ export interface ToolLoop {
 }
 
 /**
- * Tool loop at the end of a conversation, system messages aside; undefined if it ends otherwise. The
- * messages of a caller are not validated, and may hold anything.
+ * Tool loop at the end of a conversation, system messages aside; undefined if it ends otherwise. Accepts unvalidated
+ * messages of a caller.
  */
 export function toolLoop(messages: readonly (Message | null)[]): ToolLoop | undefined {
   const at = messages.findLastIndex((message) => message?.role === 'assistant');

@@ -116,5 +116,5 @@ const retryMs = 1000;
 /** Max time that an action waits for its entry, since its caller must not wait for an unresponsive store. */
 const maxDelayMs = 300;
 
-/** Entries hold up to 40 kB each. */
+/** Max waiting entries, of up to 40 kB each. */
 const maxWaiting = 1000;

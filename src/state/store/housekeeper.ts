@@ -63,7 +63,7 @@ export class Housekeeper {
     await this.#work; // a round that still waits for the lock is not awaited
   }
 
-  /** Also true once another instance does this work. */
+  /** True once closed, or once another instance does this work. */
   get #isStopped(): boolean {
     return this.#isClosed || this.#lost?.aborted === true;
   }

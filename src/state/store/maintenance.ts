@@ -38,7 +38,7 @@ export interface SealedCounts {
 
 interface MaintenanceOptions {
   readonly log: Logger;
-  /** Nothing is written, not even the files that SQLite makes beside its own. */
+  /** True if nothing is written, not even the files that SQLite makes beside its own. */
   readonly isReadOnly?: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface Part {
    * quotes, if available; `logprobs`: log probabilities of its tokens, if requested.
    */
   write?(text: string, json?: BinaryString, logprobs?: readonly unknown[]): void;
-  /** The block is complete, or is cut. */
+  /** Called when the block is complete or cut. */
   close?(): void;
 }
 
@@ -82,7 +82,7 @@ export class OpenBlock implements Block {
     return this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
   }
 
-  /** A first half of a surrogate pair waits for its second half. */
+  /** Writes text, holding a first half of a surrogate pair until its second half. */
   #write(text: string): void {
     if (text === '') return;
     this.text += text;

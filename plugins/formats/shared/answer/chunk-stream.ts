@@ -65,7 +65,7 @@ export abstract class ChunkStream implements StreamWriter {
   /** The dialect's error event. */
   protected abstract errorText(error: GatewayError): string;
 
-  /** The first answer to begin gives all chunks their id. */
+  /** Starts the stream; the first answer to begin gives all chunks their id. */
   start(message: MessagesResponse): void {
     if (this.#head !== undefined) return;
     const { created, model } = this.#request;

@@ -44,7 +44,7 @@ function isForced(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool';
 }
 
-/** The upstream refuses a history with tool calls if no tool is declared. */
+/** Declares the called tools, as the upstream refuses a history with tool calls if no tool is declared. */
 function redeclare(called: readonly string[]): ToolFields {
   if (called.length === 0) return {};
   const tools = called.map((name) => ({ name, input_schema: { type: 'object', properties: {} } }));

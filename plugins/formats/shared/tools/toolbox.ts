@@ -128,7 +128,7 @@ export class Toolbox {
       if (tool[field] !== undefined && tool[field] !== null) this.#dropped.add(`${path}.${field}`);
   }
 
-  /** A second tool of one name is reported. */
+  /** True for the first tool of a name; reports a second one. */
   #isNew(tool: CallerTool, path: string): boolean {
     const isNew = !this.#names.has(upstreamToolName(tool));
     if (!isNew) this.#dropped.add(toolPath(path));

@@ -113,7 +113,7 @@ class Search {
   }
 }
 
-/** True for a member without a name in the schema that asks for something. */
+/** True for an unknown member with an effective value. */
 function isLost(name: string, value: unknown, silent: ReadonlySet<string>): boolean {
   return !silent.has(name) && !asksForNothing(name, value);
 }

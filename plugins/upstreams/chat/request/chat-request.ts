@@ -161,7 +161,7 @@ function settingFields(
 /** The gateway's own value for a caller that sets no limit, if the model's is unknown. */
 const noLimit = 128_000;
 
-/** Chat needs no limit: without one the server's own applies. */
+/** Limit of a request, which Chat does not require: without one the server's own applies. */
 function limitOf(
   { max_tokens: limit }: MessagesRequest,
   { maxTokens, maxTokensField }: Capabilities,

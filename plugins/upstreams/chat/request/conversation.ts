@@ -131,7 +131,7 @@ function textInstead(
   return `[${[...names].join(' and ')} in the next user message]`;
 }
 
-/** Chat has no field for a failed call: its text says so, the first one of several. */
+/** Marks a failed call in its text, the first one of several, since Chat has no field for it. */
 function failed(texts: readonly TextPart[]): readonly TextPart[] {
   const [first = { type: 'text', text: '' }, ...rest] = texts;
   return [{ ...first, text: asError(first.text) }, ...rest];

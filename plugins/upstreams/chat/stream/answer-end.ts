@@ -6,7 +6,7 @@ import { malformed, streamError } from '../../shared/openai/openai-stream-error.
 /** Tool calls of an answer that ends. */
 export interface EndedCalls {
   readonly hasAny: boolean;
-  /** One of them ends in the middle of its arguments. */
+  /** True if one of them ends in the middle of its arguments. */
   readonly isCut: boolean;
 }
 

@@ -117,7 +117,9 @@ function callOutput(
   return { type: 'function_call_output', call_id: shortCallId(tool_use_id), output };
 }
 
-/** Responses has no field for a failed call: its text says so, the first part of several. */
+/**
+ * Output of a call; a failed one is marked in its text, the first part of several, since Responses has no field for it.
+ */
 function outputOf(parts: readonly InputPart[], isError: boolean): string | readonly InputPart[] {
   const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
   if (texts.length === parts.length) return isError ? asError(texts.join('\n')) : texts.join('\n');

@@ -132,7 +132,7 @@ export class ItemWriter {
     }
   }
 
-  /** A call with neither name nor arguments is ignored. */
+  /** Ends a call; ignores one with neither name nor arguments. */
   endCall(open: OpenItem, item: Fields): void {
     if (!open.hasBegun) {
       if (textOf(item['name']) === '' && open.json + argumentsOf(item) === '') return;
@@ -144,7 +144,7 @@ export class ItemWriter {
     this.isCut ||= item['status'] === 'incomplete' || isCutInput(open.json);
   }
 
-  /** The whole item goes into the envelope: encrypted reasoning is useful only with its summary. */
+  /** Ends reasoning, with the whole item in the envelope: encrypted reasoning is useful only with its summary. */
   endReasoning(open: OpenItem, item: Fields): void {
     const { id, summary, content, encrypted_content } = item;
     if (!open.hasText)

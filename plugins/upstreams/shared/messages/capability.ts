@@ -24,7 +24,7 @@ export function capabilityIn({
   return refusals.find(([pattern, unless]) => pattern.test(said) && unless?.test(said) !== true)?.[2];
 }
 
-/** An upstream may quote the caller after its own words. */
+/** Max length of an upstream's own words, after which it may quote the caller. */
 const maxReadLength = 500;
 
 const betaFlag = /\b[a-z][a-z0-9-]{1,80}-20\d\d-\d\d-\d\d\b/;

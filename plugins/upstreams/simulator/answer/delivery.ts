@@ -11,7 +11,7 @@ import type { Step } from '../scenarios/stream-scenarios.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Events are gathered up to this many characters before they are written. */
+/** Max characters of events gathered for one write. */
 const writeSize = 16_384;
 
 /** Plays the steps as server-sent events. */

@@ -36,7 +36,7 @@ export function resumedPlan(request: MessagesRequest, seed: string, pauses: numb
   return { parts: [result, ...citedParts(request)], stopReason: 'end_turn' };
 }
 
-/** In the assistant messages at the end: the call without a result, and how many have one. */
+/** Searches in the assistant messages at the end: the call without a result, and the number of those with one. */
 function searchesAtEnd({ messages }: MessagesRequest): { open: string | undefined; done: number } {
   const lastOther = messages.findLastIndex(({ role }) => role !== 'assistant');
   const blocks = messages

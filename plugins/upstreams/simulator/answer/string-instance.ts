@@ -16,7 +16,7 @@ export function stringFor(schema: Readonly<Record<string, unknown>>, random: Ran
   return tried.find((sample) => expression.test(sample)) ?? plain;
 }
 
-/** The pattern is the caller's: one that could backtrack for long is ignored. */
+/** False for a caller's pattern that could backtrack for long, which is ignored. */
 function isQuick(pattern: string): boolean {
   const choices = pattern.match(/[*+{|?]/g) ?? [];
   return choices.length <= 6 && !/\)[*+{]|\\[1-9k]/.test(pattern);

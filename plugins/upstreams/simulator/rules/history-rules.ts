@@ -76,7 +76,7 @@ function undeclaredProblem({ messages, tools = [] }: MessagesRequest): string | 
     : undefined;
 }
 
-/** An assistant message at the end is the beginning of the answer. */
+/** Problem of an assistant message at the end, the beginning of the answer. */
 function prefillProblem(last: Message | undefined): string | undefined {
   if (last?.role !== 'assistant') return undefined;
   const block = typeof last.content === 'string' ? last.content : last.content.at(-1);
@@ -112,7 +112,7 @@ export function pairingProblem({ messages, thinking }: MessagesRequest): string 
   );
 }
 
-/** System messages do not separate the turns around them. */
+/** Turns of messages; system messages do not separate the turns around them. */
 function toTurns(messages: readonly Message[]): readonly Turn[] {
   const turns: (Turn & { readonly content: ContentBlock[] })[] = [];
   messages.forEach(({ role, content }, at) => {

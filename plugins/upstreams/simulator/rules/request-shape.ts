@@ -43,7 +43,7 @@ const clientTool = record(
   },
 );
 
-/** A tool with a dated type is the service's own; the others are the caller's, and closed. */
+/** Shape of a tool: one with a dated type is the service's own; the others are the caller's, and closed. */
 const tool: Shape = (value, path) => {
   if (!isObject(value)) return `${path}: Input should be an object`;
   const kind = value['type'] ?? 'custom';

@@ -15,7 +15,7 @@ const helpOf: ReadonlyMap<string, string> = new Map([
   ['windows', windowsHelp],
 ]);
 
-/** Request as the `for`, `on` and `times` of a scenario are matched against it. */
+/** Request for matching the `for`, `on` and `times` of a scenario. */
 export interface Asked {
   readonly operation: string;
   readonly credential: string;

@@ -9,9 +9,9 @@ export type Step =
   | { readonly do: 'pause'; readonly ms: number }
   /** No further bytes, with the connection open. */
   | { readonly do: 'stall' }
-  /** The socket is destroyed. */
+  /** Destroyed socket. */
   | { readonly do: 'cut' }
-  /** The body ends as if it were complete. */
+  /** End of the body, as if it were complete. */
   | { readonly do: 'end' };
 
 interface StreamScenario {

@@ -19,7 +19,7 @@ export interface GivenRequest {
 interface RequestFormProps {
   /** Text of the button; default: Explain. */
   readonly verb?: string;
-  /** A request without a key cannot be chosen. */
+  /** True if a request without a key cannot be chosen. */
   readonly needsKey?: boolean;
   readonly isBusy: boolean;
   readonly onSend: (request: GivenRequest) => void;

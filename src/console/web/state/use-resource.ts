@@ -7,7 +7,7 @@ export interface Resource<Data> {
   /** The last answer; kept while the next one is loaded, and if that fails. */
   readonly data: Data | undefined;
   readonly error: ConsoleError | undefined;
-  /** The answer belongs to an earlier `key`. */
+  /** True if the answer belongs to an earlier `key`. */
   readonly isStale: boolean;
   readonly reload: () => void;
 }

@@ -9,7 +9,7 @@ export interface CallerRequest {
   readonly method?: string;
   /** Path with its query, such as `/v1/messages`. */
   readonly path: string;
-  /** A text is sent as it is; anything else as JSON. */
+  /** Body: a text is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   /** The caller disconnects after so many events of the answer, or after so many milliseconds of the clock. */
   readonly leave?: { readonly afterEvents?: number; readonly afterMs?: number };

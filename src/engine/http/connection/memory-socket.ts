@@ -74,7 +74,7 @@ export class MemorySocket extends Duplex {
     else this.end().once('finish', () => this.destroy());
   }
 
-  /** Silence is not timed here: the gateway's own limits are, by its clock. */
+  /** Ignores socket timeouts, since the gateway's own limits use its clock. */
   setTimeout(): this {
     return this;
   }

@@ -46,7 +46,7 @@ export function configSchema(plugins: readonly Described[], tests: Schema): Sche
   };
 }
 
-/** Options of an account stand beside its `kind`. */
+/** Schema of an account's options beside its `kind`. */
 function closedWithKind({ properties, ...options }: Schema): Schema {
   return { ...options, properties: { kind: true, ...(isRecord(properties) && properties) } };
 }

@@ -58,5 +58,5 @@ const parser = `
     new SourceTextModule(/\\.[cm]?ts$/.test(file) ? strip(text) : text, { identifier: file });
   }`;
 
-/** A plugin without a known position is reported by its message alone. */
+/** No position, for a plugin that is reported by its message alone. */
 const noPlace = (): undefined => undefined;

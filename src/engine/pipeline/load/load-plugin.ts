@@ -127,7 +127,7 @@ export async function loadBuiltins<Definition extends Loadable>(
   return loaded.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
-/** CommonJS compiled from ES modules has its default within the default. */
+/** Inner default of CommonJS compiled from ES modules. */
 function innerDefault(exported: unknown): unknown {
   return typeof exported === 'object' && exported !== null && 'default' in exported
     ? exported.default

@@ -51,7 +51,7 @@ export class PluginFiles {
 
 const maxFiles = 1000;
 const maxScans = 4000;
-/** Larger files are compared by their times alone. */
+/** Max size of a compared file; larger ones are compared by their times alone. */
 const maxBytes = 8n * 1024n * 1024n;
 
 function contentOf(file: string, { size, mtimeNs }: BigIntStats): Omit<Scan, 'stamp'> {

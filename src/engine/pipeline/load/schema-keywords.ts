@@ -63,5 +63,5 @@ function inKeyword(
   return undefined;
 }
 
-/** Deeper schemas are left unread; one may contain itself. */
+/** Max depth of schemas to read, since one may contain itself. */
 const maxDepth = 20;

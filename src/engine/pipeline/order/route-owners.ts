@@ -29,7 +29,7 @@ interface OwnedRoute extends Pick<RoutePath, 'method' | 'path'> {
   readonly websocket?: boolean;
 }
 
-/** A WebSocket begins with GET. */
+/** Patterns of a route, including GET for a WebSocket. */
 function patternsOf({ method, path, websocket }: OwnedRoute): readonly Pattern[] {
   const own = patternOf(method, path);
   return websocket ? [own, patternOf('GET', path)] : [own];

@@ -22,7 +22,9 @@ export interface BuildOptions {
   readonly builtins?: string;
   /** Time limit for each plugin to load, to set up and to start, and for all of them to dispose; default 10 s. */
   readonly timeoutMs?: number;
-  /** Each stage may use only the state keys that it has declared, and gives them their shapes (`GW_STRICT=1`). */
+  /**
+   * True: each stage may use only the state keys that it has declared, and gives them their shapes (`GW_STRICT=1`).
+   */
   readonly isStrict?: boolean;
   /** Watches each request on its way through the stages. */
   readonly watch?: PipelineWatch | undefined;

@@ -15,7 +15,7 @@ export interface WatchedParts {
 export type PassedBy =
   /** Conditions of its `when` that the request does not meet, in words. */
   | { readonly kind: 'when'; readonly conditions: readonly string[] }
-  /** Another alternative of its entry has taken the request: its name and path. */
+  /** Choice of another alternative of its entry: its name and path. */
   | { readonly kind: 'alternative'; readonly taken: string; readonly path: string };
 
 /** Watches the requests of a pipeline built with it; other pipelines have no overhead. */
@@ -25,6 +25,6 @@ export interface PipelineWatch {
   /** Returns the stage with its middleware and its interceptor watched. */
   watched<Stage extends WatchedParts>(stage: Stage): Stage;
   passedBy(state: object, place: StagePlace, reason: PassedBy): void;
-  /** A stage has failed, and the request continues without it (`onError: skip`). */
+  /** Called when a stage has failed, and the request continues without it (`onError: skip`). */
   skipped(state: object, place: StagePlace, error: unknown): void;
 }

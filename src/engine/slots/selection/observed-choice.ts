@@ -7,26 +7,26 @@ import type { Sorted, Wanted } from './choose.js';
 export type NotTaken =
   /** The option `slots` of the stage leaves it out. */
   | 'not_of_stage'
-  /** The caller's key may not use it. */
+  /** Excluded by the caller's key. */
   | 'not_of_key'
   /** It lacks a price of the model, and a budget counts the cost. */
   | 'no_price'
-  /** The thinking of the session's tool loop is bound to another organisation. */
+  /** Other organisation than that of the thinking in the session's tool loop. */
   | 'other_organization'
   | 'model_not_served'
   | 'paused'
   | 'draining'
   | 'rejected'
   | 'cooling'
-  /** It has failed this request. */
+  /** Earlier failure of this request there. */
   | 'has_failed'
-  /** No permit is free, or a longer-waiting request comes first. */
+  /** Full: no permit is free, or a longer-waiting request comes first. */
   | 'full'
   /** Connections by its proxy have failed, and others are asked first. */
   | 'proxy_failed'
-  /** The session is bound to another one. */
+  /** Binding of the session to another one. */
   | 'bound_elsewhere'
-  /** The policy has picked another one, or none. */
+  /** Choice of another one, or of none, by the policy. */
   | 'policy';
 
 export interface ObservedCooldown {

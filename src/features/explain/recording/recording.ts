@@ -26,7 +26,7 @@ export class TallyPair {
     if (after) this.#after = after;
   }
 
-  /** Once the answer has ended. */
+  /** Changes of the events, known once the answer has ended. */
   get changes(): EventChanges | undefined {
     return eventChanges(this.#before.sum, this.#after.sum);
   }

@@ -9,7 +9,7 @@ import { exportedColumns, requestColumns } from './request-columns.js';
 interface RequestTableProps {
   /** Newest first. */
   readonly rows: readonly LedgerRequest[];
-  /** The ledger has further ones, which are not in the order of a column. */
+  /** True if the ledger has further ones, which are not in the order of a column. */
   readonly hasMore: boolean;
   /** Ids of the requests that arrived while the page was open. */
   readonly fresh: ReadonlySet<string>;

@@ -6,7 +6,7 @@ import { pathOf, type PartProps } from './slot-draft.js';
 
 interface OptionInputsProps extends PartProps {
   readonly fields: readonly SlotField[];
-  /** Stored secrets are kept while their inputs are empty. */
+  /** True if stored secrets are kept while their inputs are empty. */
   readonly keepsSecrets: boolean;
   /** Label of the optional ones, which are collapsed. */
   readonly others: string;

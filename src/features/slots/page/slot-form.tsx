@@ -131,9 +131,9 @@ function isWithin(path: string, field: string): boolean {
 }
 
 interface AccountProps extends PartProps {
-  /** The account is the stored one, so that its secrets may stay. */
+  /** True for the stored account, whose secrets may stay. */
   readonly isStored: boolean;
-  /** The credential would be sent to a new destination, so it must be entered again. */
+  /** True if the credential would be sent to a new destination, and must be entered again. */
   readonly isMoved: boolean;
 }
 

@@ -62,7 +62,7 @@ function accountChange(upstream: SlotKind | undefined, { draft, kinds }: PartPro
 }
 
 interface BaseUrlProps extends PartProps {
-  /** Most slots of this kind have one. */
+  /** True if most slots of this kind have one. */
   readonly isUsual: boolean;
   /** The browser requires it; if options of the kind may name it, the API does. */
   readonly isRequired: boolean;

@@ -36,7 +36,7 @@ export class StrictCheck {
     );
   }
 
-  /** The subset refuses keywords beside a reference. */
+  /** True for a valid reference without keywords beside it, which the subset refuses. */
   #acceptsRef(schema: Schema): boolean {
     if (this.#invalid.has(schema)) return false;
     return Object.keys(schema).every((name) => name === '$ref' || name === '$defs' || name === 'definitions');

@@ -135,7 +135,7 @@ const firstStep = 100;
 const minStep = 10;
 const maxStep = 250;
 
-/** An attempt while the store is down costs one step. */
+/** Max backoff: an attempt while the store is down costs one step. */
 const maxRetryMs = 1000;
 
 /** Interval of the scan for spools of processes that have ended. */

@@ -69,5 +69,5 @@ function attempt(read: () => string): string {
   }
 }
 
-/** Every container has a process with this pid. */
+/** Pid that every container has. */
 const init = 1;

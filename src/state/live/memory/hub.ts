@@ -87,7 +87,7 @@ interface Receiver {
 export class MemoryLocks {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** The signal of `work` never aborts: no other process can take a lock of this one. */
+  /** Runs `work` under a lock; its signal never aborts, since no other process can take a lock of this one. */
   async withLock<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const before = this.#last.get(name) ?? Promise.resolve();
     const run = () => work(new AbortController().signal);

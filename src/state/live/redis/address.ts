@@ -22,7 +22,7 @@ interface RedisTerms {
   readonly db: number;
   readonly username?: string;
   readonly password?: string;
-  /** The name is absent if the host is an IP address, which TLS does not send. */
+  /** TLS options, without the name if the host is an IP address, which TLS does not send. */
   readonly tls?: { readonly servername?: string };
 }
 

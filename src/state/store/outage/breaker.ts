@@ -128,7 +128,10 @@ const setLoopTimer: Clock['setTimer'] = (callback, ms) => {
   return () => clearTimeout(timer);
 };
 
-/** An answer over a new connection takes some turns of the loop: connecting, TLS, the login, the query. */
+/**
+ * Number of parts, as an answer over a new connection takes some turns of the loop: connecting, TLS, the login, the
+ * query.
+ */
 const timerParts = 16;
 
 function late(ms: number): string {

@@ -175,6 +175,6 @@ function unlessDown<Result>(breaker: Breaker, instead: () => Result): (error: un
 
 const writeTimeoutMs = 1000;
 
-/** A stored response may be long. */
+/** Timeout of calls with a stored response, which may be long. */
 const bodyTimeoutMs = 2000;
 const maxResponseText = 64 * 1024 * 1024;

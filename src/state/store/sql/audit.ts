@@ -52,7 +52,7 @@ function conditions(filter: AuditFilter, cursor: string | undefined): readonly C
   ];
 }
 
-/** The actions of a subject are the range from `key.` to before `key/`, the next character. */
+/** Condition for an action, or for those of a subject: the range from `key.` to before `key/`, the next character. */
 function ofAction(action: string): Condition {
   if (!action.endsWith('.*')) return sql<boolean>`action = ${action}`;
   const subject = action.slice(0, -2);

@@ -12,7 +12,7 @@ export interface Command {
   readonly note?: string;
   /** Further search words. */
   readonly words?: string;
-  /** Shown before anything is typed. */
+  /** True for a command that is shown before anything is typed. */
   readonly isAtHand?: boolean;
   readonly run: () => void;
 }

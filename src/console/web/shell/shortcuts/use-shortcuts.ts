@@ -63,7 +63,7 @@ function takeOver(event: KeyboardEvent, action: () => void): void {
   action();
 }
 
-/** Shift stays free: some layouts need it for `?` and `/`. */
+/** True for a modifier key other than Shift, which some layouts need for `?` and `/`. */
 function hasModifier({ metaKey, ctrlKey, altKey }: KeyboardEvent): boolean {
   return metaKey || ctrlKey || altKey;
 }

@@ -29,7 +29,7 @@ export function commonConditions(filter: LedgerFilter): readonly Condition[] {
     .map(({ name, column }) => isEqual(column, filter[name]));
 }
 
-/** Truth is a literal: only then is its partial index used. */
+/** Equality condition, with booleans as literals: only then is their partial index used. */
 function isEqual(column: string, value: unknown): Condition {
   const operand = typeof value === 'boolean' ? sql.lit(Number(value)) : value;
   return sql<boolean>`${sql.ref(column)} = ${operand}`;

@@ -105,7 +105,7 @@ async function endOfPart(
   return Math.max(startMs + 1, rows[0]?.at ?? toMs);
 }
 
-/** A part ends with its bucket if that is not far away: rows of one bucket need no sorting. */
+/** Part that ends with its bucket if that is near: rows of one bucket need no sorting. */
 function partOf({ fromMs, stepMs }: Span, startMs: number, countedMs: number): Part {
   const bucketMs = startMs - ((startMs - fromMs) % stepMs);
   const nextMs = bucketMs + stepMs;

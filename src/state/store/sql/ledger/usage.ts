@@ -103,7 +103,7 @@ async function sumsIn(
   return rows.map((row) => readSum(row, ...placeOf(row, part)));
 }
 
-/** A bucket may span several parts. */
+/** Adds a sum to those of its bucket, which may span several parts. */
 function add(sums: Map<string, UsageSum>, sum: UsageSum): void {
   const key = `${sum.atMs} ${sum.group}`;
   const known = sums.get(key);

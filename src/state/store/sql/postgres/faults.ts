@@ -55,7 +55,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' && !code.startsWith('ERR_') ? code : '';
 }
 
-/** An error of several addresses of one name has no message. */
+/** Message of an error; the code if it has none, as for several addresses of one name. */
 export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)) || codeOf(error);
 }

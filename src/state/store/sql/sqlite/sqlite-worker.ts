@@ -21,7 +21,7 @@ class StatementRunner {
   #owner: number | undefined;
   /** True after a lock timeout: the next statements wait only briefly for the lock. */
   #isLocked = false;
-  /** A busy statement of the connection was aborted. */
+  /** True if a busy statement of the connection was aborted. */
   #hasAbandoned = false;
 
   constructor(options: ThreadOptions, reply: (reply: ThreadReply) => void) {
@@ -69,7 +69,7 @@ class StatementRunner {
     }
   }
 
-  /** SQLite has already rolled back if the disk is full: a rollback then has nothing to do. */
+  /** Ends a transaction, unless SQLite has already rolled back because the disk is full. */
   #endTransaction(statement: Statement): Result {
     const isOpen = this.#open().isInTransaction;
     if (isOpen || statement !== rollback) this.#execute(statement);

@@ -60,7 +60,7 @@ export async function slotStates(db: Kysely<Tables>): Promise<void> {
   await index(db, 'slot_states', ['expires_at']);
 }
 
-/** Keys are compared byte by byte, so that those with a prefix are a range. */
+/** Makes the table of plugin values, with keys compared byte by byte, so that those with a prefix are a range. */
 export async function pluginValues(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
   const bytewise = dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
   await db.schema
