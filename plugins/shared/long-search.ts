@@ -2,8 +2,8 @@ import type { Match, Pattern } from './named-patterns.js';
 import type { SearchTurn } from './search-time.js';
 
 /**
- * First match at or after `from`, with turns of the event loop between the pieces of a long text; in the overlap of two
- * pieces, up to the length of that. Throws `invalid_request` if the time of the request is over.
+ * First match at or after `from`, with turns of the event loop between the pieces of a long text, whose overlap limits
+ * the length of a match across them. Throws `invalid_request` if the time of the request is over.
  */
 export async function findMatch(
   pattern: Pattern,

@@ -46,7 +46,7 @@ export interface GatewayOptions {
   readonly startedMs?: number;
   /** Time and timers; default: those of the machine. */
   readonly clock?: Clock;
-  /** Given: a dry run, which connects to nothing. */
+  /** Settings of a dry run, which connects to nothing. */
   readonly dry?: DryParts;
 }
 

@@ -74,7 +74,7 @@ export class Stillness {
   }
 }
 
-/** Ids of a check: its turn's, and the one that counts. */
+/** Number of ids that each check itself uses: its turn's, and the one that it reads. */
 const ownIds = 2;
 
 const endless = `still busy after ${maxMs / 1000} s of real time; does a plugin use a timer of its own instead of host.clock?`;

@@ -143,7 +143,7 @@ export class ConsoleError extends Error {
   }
 }
 
-/** Converts a thrown value to an error that can be shown. Aborted calls are not errors: do not show them. */
+/** Converts a thrown value to an error for display; not for aborted calls, which are not errors. */
 export function toConsoleError(thrown: unknown): ConsoleError {
   if (thrown instanceof ConsoleError) return thrown;
   return new ConsoleError(0, 'page', thrown instanceof Error ? thrown.message : String(thrown));

@@ -5,11 +5,11 @@ import type { Sorted, Wanted } from './choose.js';
 
 /** Reason why a slot was not taken for a call. */
 export type NotTaken =
-  /** The option `slots` of the stage leaves it out. */
+  /** Excluded by the option `slots` of the stage. */
   | 'not_of_stage'
   /** Excluded by the caller's key. */
   | 'not_of_key'
-  /** It lacks a price of the model, and a budget counts the cost. */
+  /** Missing price of the model, with a budget that counts the cost. */
   | 'no_price'
   /** Other organisation than that of the thinking in the session's tool loop. */
   | 'other_organization'
@@ -22,7 +22,7 @@ export type NotTaken =
   | 'has_failed'
   /** Full: no permit is free, or a longer-waiting request comes first. */
   | 'full'
-  /** Connections by its proxy have failed, and others are asked first. */
+  /** Failed connections by its proxy, so that others are asked first. */
   | 'proxy_failed'
   /** Binding of the session to another one. */
   | 'bound_elsewhere'
