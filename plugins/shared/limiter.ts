@@ -147,14 +147,18 @@ export class Limiter {
   async #countRequest(requests: readonly Counted[]): Promise<readonly Gauge[]> {
     const gauges = await allOf(requests.map((each) => this.#take(each)));
     if (!gauges.some(({ isFull }) => isFull)) return gauges;
+    return Promise.all(gauges.map(async (gauge, at) => this.#giveBack(gauge, requests[at])));
+  }
+
+  /** Undoes the count of a request, unless its window has ended: another one resets later. */
+  async #giveBack(gauge: Gauge, counted: Counted | undefined): Promise<Gauge> {
+    if (gauge.isFull || !counted) return gauge;
     const { meters } = this.#host.live;
-    const giveBack = gauges.map(async (gauge, at) => {
-      const meter = requests[at]?.window.meter;
-      if (gauge.isFull || meter === undefined) return gauge;
-      const { used, resetsInMs } = await meters.add(meter, -1, minuteMs);
-      return { ...gauge, used, resetsInMs };
-    });
-    return Promise.all(giveBack);
+    const { meter } = counted.window;
+    const left = await meters.add(meter, -1, minuteMs);
+    const { used, resetsInMs } =
+      left.resetsInMs > gauge.resetsInMs ? await meters.add(meter, 1, minuteMs) : left;
+    return { ...gauge, used, resetsInMs };
   }
 
   #take(counted: Counted): Gauge | Promise<Gauge> {

@@ -248,6 +248,25 @@ describe('rate-limit', () => {
       expect(await host.live.meters.read('requestsPerMinute:team/t1')).to.have.property('used', 3);
     });
 
+    it('give back what they have counted only in the window in which it was counted', async () => {
+      const live = new MemoryHub({ now }).connect();
+      const { meters } = live;
+      const take: typeof meters.take = async (meter, ...terms) => {
+        const taken = await meters.take(meter, ...terms);
+        if (!taken.isAllowed) nowMs += 1000;
+        return taken;
+      };
+      const add: typeof meters.add = (...terms) => meters.add(...terms);
+      host = fakeHost({ now, live: { ...live, meters: { ...openedOf(meters), take, add } } });
+      const limits = { requestsPerMinute: 3 };
+      const caller = (keyId: string) => ({ keyId, team: team({ requestsPerMinute: 1 }) });
+      expect(await status({ caller: { keyId: 'a' }, limits })).to.equal(204);
+      nowMs = start + 59_500;
+      expect(await status({ caller: caller('b') })).to.equal(204);
+      expect(await status({ caller: caller('a'), limits })).to.equal(429);
+      expect(await meters.read('requestsPerMinute:a')).to.have.property('used', 0);
+    });
+
     it('count the tokens of all its keys, and say whose limit is reached', async () => {
       const shared = team({ tokensPerDay: 10, tokensPerMinute: 1000 });
       for (const keyId of ['a', 'b'])
@@ -304,3 +323,12 @@ describe('rate-limit', () => {
     });
   });
 });
+
+function openedOf(meters: Live['meters']): Pick<Live['meters'], 'read' | 'open' | 'addOpened' | 'raise'> {
+  return {
+    read: (meter) => meters.read(meter),
+    open: (...terms) => meters.open(...terms),
+    addOpened: (...terms) => meters.addOpened(...terms),
+    raise: (...terms) => meters.raise(...terms),
+  };
+}
