@@ -1,21 +1,8 @@
 import type { LedgerFilter, UsageGroup, UsageQuery, UsageSum } from '../../plugin/core.js';
-import type { LedgerRow, LedgerRowKey } from './contract.js';
+import type { LedgerRow } from './contract.js';
 import { groupOfField } from './groups.js';
 import { addSums } from './sums.js';
 import { hourMs } from '../../kit/clock.js';
-
-/** Cursor of a ledger page: the place of its last row. */
-export function writeCursor({ atMs, id }: LedgerRowKey): string {
-  return `${atMs}.${id}`;
-}
-
-/** Throws a TypeError on a text that `writeCursor` has not written. */
-export function readCursor(cursor: string): LedgerRowKey {
-  const [, at, id] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
-  if (at === undefined || id === undefined)
-    throw new TypeError('The cursor does not come from a previous page.');
-  return { atMs: Number(at), id };
-}
 
 /** Unix milliseconds, cut down to the whole hour. */
 export function hourOf(ms: number): number {

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditFilter, AuditLog } from '../contract/audit.js';
 import type { CacheStats } from '../../../plugin/core.js';
-import { readCursor, writeCursor } from '../../ledger/usage.js';
+import { readCursor, writeCursor } from '../page-cursor.js';
 
 /** Audit log in memory: keeps the latest entries. */
 export class MemoryAuditLog implements AuditLog {

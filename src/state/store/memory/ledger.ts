@@ -18,15 +18,8 @@ import { latencyReading } from '../../ledger/latency/latency-reading.js';
 import { matches } from '../../ledger/filters.js';
 import { askedModelOf, rowGroups } from '../../ledger/groups.js';
 import { addSums } from '../../ledger/sums.js';
-import {
-  bucketsOf,
-  conditionsOf,
-  hourlyGroup,
-  hourOf,
-  readCursor,
-  tagGroups,
-  writeCursor,
-} from '../../ledger/usage.js';
+import { bucketsOf, conditionsOf, hourlyGroup, hourOf, tagGroups } from '../../ledger/usage.js';
+import { readCursor, writeCursor } from '../page-cursor.js';
 
 /** A ledger that keeps the latest rows, and hourly sums that include dropped ones. */
 export class MemoryLedger implements Ledger {

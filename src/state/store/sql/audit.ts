@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { AuditActor, AuditEntry, AuditFilter, AuditLog } from '../contract/audit.js';
 import type { Json } from '../../../plugin/index.js';
-import { readCursor, writeCursor } from '../../ledger/usage.js';
+import { readCursor, writeCursor } from '../page-cursor.js';
 import type { AuditRecord } from './audit-records.js';
 import type { Tables } from './tables/tables.js';
 

@@ -2,7 +2,7 @@ import { setImmediate as breath } from 'node:timers/promises';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { LedgerPage, LedgerRow, LedgerRowKey } from '../../../ledger/contract.js';
 import type { LedgerFilter } from '../../../../plugin/core.js';
-import { readCursor, writeCursor } from '../../../ledger/usage.js';
+import { readCursor, writeCursor } from '../../page-cursor.js';
 import { listedColumns, readRow, type ListedRecord } from '../../../ledger/columns.js';
 import { allOf } from './conditions.js';
 import { searchFor, type LedgerSearch } from './ledger-search.js';
