@@ -2,6 +2,7 @@ import { type Received, jsonOrText, type ReceivedEvent } from '../../engine/http
 import type { DryOutcome } from './outcome.js';
 import { MessageFold } from '../../plugin/upstream/index.js';
 import { ModelEvent } from '../../plugin/index.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 type Answer = Pick<DryOutcome, 'answer' | 'text'> & Partial<Pick<DryOutcome, 'error'>>;
 
@@ -55,7 +56,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Answer that the events of a stream add up to, by the format of the caller; undefined for the format of a plugin. */
 function wholeAnswer(format: string, events: readonly ReceivedEvent[]): unknown {
-  const data = events.map(({ data }) => data).filter(isObject);
+  const data = events.map(({ data }) => data).filter(isRecord);
   return Object.hasOwn(folds, format) ? folds[format]?.(data) : undefined;
 }
 
@@ -63,7 +64,7 @@ const folds: Readonly<Record<string, (data: readonly Json[]) => unknown>> = {
   messages: foldMessages,
   chat: foldChunks,
   completions: foldChunks,
-  responses: (data) => data.findLast(({ response }) => isObject(response))?.['response'],
+  responses: (data) => data.findLast(({ response }) => isRecord(response))?.['response'],
 };
 
 function foldMessages(data: readonly Json[]): unknown {
@@ -79,7 +80,7 @@ function foldMessages(data: readonly Json[]): unknown {
  */
 function foldChunks(chunks: readonly Json[]): unknown {
   const choices: Json[] = [];
-  const parts = chunks.flatMap(({ choices: some }) => (Array.isArray(some) ? some.filter(isObject) : []));
+  const parts = chunks.flatMap(({ choices: some }) => (Array.isArray(some) ? some.filter(isRecord) : []));
   for (const part of parts) {
     const index = Number(part['index'] ?? 0);
     choices[index] = mergedFields(choices[index] ?? {}, part);
@@ -100,7 +101,7 @@ function wholeChoice({ delta, ...choice }: Json): Json {
 const unjoined = new Set(['id', 'type', 'role', 'finish_reason']);
 
 function merged(into: unknown, part: unknown, name = ''): unknown {
-  if (isObject(into) && isObject(part)) return mergedFields(into, part);
+  if (isRecord(into) && isRecord(part)) return mergedFields(into, part);
   if (Array.isArray(into) && Array.isArray(part)) return mergedList(into, part);
   const isText = typeof into === 'string' && typeof part === 'string';
   return isText && !unjoined.has(name) ? into + part : (part ?? into);
@@ -118,15 +119,11 @@ function mergedFields(into: Json, part: Json): Json {
 function mergedList(into: readonly unknown[], part: readonly unknown[]): readonly unknown[] {
   const list = [...into];
   for (const item of part) {
-    const at = isObject(item)
-      ? list.findIndex((known) => isObject(known) && 'index' in known && known['index'] === item['index'])
+    const at = isRecord(item)
+      ? list.findIndex((known) => isRecord(known) && 'index' in known && known['index'] === item['index'])
       : -1;
     if (at === -1) list.push(item);
     else list[at] = merged(list[at], item);
   }
   return list;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

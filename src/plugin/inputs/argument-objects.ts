@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringEnd } from './json-text.js';
 import { hasNumber, keepInput } from './kept-inputs.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /**
  * Keeps the numbers in the arguments of tool calls that are objects instead of texts, in linear time. `value`: parsed
@@ -29,7 +30,7 @@ function argumentsIn(value: unknown): readonly object[] {
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(argumentsIn);
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
-    name === 'arguments' && isObject(member) ? [member] : argumentsIn(member),
+    name === 'arguments' && isRecord(member) ? [member] : argumentsIn(member),
   );
 }
 
@@ -64,10 +65,6 @@ function objectEnd(json: string, from: number): number {
     else if (code === close && (depth -= 1) === 0) return at + 1;
   }
   return json.length;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const key = '"arguments"';

@@ -1,5 +1,6 @@
 import { blank, redactAddresses } from '../../kit/schema/redact.js';
 import type { Json } from '../../plugin/index.js';
+import { isRecord } from '../../kit/schema/record.js';
 
 /**
  * Copy of a value that fits an entry: its JSON has at most `maxLength` characters, long texts and lists are cut off,
@@ -10,7 +11,7 @@ export function boundedJson(value: unknown, maxLength = maxEntryPart): Json | un
   const short = shortened(value, 0);
   const length = lengthOf(short);
   if (length <= maxLength) return short;
-  return isObject(short) ? withoutLargest(short, length - maxLength) : omitted(length);
+  return isRecord(short) ? withoutLargest(short, length - maxLength) : omitted(length);
 }
 
 /** Max characters of JSON in an entry before and after the change, each. */
@@ -67,10 +68,6 @@ function withoutLargest(value: JsonObject, excess: number): Json {
 
 function omitted(length: number): string {
   return `… (${length} characters)`;
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function lengthOf(value: Json): number {
