@@ -49,7 +49,7 @@ export class RedisMeters implements Meters {
     const isDown = !this.#session;
     const there = await this.#use(meter, amount, window.windowMs, window.limit);
     if (there) return there;
-    const taken = await this.#local.take(meter, amount, window);
+    const taken = this.#local.take(meter, amount, window);
     if (taken.isAllowed && isDown) this.#defer(meter, this.#pendingUsage(amount, taken));
     return taken;
   }
@@ -58,7 +58,7 @@ export class RedisMeters implements Meters {
     const isDown = !this.#session;
     const there = await this.#use(meter, amount, windowMs);
     if (there) return { used: there.used, resetsInMs: there.resetsInMs };
-    const reading = await this.#local.add(meter, amount, windowMs);
+    const reading = this.#local.add(meter, amount, windowMs);
     if (isDown) this.#defer(meter, this.#pendingUsage(amount, reading));
     return reading;
   }
@@ -66,7 +66,7 @@ export class RedisMeters implements Meters {
   async addOpened(meter: string, amount: number): Promise<MeterReading | undefined> {
     const there = await this.#ask((session) => session.run(addOpened, [this.#names.meter(meter)], [amount]));
     if (there !== undefined) return this.#readingOf(meter, there);
-    const reading = await this.#local.addOpened(meter, amount);
+    const reading = this.#local.addOpened(meter, amount);
     if (reading) this.#opened.set(meter, { expiresAtMs: this.#now() + reading.resetsInMs });
     return reading;
   }
@@ -89,7 +89,7 @@ export class RedisMeters implements Meters {
 
   async open(meter: string, used: number, windowMs: number): Promise<void> {
     const there = await this.#ask((session) => this.#openAt(session, meter, used, windowMs));
-    if (there !== undefined || (await this.#local.read(meter))) return;
+    if (there !== undefined || this.#local.read(meter)) return;
     await this.#local.open(meter, used, windowMs);
     this.#opened.set(meter, { expiresAtMs: this.#now() + windowMs });
   }
