@@ -300,7 +300,7 @@ class World {
 
   async #areOpen(): Promise<boolean> {
     const windows = holders.map((holder) => limitWindow('usdPerMonth', holder, this.#nowMs));
-    const readings = await Promise.all(windows.map(({ meter }) => this.#meters.read(meter)));
+    const readings = await Promise.all(windows.map(async ({ meter }) => this.#meters.read(meter)));
     return readings.every(Boolean);
   }
 

@@ -287,7 +287,7 @@ function describeMeters(meeting: Meeting): void {
   const minute = 60_000;
 
   it('allow what fits into the limit, over all instances, however many ask at once', async () => {
-    const takes = Array.from({ length: 40 }, (_, at) => {
+    const takes = Array.from({ length: 40 }, async (_, at) => {
       const { meters } = meeting.all[at % meeting.all.length]!;
       return meters.take('key', 3, { limit: 50, windowMs: minute });
     });

@@ -18,7 +18,7 @@ describe('what processes share through their primary', () => {
   /** Resolves when everything said so far has been heard, answers and what follows from them included. */
   async function quiet(): Promise<void> {
     for (let turn = 0; turn < 4; turn += 1)
-      await Promise.all([a, b, c].map((live) => live.meters.read('none')));
+      await Promise.all([a, b, c].map(async (live) => live.meters.read('none')));
   }
 
   function watched(live: Live, prefix = ''): Promise<readonly [string, unknown]> {
