@@ -3,6 +3,8 @@ import { join, sep } from 'node:path';
 import type { InputOptions, OutputChunk, RolldownOutput } from 'rolldown';
 import { doors, entries } from './entries.js';
 import { licences } from './licences.js';
+import { lazyHttp } from './lazy-http.js';
+import { undiciParts } from './undici-parts.js';
 import { isUpToDate, repository, treeOf } from './outputs.js';
 
 /**
@@ -45,6 +47,7 @@ async function bundle(): Promise<void> {
     external: [...external, ...optional],
     resolve: { alias: aliases(), extensionAlias: { '.js': ['.ts', '.js'] } },
     transform: { target: 'node20' },
+    plugins: [lazyHttp, undiciParts],
     tsconfig: false,
     onLog: refuse,
   });

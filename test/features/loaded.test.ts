@@ -23,6 +23,10 @@ const off = [
   'websockets/',
 ];
 
+/** Module that writes down the parts of Node that a process has loaded. */
+const writeBuiltins = `if (require('node:worker_threads').isMainThread)
+  process.on('exit', () => require('node:fs').writeFileSync('builtins.txt', process.moduleLoadList.join('\\n')));`;
+
 interface Loaded {
   /** Modules of `src` and `plugins`. */
   readonly own: readonly string[];
@@ -65,9 +69,10 @@ describe('a feature that is off', () => {
       ledger: { cacheCauses: false },
       slots: [slotAt(simulator.url)],
     });
-    const cwd = await workshop.folder({ 'gateway.yaml': stringify(config) });
+    const cwd = await workshop.folder({ 'gateway.yaml': stringify(config), 'builtins.cjs': writeBuiltins });
     const coverage = path.join(cwd, 'coverage');
-    const env = { NODE_V8_COVERAGE: coverage, GW2API_API_KEY: masterKey };
+    const require = `--require ${path.join(cwd, 'builtins.cjs')}`;
+    const env = { NODE_V8_COVERAGE: coverage, NODE_OPTIONS: require, GW2API_API_KEY: masterKey };
     const server = await workshop.start({ args: ['--config', 'gateway.yaml'], cwd, env });
     const answer = await fetch(`${await server.url()}/v1/messages`, {
       method: 'POST',
@@ -78,6 +83,8 @@ describe('a feature that is off', () => {
     server.signal('SIGTERM');
     expect((await server.ended).code).to.equal(0);
     await simulator.close();
+    const builtins = await readFile(path.join(cwd, 'builtins.txt'), 'utf8');
+    expect(builtins).to.include('NativeModule http').and.not.include('deps/undici'); // Node's own fetch
     const { own: loaded, packages } = await loadedIn(coverage);
     expect(packages.filter((module) => module.includes('/undici/'))).not.to.deep.equal([]);
     // prom-client imports the API.

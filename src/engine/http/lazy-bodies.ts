@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type Koa from 'koa';
 import { asStream, sendTo, type DirectBody, type LazyBody } from '../../kit/direct-body.js';
+import { isPlain } from './connection/whole-answer.js';
 
 /** Body of a response that no stage has read; the key is absent in all others. */
 const lazyBody = Symbol('lazy body');
@@ -9,6 +10,8 @@ interface LazyResponse extends Koa.Response {
   [lazyBody]?: LazyBody | undefined;
   /** Koa's own: true once a status has been set. */
   readonly _explicitStatus?: boolean;
+  /** Koa's own: what its getter of the body returns. */
+  _body?: unknown;
 }
 
 /**
@@ -24,9 +27,10 @@ export function keepLazyBodies({ response }: { readonly response: object }): voi
     },
     set(this: LazyResponse, body: unknown) {
       const before: unknown = this.body; // as a stream, which Koa destroys
-      if (!isLazy(body)) Reflect.set(koa, 'body', body, this);
-      else if (before !== undefined && before !== null) Reflect.set(koa, 'body', body[asStream](), this);
-      else keepLazy(this, body);
+      const isFirst = before === undefined || before === null;
+      if (isFirst && isPlain(body)) keepJson(this, body);
+      else if (isFirst && isLazy(body)) keepLazy(this, body);
+      else Reflect.set(koa, 'body', isLazy(body) ? body[asStream]() : body, this);
     },
   });
 }
@@ -42,6 +46,14 @@ export function directBodyOf(response: Koa.Response): DirectBody | undefined {
 function keepLazy(response: LazyResponse, body: LazyBody): void {
   if (!response._explicitStatus) response.status = 200; // as Koa does at each body
   response[lazyBody] = body;
+}
+
+/** Does as Koa does, without its look at the classes of Node's own fetch, which loads it. */
+function keepJson(response: LazyResponse, body: object): void {
+  if (!response._explicitStatus) response.status = 200;
+  response._body = body;
+  response.remove('Content-Length');
+  if (!/\bjson\b/i.test(response.type)) response.type = 'json';
 }
 
 function takeStream(response: LazyResponse, body: LazyBody): Readable {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ExportResponse, IExporterTransport } from '@opentelemetry/otlp-exporter-base';
-import { request, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { limited, sleep } from '../../kit/clock.js';
 import type { Clock } from '../../plugin/index.js';
 import { collectBytes } from '../../plugin/raw/index.js';
@@ -56,7 +56,9 @@ export class OtlpTransport implements IExporterTransport {
 
   async #ask(body: Uint8Array, signal: AbortSignal): Promise<ExportResponse> {
     const { url, headers, dispatcher, clock } = this.#options;
-    const response = await request(url, { method: 'POST', headers, body, dispatcher, signal });
+    const { origin, pathname, search } = new URL(url);
+    const path = pathname + search;
+    const response = await dispatcher.request({ origin, path, method: 'POST', headers, body, signal });
     const data = await bytesOf(response.body); // or its connection could not be used again
     const { statusCode, headers: told } = response;
     if (statusCode >= 200 && statusCode < 300) return { status: 'success', ...(data && { data }) };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { Socket, type AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -92,6 +92,36 @@ describe('a lazy body', () => {
     expect(answer.status).to.equal(204);
     await cancelled;
   });
+});
+
+describe('a body of JSON', () => {
+  /** Response of an app, as Koa alone sets it up or as `keepLazyBodies` does. */
+  function responseOf(isKept: boolean): Koa.Response {
+    const app = new Koa();
+    if (isKept) keepLazyBodies(app);
+    const request = new IncomingMessage(new Socket());
+    return app.createContext(request, new ServerResponse(request)).response;
+  }
+
+  const steps: Readonly<Record<string, (response: Koa.Response) => void>> = {
+    'after nothing': () => {},
+    'after a status': (response) => (response.status = 202),
+    'after a length': (response) => (response.length = 3),
+    'after a type of JSON': (response) => (response.type = 'application/problem+json'),
+    'after another type': (response) => (response.type = 'text/plain'),
+    'after a text': (response) => (response.body = 'text'),
+  };
+  for (const [name, step] of Object.entries(steps))
+    for (const body of [{ a: 1 }, [1]])
+      it(`is as Koa sets it ${name}: ${JSON.stringify(body)}`, () => {
+        const [kept, own] = [true, false].map((isKept) => {
+          const response = responseOf(isKept);
+          step(response);
+          response.body = body;
+          return { ...response.toJSON(), body: response.body, length: response.length };
+        });
+        expect(kept).to.deep.equal(own);
+      });
 });
 
 /** Body of these pieces of text, which ends once all are taken. */

@@ -22,7 +22,7 @@ export function sendWhole(ctx: CoreContext): void {
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** True for a list or an object without a class, which Koa sends as JSON. */
-function isPlain(body: unknown): boolean {
+export function isPlain(body: unknown): body is object {
   if (typeof body !== 'object' || body === null) return false;
   const prototype: unknown = Object.getPrototypeOf(body);
   return prototype === Object.prototype || prototype === null || Array.isArray(body);
