@@ -1,6 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { InputOptions, OutputChunk, RolldownOutput } from 'rolldown';
+import { chunkNames } from './chunks.js';
 import { doors, entries } from './entries.js';
 import { licences } from './licences.js';
 import { lazyHttp } from './lazy-http.js';
@@ -26,6 +27,7 @@ type OnLog = NonNullable<InputOptions['onLog']>;
 /** A package that is not found, or a circle of modules that needs an order, fails the build. */
 const refuse: OnLog = (level, log) => {
   if (log.code === 'EVAL') return; // of a package that names a deprecated function
+  if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return; // of what one command loads late, and another at once
   if (level === 'warn') throw new Error(log.message);
 };
 
@@ -48,6 +50,7 @@ async function bundle(): Promise<void> {
     resolve: { alias: aliases(), extensionAlias: { '.js': ['.ts', '.js'] } },
     transform: { target: 'node20' },
     plugins: [lazyHttp, undiciParts],
+    preserveEntrySignatures: 'allow-extension',
     tsconfig: false,
     onLog: refuse,
   });
@@ -56,6 +59,10 @@ async function bundle(): Promise<void> {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ debugName: 'gateway', name: await chunkNames() }],
+    },
     sourcemap: true,
     sourcemapExcludeSources: true,
   });

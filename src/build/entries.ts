@@ -58,7 +58,7 @@ function sourceOf(module: string): string {
 }
 
 /** Modules that the program finds by `programUrl` or `programFile`. */
-async function loadedByPath(): Promise<readonly string[]> {
+export async function loadedByPath(): Promise<readonly string[]> {
   const files = await treeOf(join(repository, 'src'));
   const sources = files.filter((file) => file.endsWith('.ts'));
   return sources.flatMap((file) =>
