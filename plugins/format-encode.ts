@@ -161,8 +161,8 @@ function streamBody(
   const onFailure = (error: unknown) => trace.fail(forOperator(toGatewayError(error)));
   const { keepAlive, longSilence } = encoder;
   const heartbeat = keepAlive === undefined ? noHeartbeat : { keepAlive, keepAliveMs };
-  const told = forStream(reply);
-  const text = early?.text(encoder, { reply: told, trace }) ?? encoder.stream(told);
+  const adapted = forStream(reply);
+  const text = early?.text(encoder, { reply: adapted, trace }) ?? encoder.stream(adapted);
   const body = new SseBody(text, { onFailure, clock, cutsOnFailure, longSilence, ...heartbeat });
   onSettled(() => body.cancel());
   return body;

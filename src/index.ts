@@ -11,7 +11,7 @@ export { ConfigError } from './config/config.js';
 export type { Config, ConfigProblem } from './config/config.js';
 export type { ConfigDiff } from './config/diff/config-diff.js';
 export { Gateway } from './gateway/gateway.js';
-export type { Taken } from './gateway/options.js';
+export type { ReloadResult as Taken } from './gateway/options.js';
 
 export interface CreateGatewayOptions {
   /** Master key, which may call everything; without one, only protocol keys of the store are accepted. */

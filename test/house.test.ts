@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 
-/** Rooms of src from the top down, each with the rooms that it imports. Imports run down this list only. */
-const rooms: Readonly<Record<string, string>> = {
+/** Modules of src from the top down, each with those that it imports. Imports run down this list only. */
+const modules: Readonly<Record<string, string>> = {
   'server.ts': 'cli',
   'index.ts': 'features gateway config plugin',
   build: '',
@@ -20,7 +20,7 @@ const rooms: Readonly<Record<string, string>> = {
   kit: '',
 };
 
-/** Rooms within `engine` and `features` with those beside them that they import; lists beside the rooms are free. */
+/** Folders within `engine` and `features`, with their neighbours that they import; files beside the folders are free. */
 const inside: Readonly<Record<string, string>> = {
   'engine/http': 'engine/masking engine/trace',
   'engine/pipeline': 'engine/trace',
@@ -31,51 +31,51 @@ const inside: Readonly<Record<string, string>> = {
   'features/tests': 'features/dry-run',
 };
 
-/** A room for the first part of a path, a room within it for the first two. */
+/** The module of a file at depth 1, its folder within the module at depth 2. */
 const part = (file: string, depth: number) => file.split('/').slice(0, depth).join('/');
 
-/** Files that may do nothing but hand on names. */
-const doors = /^(?:index|plugin\/(?:(?:format|upstream|raw)\/)?(?:index|core)|testing\/index)\.ts$/;
+/** Files that may do nothing but re-export names. */
+const entryPoints = /^(?:index|plugin\/(?:(?:format|upstream|raw)\/)?(?:index|core)|testing\/index)\.ts$/;
 
-describe('the house', () => {
+describe('the modules of src', () => {
   const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
   const texts = new Map(files.map((file) => [file, readFileSync(path.join('src', file), 'utf8')]));
-  const arrows = files.flatMap((from) => importsOf(from, texts).map((to) => [from, to] as const));
-  const order = (file: string) => Object.keys(rooms).indexOf(part(file, 1));
+  const imports = files.flatMap((from) => importsOf(from, texts).map((to) => [from, to] as const));
+  const order = (file: string) => Object.keys(modules).indexOf(part(file, 1));
 
-  it('has a room for each file', () => {
+  it('include each file', () => {
     expect(files.filter((file) => order(file) < 0)).to.deep.equal([]);
   });
 
-  it('has these arrows between its rooms, all of them used, and none that runs up', () => {
-    expect(linksOf(arrows, 1)).to.deep.equal(listed(rooms));
-    expect(arrows.filter(([from, to]) => order(from) > order(to))).to.deep.equal([]);
+  it('have these imports, all of them used, and none that runs up', () => {
+    expect(linksOf(imports, 1)).to.deep.equal(listed(modules));
+    expect(imports.filter(([from, to]) => order(from) > order(to))).to.deep.equal([]);
   });
 
-  it('has these arrows within engine and features', () => {
-    const own = arrows.filter(([from]) => /^(?:engine|features)\/[^/]+\//.test(from));
+  it('have these imports within engine and features', () => {
+    const own = imports.filter(([from]) => /^(?:engine|features)\/[^/]+\//.test(from));
     const within = own.filter(([from, to]) => part(from, 1) === part(to, 1) && to !== 'features/feature.ts');
     expect(linksOf(within, 2)).to.deep.equal(listed(inside));
   });
 
-  it('has no circle of files', () => {
+  it('have no import cycles', () => {
     let left = new Set(files);
     const next = () =>
-      new Set(arrows.flatMap(([from, to]) => (left.has(from) && left.has(to) ? [from] : [])));
+      new Set(imports.flatMap(([from, to]) => (left.has(from) && left.has(to) ? [from] : [])));
     for (let found = next(); found.size < left.size; found = next()) left = found;
     expect([...left]).to.deep.equal([]);
   });
 
-  it('has no file that only hands on names, but for its doors', () => {
-    const handing =
+  it('have no file that only re-exports names, except the entry points', () => {
+    const reexporting =
       /^(?:\s*(?:\/\*[\s\S]*?\*\/|\/\/.*|export (?:type )?(?:\*|\{[^}]*\}) from '[^']*';))+\s*$/;
-    const found = files.filter((file) => !doors.test(file) && handing.test(texts.get(file) ?? ''));
+    const found = files.filter((file) => !entryPoints.test(file) && reexporting.test(texts.get(file) ?? ''));
     expect(found).to.deep.equal([]);
   });
 
-  it('enters plugin by its doors, whose fifth has at most a hundred names', () => {
-    const entering = arrows.filter(([from, to]) => part(to, 1) === 'plugin' && part(from, 1) !== 'plugin');
-    expect(entering.filter(([, to]) => !doors.test(to))).to.deep.equal([]);
+  it('import plugin through its entry points, whose fifth has at most a hundred names', () => {
+    const entering = imports.filter(([from, to]) => part(to, 1) === 'plugin' && part(from, 1) !== 'plugin');
+    expect(entering.filter(([, to]) => !entryPoints.test(to))).to.deep.equal([]);
     const lists = texts.get('plugin/core.ts')?.match(/(?<=\{)[^}]*(?=\})/g) ?? [];
     const names = lists.flatMap((list) => list.split(',').filter((name) => name.trim()));
     expect(names.length).to.be.within(1, 100);
@@ -89,12 +89,12 @@ function importsOf(file: string, texts: ReadonlyMap<string, string>): readonly s
   return stems.flatMap((stem) => [`${stem}.ts`, `${stem}.tsx`].filter((name) => texts.has(name)));
 }
 
-function linksOf(arrows: readonly (readonly string[])[], depth: number): readonly string[] {
-  const links = arrows.map((arrow) => [...new Set(arrow.map((file) => part(file, depth)))].join(' -> '));
+function linksOf(imports: readonly (readonly string[])[], depth: number): readonly string[] {
+  const links = imports.map((pair) => [...new Set(pair.map((file) => part(file, depth)))].join(' -> '));
   return [...new Set(links.filter((link) => link.includes(' ')))].toSorted();
 }
 
 function listed(table: Readonly<Record<string, string>>): readonly string[] {
   const rows = Object.entries(table).filter(([, to]) => to !== '');
-  return rows.flatMap(([from, to]) => to.split(' ').map((room) => `${from} -> ${room}`)).toSorted();
+  return rows.flatMap(([from, to]) => to.split(' ').map((module) => `${from} -> ${module}`)).toSorted();
 }

@@ -63,10 +63,10 @@ export async function check(
 function alsoTelling(ofTests: readonly ConfigProblem[]): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ConfigError)) throw error;
-    const told = new Set(error.problems.map(formatProblem));
+    const known = new Set(error.problems.map(formatProblem));
     throw new ConfigError([
       ...error.problems,
-      ...ofTests.filter((problem) => !told.has(formatProblem(problem))),
+      ...ofTests.filter((problem) => !known.has(formatProblem(problem))),
     ]);
   };
 }

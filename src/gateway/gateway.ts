@@ -4,7 +4,7 @@ import { configInForce } from './reload/config-in-force.js';
 import type { CurrentConfig } from './reload/current-config.js';
 import type { ExtensionName, ExtensionOf } from './extension.js';
 import { OpenExtensions } from './open-extensions.js';
-import type { GatewayOptions, ReloadOptions, Taken, WorkerGroup } from './options.js';
+import type { GatewayOptions, ReloadOptions, ReloadResult, WorkerGroup } from './options.js';
 import { Exchanges } from '../engine/http/exchanges.js';
 import type { Handle } from '../engine/http/connection/listener.js';
 import type { WrongKeys } from '../engine/http/wrong-keys.js';
@@ -172,7 +172,7 @@ export class Gateway {
    * Swaps in the current config; requests in flight finish on the old one. Throws ConfigError, and
    * `shutting_down` once the gateway closes.
    */
-  reload(options?: ReloadOptions): Promise<Taken> {
+  reload(options?: ReloadOptions): Promise<ReloadResult> {
     return this.reloads.run(options);
   }
 

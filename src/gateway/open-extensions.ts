@@ -50,7 +50,7 @@ export class OpenExtensions<Host> {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const opening of [...this.#opened.values()].toReversed()) {
-      const opened = await opening.catch(() => undefined); // told to those who use it
+      const opened = await opening.catch(() => undefined); // thrown to those who use it
       await opened?.close?.();
     }
   }

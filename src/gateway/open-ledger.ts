@@ -89,8 +89,8 @@ export function otherLedgers({ live, ledger }: OtherParts): OtherLedgers {
     if (!question) return ledger.flush().then(() => true);
     const { waiting } = question;
     const spool = ledger.spoolName ?? null;
-    const told: Answer = waiting ? { spool, waiting: await ledger.waitingOf(waiting) } : { spool };
-    return told as unknown as Json; // numbers and texts
+    const state: Answer = waiting ? { spool, waiting: await ledger.waitingOf(waiting) } : { spool };
+    return state as unknown as Json; // numbers and texts
   };
   const written = new ClusterQuery<Json, Json>(live, { topic: 'ledger/written', answer, timeoutMs: 500 });
   const ask = async (question: Question): Promise<readonly Answer[]> => {

@@ -75,7 +75,7 @@ export interface ReloadOptions {
 }
 
 /** Result of a reload whose config is in force. */
-export interface Taken {
+export interface ReloadResult {
   /** Sections whose settings have changed since the start and take effect at the next one. */
   readonly needsRestart: readonly string[];
   /** Changes against the config before it. */
@@ -87,11 +87,11 @@ export interface WorkerGroup {
   /** Name of this process in the group; its replacement gets the same name. */
   readonly name: string;
   /** Reloads the config in all processes, or in none. Throws ConfigError. */
-  reload(): Promise<Taken>;
+  reload(): Promise<ReloadResult>;
   /** Starts a canary in all processes, or in none. Throws ConfigError and `conflict`. */
   startCanary(percent: number): Promise<ConfigDiff>;
   /** Applies the canary's config in all processes. Throws `conflict` if there is none. */
-  commitCanary(): Promise<Taken>;
+  commitCanary(): Promise<ReloadResult>;
   /** Ends the canary in all processes. Throws `conflict` if there is none. */
   cancelCanary(): Promise<void>;
   /** Measurements of each process, including this one, and totals of exited processes. */

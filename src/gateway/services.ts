@@ -5,7 +5,7 @@ import type { LedgerWriter } from '../state/ledger/writer/ledger-writer.js';
 import { priceGaps } from '../state/ledger/cost.js';
 import type { RefusedRows } from '../state/ledger/writer/refused-rows.js';
 import { openLive } from '../state/live/index.js';
-import { withKnownUse } from '../state/live/known-use.js';
+import { withUsageFloor } from '../state/live/usage-floor.js';
 import { KnownModels } from '../engine/models/known-models.js';
 import { ModelLists } from '../engine/models/model-lists.js';
 import { CatalogModels } from '../engine/models/models.js';
@@ -173,7 +173,7 @@ async function openDurable(
   const keepDays = { ledger: config.ledger.keepDays, audit: config.audit.keepDays };
   const store = await openConfigured(config, options);
   onClose(() => store.close());
-  const live = withKnownUse(options.live ?? (await openLive(config.live, { log, now })));
+  const live = withUsageFloor(options.live ?? (await openLive(config.live, { log, now })));
   onClose(() => live.close());
   const callers = openCallerKeys({ masterKey, store, live, log, clock });
   const audit = new Audit({ store: store.audit, log, clock });

@@ -10,7 +10,7 @@ import { LedgerWriter } from '#src/state/ledger/writer/ledger-writer.js';
 import { withFlushedUsage } from '#src/state/store/read-your-writes-ledger.js';
 import { Spool } from '#src/state/ledger/spool/spool.js';
 import type { SpoolOwner } from '#src/state/ledger/spool/spool-owner.js';
-import { withKnownUse } from '#src/state/live/known-use.js';
+import { withUsageFloor } from '#src/state/live/usage-floor.js';
 import { limitWindow, systemClock } from '#src/plugin/index.js';
 import type { Live } from '#src/plugin/contract/live.js';
 import type { AppendedRow, Ledger } from '#src/state/ledger/contract.js';
@@ -400,7 +400,7 @@ class World {
         return this.#meters[name].bind(this.#meters);
       },
     });
-    const shared = withKnownUse({
+    const shared = withUsageFloor({
       ...live,
       get instances() {
         return live.instances;

@@ -7,15 +7,15 @@ import { sseEvent, type FailedRequest } from '@gw2api/gateway/plugin/format';
  */
 export function messagesErrorBody(error: GatewayError, { requestId }: FailedRequest): object {
   const { type, code, details, headers } = error;
-  const told = { type, code, message: wordsOf(error), ...(details !== undefined && { details }) };
-  return { type: 'error', error: told, request_id: headers['request-id'] ?? requestId };
+  const fields = { type, code, message: wordsOf(error), ...(details !== undefined && { details }) };
+  return { type: 'error', error: fields, request_id: headers['request-id'] ?? requestId };
 }
 
 /** The `error` event that ends a broken Messages stream. */
 export function messagesError(error: GatewayError): string {
   const { type, details } = error;
-  const told = { type, message: wordsOf(error), ...(details !== undefined && { details }) };
-  return sseEvent('error', JSON.stringify({ type: 'error', error: told }));
+  const fields = { type, message: wordsOf(error), ...(details !== undefined && { details }) };
+  return sseEvent('error', JSON.stringify({ type: 'error', error: fields }));
 }
 
 /**

@@ -110,11 +110,11 @@ export class ResponseAnswer implements AnswerWriter {
   /** Emits a failure; the response then has the items finished so far. */
   fail(error: GatewayError): void {
     if (!this.#isStarted) this.start();
-    const told = responsesError(error);
+    const shown = responsesError(error);
     this.#sink.emit('response.failed', {
       response: {
         ...this.#object('failed'),
-        error: this.request.isCodex ? withWait(told, error.headers) : told,
+        error: this.request.isCodex ? withWait(shown, error.headers) : shown,
       },
     });
   }

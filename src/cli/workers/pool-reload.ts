@@ -1,6 +1,6 @@
 import { ConfigError, type ConfigProblem } from '../../config/config.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
-import type { Taken } from '../../gateway/options.js';
+import type { ReloadResult } from '../../gateway/options.js';
 import { GatewayError, type Logger } from '../../plugin/index.js';
 import { SerialQueue } from '../../kit/serial-queue.js';
 import type { WorkerHandle } from './worker-handle.js';
@@ -104,12 +104,12 @@ export class PoolReload {
 
   /** Switches one worker first: if that one fails, all keep the old config. */
   async #take(workers: readonly WorkerHandle[], text: string, topic: Switch): Promise<Reloaded> {
-    const first = await firstToAnswer(workers, (worker) => unlessGone<Taken>(worker, topic, text)).catch(
-      async (error: unknown) => {
-        if (topic === 'worker.take') await leaveAll(workers);
-        throw error;
-      },
-    );
+    const first = await firstToAnswer(workers, (worker) =>
+      unlessGone<ReloadResult>(worker, topic, text),
+    ).catch(async (error: unknown) => {
+      if (topic === 'worker.take') await leaveAll(workers);
+      throw error;
+    });
     this.#text = text;
     this.#canary = undefined;
     await this.#askRest(first.rest, topic, text);
@@ -157,7 +157,7 @@ export class PoolReload {
 }
 
 /** Result for a worker that has exited without an answer. */
-const nothing: Taken = { needsRestart: [], changes: noChanges };
+const nothing: ReloadResult = { needsRestart: [], changes: noChanges };
 
 function refused(problems: readonly ConfigProblem[]): Reloaded {
   return { problems, ...nothing };

@@ -5,7 +5,7 @@ import { readConfigFile } from '../../config/load.js';
 import type { ReloadCause } from '../../features/pipeline/reload-at-signal.js';
 import { otherFile } from '../../gateway/load-config.js';
 import { configTests } from '../../features/config-tests.js';
-import { failedTests, type Taken } from '../../gateway/options.js';
+import { failedTests, type ReloadResult } from '../../gateway/options.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';
 import { IpcHub } from './ipc/hub.js';
 import { GatewayError, isGatewayError, type Logger } from '../../plugin/index.js';
@@ -64,7 +64,11 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
 }
 
 /** Has a worker record a reload in the audit log: the primary has no store. */
-async function recorded(pool: WorkerPool, cause: ReloadCause, reload: () => Promise<Taken>): Promise<void> {
+async function recorded(
+  pool: WorkerPool,
+  cause: ReloadCause,
+  reload: () => Promise<ReloadResult>,
+): Promise<void> {
   try {
     pool.recordReload({ cause, taken: await reload() });
   } catch (error) {

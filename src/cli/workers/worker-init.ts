@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../../config/config.js';
 import type { ReloadCause } from '../../features/pipeline/reload-at-signal.js';
-import type { Taken } from '../../gateway/options.js';
+import type { ReloadResult } from '../../gateway/options.js';
 import type { LogFormat } from '../../gateway/telemetry/logs.js';
 
 /** Startup parameters of a worker, sent by the primary. */
@@ -29,12 +29,12 @@ export interface PoolCanary {
 }
 
 /** Result of a reload; if there are problems, all workers keep the old config. */
-export interface Reloaded extends Taken {
+export interface Reloaded extends ReloadResult {
   readonly problems: readonly ConfigProblem[];
 }
 
 /** Result of a reload by the primary, or the error code of a rejected one. */
 export type SystemReload = { readonly cause: ReloadCause } & (
-  | { readonly taken: Taken }
+  | { readonly taken: ReloadResult }
   | { readonly code: string }
 );

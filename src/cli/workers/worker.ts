@@ -6,7 +6,7 @@ import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import { canariesOf } from '../../gateway/reload/canary-reloads.js';
 import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
-import type { Taken, WorkerGroup } from '../../gateway/options.js';
+import type { ReloadResult, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../../gateway/load-config.js';
 import { GatewayError, type Logger } from '../../plugin/index.js';
@@ -163,7 +163,7 @@ class Worker {
   }
 
   /** Applies the config of the canary, also if this worker could not join it. */
-  async #commit(gateway: Gateway, text: string): Promise<Taken | undefined> {
+  async #commit(gateway: Gateway, text: string): Promise<ReloadResult | undefined> {
     if (!this.#lacksCanary) return (await canariesOf(gateway)).here.commit();
     const problems = await this.#prepare(gateway, text);
     if (problems.length > 0) throw new ConfigError(problems);
@@ -203,13 +203,13 @@ const signMs = 500;
 const totalsMs = 1000;
 
 /** Throws if a reload was rejected. */
-function takenOf(reload: SystemReload): Taken {
+function takenOf(reload: SystemReload): ReloadResult {
   if ('taken' in reload) return reload.taken;
   throw new GatewayError(reload.code, 'The new config was refused.');
 }
 
 function groupOver(channel: RpcChannel, name: string): WorkerGroup {
-  const ask = async (topic: string, value?: unknown): Promise<Taken> => {
+  const ask = async (topic: string, value?: unknown): Promise<ReloadResult> => {
     const { problems, ...taken } = await channel.ask<Reloaded>(topic, value);
     if (problems.length > 0) throw new ConfigError(problems);
     return taken;

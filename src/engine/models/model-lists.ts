@@ -53,8 +53,8 @@ export class ModelLists {
     for (const source of this.#lists.keys()) if (!current.includes(source)) this.#lists.delete(source);
     const due = current.filter((source) => clock.now() >= (this.#lists.get(source)?.dueMs ?? -Infinity));
     const waiting = due.values();
-    await Promise.all(Array.from({ length: atATime }, () => this.#askEach(waiting)));
-    this.#nextReadMs = clock.now() + pauseMs;
+    await Promise.all(Array.from({ length: maxParallel }, () => this.#askEach(waiting)));
+    this.#nextReadMs = clock.now() + minIntervalMs;
   }
 
   async #askEach(waiting: Iterator<ModelSource>): Promise<void> {
@@ -70,10 +70,10 @@ export class ModelLists {
     try {
       const limit = { until: this.#closing.signal, ms: timeoutMs };
       const models = await limited(clock, limit, (signal) => source.listModels(signal));
-      this.#lists.set(source, { models, dueMs: clock.now() + listedMs });
+      this.#lists.set(source, { models, dueMs: clock.now() + listTtlMs });
     } catch (error) {
       log.debug({ err: error, slot: source.id }, 'The models of a slot could not be listed.');
-      this.#lists.set(source, { models: before, dueMs: clock.now() + failedMs });
+      this.#lists.set(source, { models: before, dueMs: clock.now() + retryMs });
     }
     known.takeLists([...this.#lists.values()].map(({ models }) => models));
   }
@@ -85,9 +85,9 @@ interface List {
   readonly dueMs: number;
 }
 
-const atATime = 4;
+const maxParallel = 4;
 const timeoutMs = 10_000;
-const listedMs = 3_600_000;
-const failedMs = 300_000;
-/** The pause between two looks for lists that are due. */
-const pauseMs = 10_000;
+const listTtlMs = 3_600_000;
+const retryMs = 300_000;
+/** Min time between two checks for lists that are due. */
+const minIntervalMs = 10_000;

@@ -48,9 +48,9 @@ export class CallBill {
   /** Usage that an estimate adds to the reported one; undefined for a call that was not cut. */
   missing(hasCallerLeft: boolean): Usage | undefined {
     if (!this.#isCut(hasCallerLeft)) return undefined;
-    const told = this.#usage ?? {};
-    const input = inputOf(told) > 0 ? 0 : estimateTokens(this.#request);
-    const output = Math.max(0, this.#outputTokens() - (told.output_tokens ?? 0));
+    const reported = this.#usage ?? {};
+    const input = inputOf(reported) > 0 ? 0 : estimateTokens(this.#request);
+    const output = Math.max(0, this.#outputTokens() - (reported.output_tokens ?? 0));
     return { input_tokens: input, output_tokens: output, estimated: true };
   }
 

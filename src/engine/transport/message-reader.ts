@@ -168,8 +168,8 @@ function readErrorEvent(event: ModelEvent): { event: ModelEvent; error: GatewayE
   } catch (thrown) {
     if (isGatewayError(thrown) && thrown.failure?.kind === 'foreign') return { event, error: thrown };
     const { type, message } = errorFromEvent({ type: 'error', error: event.data }); // not JSON: the server's words
-    const told = { type: 'error', error: { type, message } } as const;
-    return { event: ModelEvent.of(told), error: errorFromEvent(told) };
+    const body = { type: 'error', error: { type, message } } as const;
+    return { event: ModelEvent.of(body), error: errorFromEvent(body) };
   }
 }
 

@@ -2,7 +2,7 @@ import type { CanaryReport } from './canary-report.js';
 import type { Opened } from '../../gateway/extension.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { CanaryReloads, StartedCanary } from '../../gateway/reload/canary-reloads.js';
-import type { ReloadOptions, Taken } from '../../gateway/options.js';
+import type { ReloadOptions, ReloadResult } from '../../gateway/options.js';
 import { LocalCanary } from './local-canary.js';
 
 /** Opens the canary of a gateway, which is placed before its requests. */
@@ -32,7 +32,7 @@ export class CanaryReload implements CanaryReloads {
   }
 
   /** Applies the canary's config to all requests. Throws `conflict` if none is running. */
-  commit(): Promise<Taken> {
+  commit(): Promise<ReloadResult> {
     const { workerGroup } = this.#gateway;
     return workerGroup ? workerGroup.commitCanary() : this.here.commit();
   }

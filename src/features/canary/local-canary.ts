@@ -5,7 +5,7 @@ import { countChanges, type ConfigDiff } from '../../config/diff/config-diff.js'
 import type { CoreContext } from '../../engine/http/exchange.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Ended, RequestWatch } from '../../gateway/extension.js';
-import type { Taken } from '../../gateway/options.js';
+import type { ReloadResult } from '../../gateway/options.js';
 import { recordGivenUp } from './audited-canary.js';
 import { CanaryPlaces } from './canary-places.js';
 import { canaryRefusal } from './canary-refusal.js';
@@ -79,7 +79,7 @@ export class LocalCanary implements RequestWatch {
   }
 
   /** Takes the candidate as a whole. Throws `conflict` if no canary is running. */
-  async commit(): Promise<Taken> {
+  async commit(): Promise<ReloadResult> {
     return this.#current.takeCandidate(this.#candidate);
   }
 

@@ -60,11 +60,11 @@ export class OtlpTransport implements IExporterTransport {
     const path = pathname + search;
     const response = await dispatcher.request({ origin, path, method: 'POST', headers, body, signal });
     const data = await bytesOf(response.body); // or its connection could not be used again
-    const { statusCode, headers: told } = response;
+    const { statusCode } = response;
     if (statusCode >= 200 && statusCode < 300) return { status: 'success', ...(data && { data }) };
     const error = new Error(`The collector answered ${statusCode}.`);
     if (!transientStatuses.has(statusCode)) return { status: 'failure', error };
-    const retryInMillis = retryAfterOf(told['retry-after'], clock.now());
+    const retryInMillis = retryAfterOf(response.headers['retry-after'], clock.now());
     return { status: 'retryable', error, ...(retryInMillis !== undefined && { retryInMillis }) };
   }
 }

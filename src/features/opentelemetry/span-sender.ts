@@ -84,7 +84,7 @@ class TraceSerializer implements Serializer {
       const reason = typeof errorMessage === 'string' && errorMessage !== '' ? `: ${cut(errorMessage)}` : '.';
       this.#onLost(refused, new Error(`The collector refused spans${reason}`));
     }
-    return {}; // what it says would be told to `diag`
+    return {}; // a message of the collector would be logged to `diag`
   }
 
   /** Part of an answer about rejected spans; empty for any other answer, whose status is sufficient. */

@@ -2,7 +2,7 @@ import { reloadReport } from './reload-report.js';
 import type { Audit } from '../../state/audit/audit.js';
 import { ConfigError } from '../../config/config.js';
 import { GatewayError } from '../../plugin/index.js';
-import type { Taken } from '../../gateway/options.js';
+import type { ReloadResult } from '../../gateway/options.js';
 
 /** Cause of a reload that was not requested by the console or the API. */
 export type ReloadCause = 'SIGHUP' | 'watch';
@@ -16,7 +16,7 @@ const noted: Readonly<Record<ReloadCause, string>> = {
 export async function reloadBySystem(
   audit: Audit,
   cause: ReloadCause,
-  reload: () => Promise<Taken>,
+  reload: () => Promise<ReloadResult>,
 ): Promise<void> {
   const actor = { kind: 'system', name: cause } as const;
   const terms = { action: 'config.reload', actor, noted: noted[cause] };

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { problemsOf } from '../../config/config.js';
 import { ConfigDiff } from '../../config/diff/config-diff.js';
-import type { Taken } from '../../gateway/options.js';
+import type { ReloadResult } from '../../gateway/options.js';
 import { GatewayError, Type } from '../../plugin/index.js';
 
 /** Answer to a reload, as sent by `/admin` and the console API. */
@@ -14,7 +14,7 @@ export const ReloadReport = Type.Object({
 });
 
 /** Builds the answer to a reload. */
-export function reloadReport({ needsRestart, changes }: Taken): Static<typeof ReloadReport> {
+export function reloadReport({ needsRestart, changes }: ReloadResult): Static<typeof ReloadReport> {
   return { status: 'reloaded', needs_restart: [...needsRestart], changes };
 }
 

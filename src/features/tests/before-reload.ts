@@ -107,9 +107,9 @@ function verdictOf(output: string): TestVerdict | undefined {
       failures.map((failure) => `${placeOf(failure)} ${JSON.stringify(name)}: ${reasonOf(failure)}`),
     ),
   ];
-  const told = all.slice(0, maxFailures).map(clip);
-  const more = all.length > told.length ? [`${all.length - told.length} more failures`] : [];
-  return { passed: report.passed, failures: [...told, ...more] };
+  const listed = all.slice(0, maxFailures).map(clip);
+  const more = all.length > listed.length ? [`${all.length - listed.length} more failures`] : [];
+  return { passed: report.passed, failures: [...listed, ...more] };
 }
 
 function parsed(output: string): Report | undefined {

@@ -45,7 +45,7 @@ export async function runTest(test: ConfigTest, config: Config, open: OpenEngine
   } catch (error) {
     if (error instanceof ConfigError && test.settings.startsStages !== true) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    await Promise.allSettled([course.stop()]); // its own end has been told
+    await Promise.allSettled([course.stop()]); // its result has been reported
     failures.push({ ...placeOf(test, course.at), message: `could not be run: ${message}` });
   }
   const { name, at } = test;
@@ -172,9 +172,9 @@ const maxSlots = 8;
 function causeOf({ calls, slots }: Pick<DryOutcome, 'calls' | 'slots'>): string | undefined {
   const all = Object.values(slots);
   if (calls.length === 0 && all.every(isReady)) return undefined;
-  const told = all.slice(0, maxSlots).map((slot) => `${slot.id}: ${wordsOf(slot, calls)}`);
-  const more = all.length > told.length ? [`${all.length - told.length} more`] : [];
-  return `slots: ${[...told, ...more].join('; ')}`;
+  const listed = all.slice(0, maxSlots).map((slot) => `${slot.id}: ${wordsOf(slot, calls)}`);
+  const more = all.length > listed.length ? [`${all.length - listed.length} more`] : [];
+  return `slots: ${[...listed, ...more].join('; ')}`;
 }
 
 function isReady({ state, models }: Slot): boolean {

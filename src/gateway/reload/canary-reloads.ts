@@ -2,7 +2,7 @@ import type { ConfigDiff } from '../../config/diff/config-diff.js';
 import { GatewayError } from '../../plugin/index.js';
 import type { Gateway } from '../gateway.js';
 import type { ExtensionName } from '../extension.js';
-import type { ReloadOptions, Taken } from '../options.js';
+import type { ReloadOptions, ReloadResult } from '../options.js';
 import type { Prepared } from './prepared.js';
 
 /** Reloads for a share of new sessions at first, which a feature brings. */
@@ -26,7 +26,7 @@ export interface StartedCanary {
 interface LocalCanaryReloads {
   start(prepared: Prepared, percent: number, onGivenUp?: () => void): Promise<ConfigDiff>;
   /** Takes the candidate as a whole. Throws `conflict` if no canary is running. */
-  commit(): Promise<Taken>;
+  commit(): Promise<ReloadResult>;
   /** Ends the canary. Throws `conflict` if no canary is running. */
   cancel(): Promise<void>;
 }

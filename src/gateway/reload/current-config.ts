@@ -4,7 +4,7 @@ import { diffConfigs } from '../../config/diff/diff-configs.js';
 import { needsRestart } from '../../config/diff/settings.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { BuildTurns, leave, Disposals } from './build-turns.js';
-import type { Taken } from '../options.js';
+import type { ReloadResult } from '../options.js';
 import type { Candidate, CandidateEnd, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';
 import { GatewayError, type Logger } from '../../plugin/index.js';
@@ -94,7 +94,7 @@ export class CurrentConfig {
   }
 
   /** Takes a candidate. Throws `conflict` if it has ended. */
-  takeCandidate(candidate: Candidate): Promise<Taken> {
+  takeCandidate(candidate: Candidate): Promise<ReloadResult> {
     return this.#taking.run(async () => {
       if (this.#candidate !== candidate) throw new GatewayError('conflict', 'The canary has ended already.');
       return this.#take(candidate.runtime, candidate.changes);
@@ -153,7 +153,7 @@ export class CurrentConfig {
     left.onEnd(end);
   }
 
-  async #take(next: Runtime, changes: ConfigDiff): Promise<Taken> {
+  async #take(next: Runtime, changes: ConfigDiff): Promise<ReloadResult> {
     const { config, models } = next;
     const { log, slots } = this.#options;
     const taken = next === this.#candidate?.runtime ? this.#candidate : undefined;

@@ -1,5 +1,5 @@
 import type { ConfigDiff } from '../../config/diff/config-diff.js';
-import type { Taken } from '../options.js';
+import type { ReloadResult } from '../options.js';
 import type { Runtime } from '../runtime.js';
 
 /**
@@ -11,7 +11,7 @@ export interface Prepared {
   readonly changes: ConfigDiff;
   readonly runtime: Runtime;
   /** Swaps in the config; keeps the old one if it throws. */
-  take(): Promise<Taken>;
+  take(): Promise<ReloadResult>;
   /**
    * Keeps its runtime beside the one in force, instead of an earlier candidate. `onEnd` is called when it is taken or
    * discarded.

@@ -1,5 +1,5 @@
 import { type ConfigDiff, countChanges } from '../../config/diff/config-diff.js';
-import { type GatewayOptions, type ReloadOptions, type Taken, failedTests } from '../options.js';
+import { type GatewayOptions, type ReloadOptions, type ReloadResult, failedTests } from '../options.js';
 import type { Services } from '../services.js';
 import type { CurrentConfig } from './current-config.js';
 import type { Prepared } from './prepared.js';
@@ -34,7 +34,7 @@ export class Reloads {
    * Swaps in the current config, in all processes of the group; requests in flight finish on the old one. Throws
    * ConfigError, and `shutting_down` once the gateway closes.
    */
-  async run({ skipsTests = false }: ReloadOptions = {}): Promise<Taken> {
+  async run({ skipsTests = false }: ReloadOptions = {}): Promise<ReloadResult> {
     this.#current.refuseIfClosing();
     if (!skipsTests) await this.test();
     const { workerGroup } = this.#options;

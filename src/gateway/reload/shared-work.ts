@@ -18,7 +18,7 @@ export class SharedWork<Result> {
   }
 
   async #afterwards(running: Promise<Result>): Promise<Result> {
-    await running.catch(() => undefined); // told to its own callers
+    await running.catch(() => undefined); // thrown to its own callers
     this.#next = undefined;
     return this.#start();
   }

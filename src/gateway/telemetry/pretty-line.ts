@@ -17,9 +17,9 @@ export function prettyLine(json: string, hasColors: boolean): string {
     paint(styles[name] ?? 'reset', name.toUpperCase().padEnd(5)),
     msg === 'request' ? requestText(fields) : paint('bold', printable(String(msg))),
   ];
-  const rest = Object.entries(msg === 'request' ? without(fields, toldOfRequests) : fields);
-  const told = rest.map(([field, value]) => paint('dim', `${field}=`) + valueText(value));
-  return `${[...head, ...told].join(' ')}\n${errorText(err)}`;
+  const rest = Object.entries(msg === 'request' ? without(fields, shownOfRequests) : fields);
+  const shown = rest.map(([field, value]) => paint('dim', `${field}=`) + valueText(value));
+  return `${[...head, ...shown].join(' ')}\n${errorText(err)}`;
 }
 
 const styles: Readonly<Record<string, Style>> = {
@@ -52,7 +52,7 @@ function requestText({ method, path, status, ms, model, slot, tokens, outcome }:
   ].join(' · ');
 }
 
-const toldOfRequests: ReadonlySet<string> = new Set(
+const shownOfRequests: ReadonlySet<string> = new Set(
   'method path status ms model slot tokens outcome operation format delivery attempts masked'.split(' '),
 );
 

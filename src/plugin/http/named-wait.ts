@@ -62,8 +62,8 @@ function usedUpSeconds(headers: Headers, nowMs: number): number | undefined {
   const limits = Object.keys(headers).filter((name) => name.startsWith(remaining));
   const usedUp = limits.filter((name) => Number.parseFloat(headers[name] ?? '') <= 0);
   const resets = usedUp.map((name) => `${reset}${name.slice(remaining.length)}`);
-  const told = limits.length > 0 ? resets : Object.keys(headers).filter((name) => name.startsWith(reset));
-  const waits = told.flatMap((name) => secondsIn(headers[name] ?? '', nowMs) ?? []);
+  const relevant = limits.length > 0 ? resets : Object.keys(headers).filter((name) => name.startsWith(reset));
+  const waits = relevant.flatMap((name) => secondsIn(headers[name] ?? '', nowMs) ?? []);
   return waits.length > 0 ? Math.max(1, Math.ceil(Math.max(...waits))) : undefined;
 }
 

@@ -23,14 +23,14 @@ export function priceFor(
 }
 
 function discounted(price: Price, discount: number): Price {
-  const entries = Object.entries(price).map(([sort, usd]) => [
-    sort,
+  const entries = Object.entries(price).map(([kind, usd]) => [
+    kind,
     Math.round(usd * (1 - discount) * pico) / pico,
   ]);
   return Object.fromEntries(entries) as Price; // has the same fields
 }
 
-/** Cost in nano-USD, rounded once, half up; undefined if the price lacks a sort of the tokens. */
+/** Cost in nano-USD, rounded once, half up; undefined if the price lacks a kind of the tokens. */
 export function costOf(tokens: LedgerTokens, price: Price): number | undefined {
   const exact = exactCost(tokens, price);
   return exact === undefined ? undefined : roundedCost(exact);
@@ -42,11 +42,11 @@ export function costOf(tokens: LedgerTokens, price: Price): number | undefined {
  */
 export function exactCost(tokens: LedgerTokens, price: Price): number | undefined {
   let sum = 0;
-  for (const sort of sorts) {
-    if (tokens[sort] === 0) continue;
-    const usd = price[sort];
+  for (const kind of tokenKinds) {
+    if (tokens[kind] === 0) continue;
+    const usd = price[kind];
     if (usd === undefined) return undefined;
-    sum += tokens[sort] * Math.round(usd * pico);
+    sum += tokens[kind] * Math.round(usd * pico);
   }
   return sum;
 }
@@ -65,10 +65,10 @@ export type PriceGaps = (
 
 export const priceGaps: PriceGaps = (model, slot) => {
   const price = priceFor(model, slot);
-  return price ? sorts.filter((sort) => price[sort] === undefined) : sorts;
+  return price ? tokenKinds.filter((kind) => price[kind] === undefined) : tokenKinds;
 };
 
-const sorts = ['input', 'output', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h'] as const;
+const tokenKinds = ['input', 'output', 'cacheRead', 'cacheWrite5m', 'cacheWrite1h'] as const;
 
 /** Pico-USD a token, for one USD a million tokens. */
 const pico = 1e6;

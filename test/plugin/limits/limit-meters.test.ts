@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
-import { withKnownUse } from '#src/state/live/known-use.js';
+import { withUsageFloor } from '#src/state/live/usage-floor.js';
 import { LimitMeters, limitWindow } from '#src/plugin/index.js';
 import type { Meters } from '#src/plugin/contract/live.js';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
@@ -80,7 +80,7 @@ describe('limit meters', () => {
   /** The meters of one more instance. */
   function connect(usage: Store['ledger']['usage'] = (query) => store.ledger.usage(query)): LimitMeters {
     const ledger = Object.assign(Object.create(store.ledger) as Store['ledger'], { usage: counting(usage) });
-    const live = withKnownUse({ ...hub.connect(), isDown: isAlone, meters: lastingMeters });
+    const live = withUsageFloor({ ...hub.connect(), isDown: isAlone, meters: lastingMeters });
     host = fakeHost({ now, live, store: { ...store, ledger } });
     return new LimitMeters(host);
   }
@@ -256,7 +256,7 @@ describe('limit meters', () => {
 
   it('begin at the most that one of the instances knows, where live state and ledger are lost', async () => {
     const usage = () => Promise.reject(new Error('away'));
-    const second = withKnownUse({ ...hub.connect(), meters: lastingMeters });
+    const second = withUsageFloor({ ...hub.connect(), meters: lastingMeters });
     const first = connect(usage);
     await first.read(day());
     await second.meters.addOpened(day().meter, 7); // it alone has seen that

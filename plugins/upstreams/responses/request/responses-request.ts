@@ -72,8 +72,8 @@ export function responsesRequest(
     leftOut: [],
   };
   const { dropped, leftOut, names } = conversion;
-  const told = withFormInWords(withoutAttribution(sampled, settings, dropped), conversion);
-  const request = settings.takesSystem === false ? withSystemInUser(told) : told;
+  const instructed = withFormInWords(withoutAttribution(sampled, settings, dropped), conversion);
+  const request = settings.takesSystem === false ? withSystemInUser(instructed) : instructed;
   const body = {
     model: request.model,
     ...conversationOf(request, conversion),

@@ -97,8 +97,8 @@ export class ResponseEvents implements SseTranslator {
   #start({ id, model }: Fields): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
-    const told = { id: textOf(id), model: textOf(model) || this.#model };
-    this.#blocks.events.push(nativeStart({ ...told, requestBytes: this.#requestBytes }));
+    const identity = { id: textOf(id), model: textOf(model) || this.#model };
+    this.#blocks.events.push(nativeStart({ ...identity, requestBytes: this.#requestBytes }));
   }
 
   /** Ends the answer, with the items that only the response itself contains. */

@@ -67,10 +67,10 @@ export function fittedCall(given: SlotCall, features: MessagesFeatures): FittedC
   const flagged = withoutFlags(marked, features.leftOutFlags ?? [], without);
   const timely = withoutLateSystem(flagged.request, call);
   const isInUser = without?.has('system') && hasOwnSystem(call);
-  const told = isInUser ? withSystemInUser(timely) : timely;
-  const request = withoutSealed(told);
+  const placed = isInUser ? withSystemInUser(timely) : timely;
+  const request = withoutSealed(placed);
   const found = lossesOf([earlier, limited, fitted, tools, translated, flagged]);
-  const isReported = request === told || call.isTranslated === true; // by the narrowing
+  const isReported = request === placed || call.isTranslated === true; // by the narrowing
   const sealed = isReported ? none : sealedLosses(given.request, request);
   const losses = objects.cut.concat(inAsked(found, given.request, narrowed.request), sealed);
   return { request, losses, leftOut: tools.leftOut, keys };

@@ -58,9 +58,11 @@ async function loadSlot(
     loadEntry(upstreamKind, entry, where),
     loadEntry(accountKind, own, where),
   ]);
-  const meant = upstream.plugin ? undefined : await vendorsUpstream(config.upstream, where);
+  const vendorMessage = upstream.plugin ? undefined : await vendorsUpstream(config.upstream, where);
   const problems = [
-    ...upstream.problems.map((problem) => (meant === undefined ? problem : { ...problem, message: meant })),
+    ...upstream.problems.map((problem) =>
+      vendorMessage === undefined ? problem : { ...problem, message: vendorMessage },
+    ),
     ...ownFaults(config, ['with'], upstream),
     ...(config.isValid(['account', 'kind']) ? account.problems : []),
     ...ownFaults(config, ['account'], account),

@@ -33,7 +33,7 @@ export function toStageInfo(
     timeoutMs: config.timeoutMs ?? null,
     onError: config.skipsErrors ? ('skip' as const) : ('fail' as const),
   };
-  const plugin = loaded?.plugin ?? nothing(ownName ?? use);
+  const plugin = loaded?.plugin ?? disabledPlugin(ownName ?? use);
   const { name, requires, provides, seals, operations, keepsPrefix = true } = plugin;
   const given = { ...loaded?.options, ...written };
   const options = redactMarked(given, loaded?.plugin.options) as object; // the copy of an object is an object
@@ -43,6 +43,6 @@ export function toStageInfo(
   return { name, use, enabled, group, when, conditions, ...limits, path, at, options, ...keys };
 }
 
-function nothing(name: string): Omit<Plugin, 'options' | 'setup'> {
+function disabledPlugin(name: string): Omit<Plugin, 'options' | 'setup'> {
   return { name, requires: [], provides: [], seals: [], intercepts: false, operations: [] };
 }

@@ -107,7 +107,7 @@ export class LedgerWriter {
   /** Rows of a key or team that still wait after a short attempt to write them. */
   async waitingOf(query: WaitingQuery): Promise<WaitingUse> {
     const { spool, clock: { setTimer } = systemClock } = this.#options;
-    await within(this.#settled(), settleMs, 'Some rows are still waiting.', setTimer).catch(() => undefined); // they are told
+    await within(this.#settled(), settleMs, 'Some rows are still waiting.', setTimer).catch(() => undefined); // each failure is logged
     const held = new WaitingSums();
     const asked = [...this.#batch, ...this.#queue].filter((row) => isAsked(query, row));
     for (const row of asked) held.add(row, 0);

@@ -14,13 +14,13 @@ export async function migratePostgres(
   known: readonly Migration[],
   log?: Pick<Logger, 'info'>,
 ): Promise<void> {
-  let toldAtMs = performance.now();
+  let loggedAtMs = performance.now();
   for (;;) {
     const result = await tryNext(db, known);
     if (result === 'current') return;
     if (result === 'done') continue;
-    if (performance.now() - toldAtMs >= tellEveryMs) {
-      toldAtMs = performance.now();
+    if (performance.now() - loggedAtMs >= logEveryMs) {
+      loggedAtMs = performance.now();
       log?.info({ waitsFor: await holdersOf(db) }, 'Waiting to migrate the tables of PostgreSQL.');
     }
     await delay(retryMs);
@@ -73,7 +73,7 @@ async function holdersOf(db: Kysely<Tables>): Promise<readonly string[]> {
 /** Max wait for the lock of a table: requests of the instances that serve queue behind it. */
 const lockTimeout = '2s';
 const retryMs = 500;
-const tellEveryMs = 10_000;
+const logEveryMs = 10_000;
 const maxHolders = 10;
 
 /** Advisory lock id, unique on the database: "gw2api" on a telephone keypad. */

@@ -134,8 +134,8 @@ function addressOf(url: string): PostgresAddress {
 
 /** Error for the operator, with the most specific host's error as its cause. */
 function cannotConnect(name: string, error: unknown): StoreError {
-  const told = cannotUse(name, error);
-  return error instanceof NoConnectionError ? new StoreError(told.message, { cause: error.cause }) : told;
+  const shown = cannotUse(name, error);
+  return error instanceof NoConnectionError ? new StoreError(shown.message, { cause: error.cause }) : shown;
 }
 
 /** Server in log lines and errors, without the user and the password. Throws a StoreError for an invalid address. */

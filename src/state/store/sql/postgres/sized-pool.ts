@@ -24,7 +24,7 @@ export class SizedPool {
   /** Open connections, without those in progress. */
   #open = 0;
   #refusedAtMs = -Infinity;
-  #isTold = false;
+  #hasWarned = false;
 
   constructor(pool: Pool, options: SizedPoolOptions) {
     this.#pool = pool;
@@ -32,7 +32,7 @@ export class SizedPool {
     pool.on('connect', () => {
       this.#open += 1;
       pool.options.max = Math.max(pool.options.max, Math.min(this.#open, options.connections));
-      this.#tell();
+      this.#warnOnce();
     });
     pool.on('remove', () => void (this.#open -= 1));
   }
@@ -80,7 +80,7 @@ export class SizedPool {
   #shrink(): void {
     this.#pool.options.max = Math.max(1, this.#open);
     this.#refusedAtMs = performance.now();
-    this.#tell();
+    this.#warnOnce();
   }
 
   /** Allows one connection more, some time after the last one was refused. */
@@ -92,16 +92,16 @@ export class SizedPool {
     this.#refusedAtMs = performance.now();
   }
 
-  /** Warns once, when no connection is in progress any more. */
-  #tell(): void {
+  /** Warns when no connection is in progress any more. */
+  #warnOnce(): void {
     if (
-      this.#isTold ||
+      this.#hasWarned ||
       this.#open === 0 ||
       this.#refusedAtMs === -Infinity ||
       this.#pool.totalCount > this.#open
     )
       return;
-    this.#isTold = true;
+    this.#hasWarned = true;
     this.#options.log.warn(
       { connections: this.#open, pool: this.#options.connections },
       `PostgreSQL allows this process ${this.#open} of the ${this.#options.connections} connections of \`store.pool\`; requests share them.`,

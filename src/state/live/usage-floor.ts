@@ -6,8 +6,8 @@ import { ClusterQuery } from './cluster-query.js';
  * Live state whose opened meters never start below the use known to a responding instance, which only grows: the live
  * state may have lost them, and the ledger may not be readable.
  */
-export function withKnownUse(live: Live): Live {
-  const meters = knownMeters(live);
+export function withUsageFloor(live: Live): Live {
+  const meters = flooredMeters(live);
   return {
     instance: live.instance,
     get isDown() {
@@ -29,20 +29,20 @@ export function withKnownUse(live: Live): Live {
   };
 }
 
-function knownMeters(live: Live): Meters {
+function flooredMeters(live: Live): Meters {
   const { meters } = live;
   const known = growingCache<{ readonly used: number }>(maxKnown);
-  const knownOf = (meter: string): number => known.get(meter)?.used ?? 0;
+  const knownUse = (meter: string): number => known.get(meter)?.used ?? 0;
   const note = (meter: string, reading: MeterReading | undefined): MeterReading | undefined => {
-    if (reading && reading.used > knownOf(meter)) known.set(meter, { used: reading.used });
+    if (reading && reading.used > knownUse(meter)) known.set(meter, { used: reading.used });
     return reading;
   };
   // Meters of a minute are as many as addresses of callers, and are never opened.
-  const seen = (meter: string, reading: MeterReading | undefined): MeterReading | undefined =>
+  const noteIfLong = (meter: string, reading: MeterReading | undefined): MeterReading | undefined =>
     reading && (reading.resetsInMs > longMs || known.has(meter)) ? note(meter, reading) : reading;
-  const elsewhere = new ClusterQuery<number, string>(live, {
+  const peerReadings = new ClusterQuery<number, string>(live, {
     topic: 'meters/known',
-    answer: (meter) => (meter === undefined ? 0 : knownOf(meter)),
+    answer: (meter) => (meter === undefined ? 0 : knownUse(meter)),
     timeoutMs: 250,
   });
   return {
@@ -54,11 +54,13 @@ function knownMeters(live: Live): Meters {
     },
     read: (meter) => {
       const read = meters.read(meter);
-      return read instanceof Promise ? read.then((reading) => seen(meter, reading)) : seen(meter, read);
+      return read instanceof Promise
+        ? read.then((reading) => noteIfLong(meter, reading))
+        : noteIfLong(meter, read);
     },
     async open(meter, used, windowMs) {
-      const told = await elsewhere.ask(meter);
-      await meters.open(meter, Math.max(used, knownOf(meter), ...told), windowMs);
+      const readings = await peerReadings.ask(meter);
+      await meters.open(meter, Math.max(used, knownUse(meter), ...readings), windowMs);
     },
     raise: async (meter, used) => note(meter, await meters.raise(meter, used)),
   };
