@@ -12,6 +12,7 @@ import { TempFolders } from '../../whole/temp-folders.js';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
 
 const host = 'provider.example';
+const proxyVariables = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'];
 
 describe('calls that are not to a slot', () => {
   const folders = new TempFolders();
@@ -19,6 +20,10 @@ describe('calls that are not to a slot', () => {
   let ca = '';
   let key = '';
   let tunnels: string[] = [];
+  const own = new Map(proxyVariables.map((name) => [name, process.env[name]]));
+  beforeEach(() => {
+    for (const name of proxyVariables) delete process.env[name];
+  });
   before(async () => {
     const folder = await folders.make();
     await makeCertificate(folder, 'own', host);
@@ -26,7 +31,9 @@ describe('calls that are not to a slot', () => {
     key = await readFile(path.join(folder, 'own.key'), 'utf8');
   });
   afterEach(() => {
-    for (const name of ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY']) delete process.env[name];
+    for (const [name, value] of own)
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
     for (const server of servers) {
       if ('closeAllConnections' in server)
         (server as ReturnType<typeof createHttpServer>).closeAllConnections();
