@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { toConsoleError, type ConsoleError } from '../api/call.js';
 import { toast } from './toasts.js';
 
@@ -12,9 +12,11 @@ export interface Action {
 /** An action of the operator with its progress and error. The error is kept for the form that shows it. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false); // true at once, not from the next rendering on
   const [error, setError] = useState<ConsoleError>();
   const run = async (work: () => Promise<void>) => {
-    if (isBusy) return false;
+    if (isRunning.current) return false;
+    isRunning.current = true;
     setBusy(true);
     setError(undefined);
     try {
@@ -24,6 +26,7 @@ export function useAction(): Action {
       setError(toConsoleError(thrown));
       return false;
     } finally {
+      isRunning.current = false;
       setBusy(false);
     }
   };
