@@ -24,3 +24,18 @@ export function tie<Draft>({ draft, change }: Drafting<Draft>) {
     },
   });
 }
+
+/** Fields of a form that are not null. */
+export function filledFields<Fields extends object>(fields: Fields): Partial<Fields> {
+  const filled = Object.entries(fields).filter(([, value]) => value !== null);
+  return Object.fromEntries(filled) as Partial<Fields>; // some of them
+}
+
+/** Fields of a form that differ from those before. */
+export function changedFields<Fields extends object>(fields: Fields, before: Fields): Partial<Fields> {
+  const old = new Map(Object.entries(before));
+  const changed = Object.entries(fields).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
+  );
+  return Object.fromEntries(changed) as Partial<Fields>; // some of them
+}

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { apiUrl } from '../../../console/web/api/call.js';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { usePlace } from '../../../console/web/state/location.js';
+import { usePages } from '../../../console/web/state/use-pages.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Empty } from '../../../console/web/ui/empty.js';
 import { Icon } from '../../../console/web/ui/icon.js';
@@ -13,7 +14,6 @@ import { auditColumns } from './audit-columns.js';
 import { EntryDialog } from './entry-dialog.js';
 import { FilterBar } from './filter-bar.js';
 import { filtersOf, type Filters } from './filters.js';
-import { usePages } from '../../../console/web/state/use-pages.js';
 import './audit.css';
 
 export const auditPage: ConsolePage = {
@@ -52,7 +52,7 @@ function AuditPage() {
               columns={columns}
               rows={[...data, ...older]}
               keyOf={({ id }) => id}
-              pageSize={100_000}
+              pageSize={Infinity}
             />
           )
         }
@@ -93,7 +93,7 @@ function NoEntries({ isNarrowed }: { readonly isNarrowed: boolean }) {
     <div class="card">
       {isNarrowed ? (
         <Empty icon="search" title="No entry matches">
-          <p>Take a filter away: nothing that the log keeps fits all of them.</p>
+          <p>Remove a filter to see more entries.</p>
         </Empty>
       ) : (
         <Empty icon="file" title="Nothing has been done yet">

@@ -2,11 +2,10 @@ import { useState } from 'preact/hooks';
 import { rememberKey } from '../../../console/web/state/issued-keys.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { useAction } from '../../../console/web/state/use-action.js';
-import { useDraft } from '../../../console/web/state/use-draft.js';
+import { changedFields, filledFields, useDraft } from '../../../console/web/state/use-draft.js';
 import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
 import { issueKey, type IssuedKey, changeKey, type Key, rotateKey } from './api.js';
 import { draftOf, settingsOf, KeyFields, unknownModelsNote } from './key-fields.js';
-import { givenOf, changesOf } from './limit-fields.js';
 import { Link } from '../../../console/web/ui/link.js';
 import { ShownOnce } from '../../../console/web/ui/dialog/shown-once.js';
 import { Select } from '../../../console/web/ui/input/select.js';
@@ -39,7 +38,7 @@ function IssueForm({ onClose, onIssued }: IssueFormProps) {
   const drafting = useDraft(draftOf(null));
   const action = useAction();
   const issue = async () => {
-    await action.run(async () => onIssued(await issueKey(givenOf(settingsOf(drafting.draft)))));
+    await action.run(async () => onIssued(await issueKey(filledFields(settingsOf(drafting.draft)))));
   };
   return (
     <FormDialog title="Issue a key" verb="Issue the key" action={action} onSubmit={issue} onClose={onClose}>
@@ -78,7 +77,7 @@ export function KeyForm({ issued, onClose, onSaved }: KeyFormProps) {
   const save = async () => {
     let unknown: readonly string[] = [];
     const isSaved = await action.run(async () => {
-      const changed = await changeKey(issued.id, changesOf(settingsOf(draft), settingsOf(before)));
+      const changed = await changeKey(issued.id, changedFields(settingsOf(draft), settingsOf(before)));
       unknown = changed.unknown_models;
     });
     if (!isSaved) return;

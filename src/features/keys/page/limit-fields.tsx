@@ -93,21 +93,6 @@ export function limitsOf(draft: LimitDraft): Limits {
   };
 }
 
-/** Settings that are set. */
-export function givenOf<Settings extends object>(settings: Settings): Partial<Settings> {
-  const given = Object.entries(settings).filter(([, value]) => value !== null);
-  return Object.fromEntries(given) as Partial<Settings>; // fields of it
-}
-
-/** Settings that differ from those before. */
-export function changesOf<Settings extends object>(settings: Settings, before: Settings): Partial<Settings> {
-  const old = new Map(Object.entries(before));
-  const changed = Object.entries(settings).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
-  );
-  return Object.fromEntries(changed) as Partial<Settings>; // fields of it
-}
-
 function numberOf(text: string): number | null {
   return text.trim() ? Number(text) : null;
 }

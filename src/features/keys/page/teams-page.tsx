@@ -1,22 +1,22 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
+import { useAction } from '../../../console/web/state/use-action.js';
+import { changedFields, filledFields, tie, useDraft } from '../../../console/web/state/use-draft.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
+import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
 import { Empty } from '../../../console/web/ui/empty.js';
+import { Input } from '../../../console/web/ui/input/field.js';
 import { CardSkeleton, Loaded } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
 import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { deleteTeam, changeTeam, makeTeam, type Team, type TeamSettings } from './api.js';
-import { teamColumns } from './team-columns.js';
 import { useTeams } from './key-fields.js';
+import { limitDraftOf, limitsOf, LimitFields, type LimitDraft } from './limit-fields.js';
+import { teamColumns } from './team-columns.js';
 import './teams.css';
-import { useAction } from '../../../console/web/state/use-action.js';
-import { tie, useDraft } from '../../../console/web/state/use-draft.js';
-import { Input } from '../../../console/web/ui/input/field.js';
-import { FormDialog } from '../../../console/web/ui/dialog/form-dialog.js';
-import { changesOf, givenOf, limitDraftOf, limitsOf, LimitFields, type LimitDraft } from './limit-fields.js';
 
 export const teamsPage: ConsolePage = {
   path: '/teams',
@@ -104,8 +104,8 @@ function DeleteTeam({ team, onClose, onDone }: DeleteTeamProps) {
   return (
     <Confirm title={`Delete the team ${team.name}?`} verb="Delete" onConfirm={remove} onClose={onClose}>
       <p>
-        Only a team without keys can be deleted: a key that left it by itself would have no limits but its
-        own. The ledger keeps the requests of the team.
+        Only a team without keys can be deleted, since its keys would lose the limits and budgets of the team.
+        The ledger keeps the requests of the team.
       </p>
     </Confirm>
   );
@@ -143,8 +143,8 @@ function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
   const save = async () => {
     const settings = settingsOf(drafting.draft);
     const isSaved = await action.run(async () => {
-      if (team) await changeTeam(team.id, changesOf(settings, settingsOf(before)));
-      else await makeTeam(givenOf(settings));
+      if (team) await changeTeam(team.id, changedFields(settings, settingsOf(before)));
+      else await makeTeam(filledFields(settings));
     });
     if (!isSaved) return;
     toast(`The team ${settings.name} was ${team ? 'changed' : 'created'}.`);

@@ -12,7 +12,7 @@ import { Table } from '../../../console/web/ui/table/table.js';
 import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { additionColumns, groupColumns, type GroupRow } from './breakdown-columns.js';
 import { groupName } from '../../../console/web/format/words.js';
-import { groupingOf, groupOptions, type Grouping } from './grouping.js';
+import { breakdownOptions, groupingOf, type Grouping } from './grouping.js';
 import { mergeGroups } from './totals.js';
 import { useTotals } from './use-overview.js';
 
@@ -38,7 +38,6 @@ interface BreakdownProps {
 
 /** Table of the usage by group; the group, the order and the search are in the URL. */
 export function Breakdown({ rows: { option, grouping, totals }, tags }: BreakdownProps) {
-  const options = [...groupOptions(tags), { value: 'stage', text: 'Stage (what it added)' }];
   return (
     <section class="breakdown" aria-label="Breakdown">
       <header class="table-tools">
@@ -47,7 +46,7 @@ export function Breakdown({ rows: { option, grouping, totals }, tags }: Breakdow
           <Select
             label="Rows"
             value={option}
-            options={options}
+            options={breakdownOptions(tags)}
             onValue={(value) => changeQuery({ table: value, sort: null, q: null }, { push: true })}
           />
         </span>

@@ -7,30 +7,34 @@ export interface Grouping {
   readonly tag?: string;
 }
 
-const columns: readonly Option<string>[] = [
+const columns: readonly Option<UsageGroup>[] = [
   { value: 'key', text: 'Key' },
   { value: 'team', text: 'Team' },
   { value: 'slot', text: 'Slot' },
   { value: 'model', text: 'Model' },
   { value: 'format', text: 'Format' },
 ];
+const stages: Option<UsageGroup> = { value: 'stage', text: 'Stage (what it added)' };
 
-/** Options of a choice of groupings: the columns of the ledger, and the first few tags in use. */
-export function groupOptions(tags: readonly string[]): readonly Option<string>[] {
-  const used = tags.slice(0, maxTags).map((tag) => ({ value: `${tagPrefix}${tag}`, text: `Tag ${tag}` }));
-  return [...columns, ...used];
+/** Groupings of the charts: the total, the columns of the ledger, and the first few tags in use. */
+export function chartOptions(tags: readonly string[]): readonly Option<string>[] {
+  return [{ value: 'total', text: 'Total' }, ...columns, ...tagOptions(tags)];
 }
 
-/** Same with the total. */
-export function groupingOptions(tags: readonly string[]): readonly Option<string>[] {
-  return [{ value: 'total', text: 'Total' }, ...groupOptions(tags)];
+/** Groupings of the breakdown: those of the charts, and the stages, in place of the total. */
+export function breakdownOptions(tags: readonly string[]): readonly Option<string>[] {
+  return [...columns, ...tagOptions(tags), stages];
+}
+
+function tagOptions(tags: readonly string[]): readonly Option<string>[] {
+  return tags.slice(0, maxTags).map((tag) => ({ value: `${tagPrefix}${tag}`, text: `Tag ${tag}` }));
 }
 
 /** Grouping by the value of its option; undefined: total. */
 export function groupingOf(option: string | null): Grouping | undefined {
   if (option?.startsWith(tagPrefix)) return { by: 'tag', tag: option.slice(tagPrefix.length) };
-  const by = (['key', 'team', 'slot', 'model', 'format', 'stage'] as const).find((name) => name === option);
-  return by && { by };
+  const column = [...columns, stages].find(({ value }) => value === option);
+  return column && { by: column.value };
 }
 
 const tagPrefix = 'tag:';

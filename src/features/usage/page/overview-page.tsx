@@ -13,7 +13,7 @@ import { Page } from '../../../console/web/ui/page.js';
 import { Select } from '../../../console/web/ui/input/select.js';
 import { Breakdown, useBreakdown } from './breakdown.js';
 import { Charts } from './charts.js';
-import { groupingOf, groupingOptions } from './grouping.js';
+import { chartOptions, groupingOf } from './grouping.js';
 import { Tiles } from './tiles.js';
 import { useOverview, useTags } from './use-overview.js';
 import './usage.css';
@@ -56,7 +56,7 @@ function OverviewPage() {
           <Select
             label="Split charts by"
             value={(grouping && query.get('by')) ?? 'total'}
-            options={groupingOptions(tags)}
+            options={chartOptions(tags)}
             onValue={(value) => changeQuery({ by: value === 'total' ? null : value }, { push: true })}
           />
         </span>

@@ -16,7 +16,7 @@ export interface TableProps<Row> {
   readonly sort?: Sort | undefined;
   readonly onSort?: (sort: Sort) => void;
   readonly rowProps?: (row: Row) => RowProps;
-  /** Rows rendered at first; a button shows as many more. Default 100. */
+  /** Rows rendered at first; a button shows as many more. Infinity: all. Default 100. */
   readonly pageSize?: number;
   /** Footer in the card of the table. */
   readonly children?: ComponentChildren;
