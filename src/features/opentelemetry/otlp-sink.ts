@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { Pool } from 'undici';
 import type { ExportSettings } from '../../config/sections/telemetry.js';
@@ -8,7 +9,6 @@ import { FinishedSpan } from './finished-span.js';
 import { SpanQueue } from './span-queue.js';
 import { spanSender } from './span-sender.js';
 import type { SpanSink } from './tracing.js';
-import { unescape } from 'node:querystring';
 
 /** Service that the spans belong to. */
 interface Service {
@@ -69,7 +69,7 @@ function resourceOf({ name, version, instance }: Service) {
   });
 }
 
-type TargetSettings = Pick<ExportSettings, 'endpoint' | 'headers' | 'protocol' | 'compression'>;
+type TargetSettings = Pick<ExportSettings, 'endpoint' | 'headers' | 'protocol'>;
 
 const contentTypes = { 'http/json': 'application/json', 'http/protobuf': 'application/x-protobuf' } as const;
 
@@ -77,7 +77,7 @@ const contentTypes = { 'http/json': 'application/json', 'http/protobuf': 'applic
  * Address and headers of exports; `/v1/traces` is added to an address that is not exact and does not end with it. A user
  * in the address becomes an `authorization`, unless the headers have one.
  */
-export function targetOf({ endpoint, headers, protocol, compression }: TargetSettings): {
+export function targetOf({ endpoint, headers, protocol }: TargetSettings): {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 } {
@@ -87,10 +87,10 @@ export function targetOf({ endpoint, headers, protocol, compression }: TargetSet
   const sent = new Headers();
   const user = `${unescape(url.username)}:${unescape(url.password)}`;
   if (user !== ':') sent.set('authorization', `Basic ${Buffer.from(user).toString('base64')}`);
-  [url.username, url.password] = ['', ''];
+  url.username = '';
+  url.password = '';
   for (const [name, value] of Object.entries(headers)) sent.set(name, value);
   sent.set('content-type', contentTypes[protocol]);
-  if (compression === 'gzip') sent.set('content-encoding', 'gzip');
   return { url: url.href, headers: Object.fromEntries(sent) };
 }
 

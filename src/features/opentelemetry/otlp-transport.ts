@@ -19,9 +19,12 @@ interface TransportOptions {
 /** Sends exports to a collector by undici. */
 export class OtlpTransport implements IExporterTransport {
   readonly #options: TransportOptions;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(options: TransportOptions) {
     this.#options = options;
+    const { headers, isCompressed } = options;
+    this.#headers = isCompressed ? { ...headers, 'content-encoding': 'gzip' } : headers;
   }
 
   /**
@@ -55,7 +58,8 @@ export class OtlpTransport implements IExporterTransport {
   }
 
   async #ask(body: Uint8Array, signal: AbortSignal): Promise<ExportResponse> {
-    const { url, headers, dispatcher, clock } = this.#options;
+    const { url, dispatcher, clock } = this.#options;
+    const headers = this.#headers;
     const { origin, pathname, search } = new URL(url);
     const path = pathname + search;
     const response = await dispatcher.request({ origin, path, method: 'POST', headers, body, signal });
