@@ -12,10 +12,10 @@ export default definePlugin({
   requires: ['request'],
   provides: ['request'],
   options: Type.Object({
-    limit: Type.Integer({ minimum: 1, default: 4096, description: 'The most tokens that an answer may have.' }),
+    limit: Type.Integer({ minimum: 1, default: 4096, description: 'Max tokens of an answer.' }),
   }),
   setup({ limit }) {
-    return async function lowerMaxTokens(ctx, next) {
+    return async function __FUNCTION__(ctx, next) {
       const { request } = ctx.state;
       ctx.state.request = withFields(request, { max_tokens: Math.min(request.max_tokens ?? limit, limit) });
       await next();
