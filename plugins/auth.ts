@@ -13,8 +13,11 @@ export default definePlugin({
     anonymous: Type.Unsafe<boolean | 'everyone'>({
       enum: [true, false, 'everyone'],
       default: false,
-      description:
-        'Admits callers that send no key, as one caller "anonymous" with the limits of rate-limit; never to /admin, the console or /metrics. true: only if listen.host is a loopback address, refused otherwise; everyone: from anywhere.',
+      description: [
+        'Admits callers that send no key, as one caller "anonymous" with the limits of rate-limit;',
+        'never to /admin, the console or /metrics. true: only if listen.host is a loopback address,',
+        'refused otherwise; everyone: from anywhere.',
+      ].join(' '),
     }),
   }),
   setup({ anonymous }, host) {
@@ -47,8 +50,11 @@ function isForeignPage(headers: IncomingHttpHeaders, host: string): boolean {
   return site !== 'none' && site !== 'same-origin';
 }
 
-const notLocal =
-  'anonymous: true admits everyone who can reach the gateway, which is not limited to this machine: set listen.host to 127.0.0.1 (and HOST, if it is set) without trustProxy, or write anonymous: everyone';
+const notLocal = [
+  'anonymous: true admits everyone who can reach the gateway, which is not limited to this machine:',
+  'set listen.host to 127.0.0.1 (and HOST, if it is set) without trustProxy,',
+  'or write anonymous: everyone',
+].join(' ');
 
 /** All callers without a key, who share their limits. */
 const anonymousCaller: Caller = Object.freeze({ kind: 'anonymous', keyId: 'anonymous', name: 'anonymous' });

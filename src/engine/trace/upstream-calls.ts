@@ -42,7 +42,8 @@ export class UpstreamCalls {
     this.slot = slot;
     const ids = this.ids?.next();
     if (ids) timed.spanId = ids.spanId;
-    const [report, bill] = [this.#reportOf(timed), request && new CallBill(request)];
+    const report = this.#reportOf(timed);
+    const bill = request && new CallBill(request);
     return new UpstreamCallTimer(timed, this.#now, { report, bill, headers: ids?.headers });
   }
 

@@ -15,7 +15,7 @@ import { isWithin, PluginFiles } from './plugin-files.js';
 export async function importFile(file: string, baseDir: string): Promise<object> {
   const stats = await stat(file).catch(() => undefined);
   if (!stats?.isFile()) throw new Error(`is not there${await hint(file)}`);
-  if (/\.[cm]?ts$/.test(file) && !stripsTypes()) throw new Error(typeScript(file));
+  if (/\.[cm]?ts$/.test(file) && !stripsTypes()) throw new Error(noTypeScript(file));
   await import('./install-hook.js');
   const real = await realpath(file);
   try {
@@ -54,11 +54,12 @@ function stripsTypes(): boolean {
   return 'typescript' in process.features && Boolean(process.features.typescript);
 }
 
-function typeScript(file: string): string {
+function noTypeScript(file: string): string {
   const name = path.basename(file);
   const compiled = name.replace(/ts$/, 'js');
   const compile = `npx tsc --ignoreConfig --module nodenext --target es2023 --skipLibCheck ${name}`;
-  return `is TypeScript, which Node ${process.versions.node} does not load: compile it with \`${compile}\` and list ${compiled}, or run Node 22.18 or later`;
+  const fault = `is TypeScript, which Node ${process.versions.node} does not load`;
+  return `${fault}: compile it with \`${compile}\` and list ${compiled}, or run Node 22.18 or later`;
 }
 
 async function hint(file: string): Promise<string> {

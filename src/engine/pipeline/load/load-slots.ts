@@ -115,20 +115,11 @@ function needs(
   const missing = needs.filter(
     (key) => config[key] === undefined && config.isValid([key]) && !(key === 'baseUrl' && hasOwn),
   );
-  const unfit =
-    accounts && config.isValid(['account']) && !missing.includes('account') && !accounts.includes(kind);
-  return [
-    ...missing.map((key) => problemAt(config, [key], required[key])),
-    ...(unfit
-      ? [
-          problemAt(
-            config,
-            ['account'],
-            `is of a kind that "${name}" does not accept; it accepts ${accounts.join(', ')}`,
-          ),
-        ]
-      : []),
-  ];
+  const faults = missing.map((key) => problemAt(config, [key], required[key]));
+  const isFit = !accounts || accounts.includes(kind);
+  if (isFit || missing.includes('account') || !config.isValid(['account'])) return faults;
+  const accepted = `is of a kind that "${name}" does not accept; it accepts ${accounts.join(', ')}`;
+  return [...faults, problemAt(config, ['account'], accepted)];
 }
 
 const required = {
