@@ -75,7 +75,7 @@ export const slotSettings = {
   ),
   organization: setting(
     Type.Optional(Text),
-    `Organisation of the account at its provider, to which signed thinking is bound: sessions stay with the slots
+    `Organization of the account at its provider, to which signed thinking is bound: sessions stay with the slots
       of one. Default: one for each kind of upstream and base URL.`,
   ),
   models: schemaOnly(

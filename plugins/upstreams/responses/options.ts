@@ -25,7 +25,7 @@ export const responsesOptions = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          "Name shared by the slots of one organisation: encrypted reasoning may be sent back to any of them. Default: the slot's id.",
+          "Name shared by the slots of one organization: encrypted reasoning may be sent back to any of them. Default: the slot's id.",
       }),
     ),
     keepAttribution,

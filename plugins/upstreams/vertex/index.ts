@@ -43,7 +43,7 @@ const options = Type.Object(
         'A region such as us-east5, or global, us or eu. It determines the host, unless the slot has a baseUrl (which ends in /v1).',
     }),
     serverTools: serverToolsOption({ default: ['web_search'] }),
-    // An organisation has to allow them first.
+    // An organization has to allow them first.
     ...schemaOptions(false),
   },
   { title: 'Claude on Vertex AI' },

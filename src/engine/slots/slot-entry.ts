@@ -50,7 +50,7 @@ export class SlotEntry {
   readonly permits: SlotPermits;
   /** Position in the config file, from 0. */
   order: number;
-  /** Organisation of the account, to which signed thinking is bound. */
+  /** Organization of the account, to which signed thinking is bound. */
   organization: string;
   readonly #shared: SharedSlotState;
   readonly #lastError: LwwRegister<FailureCause | null>;

@@ -7,7 +7,7 @@ export const notTakenWords: Readonly<Record<NotTaken, string>> = {
   not_of_key: 'not among the slots of the key',
   no_price: 'lacks a price of the model, which a budget needs',
   proxy_failed: 'its proxy has failed, so other slots are tried first',
-  other_organization: 'belongs to another organisation than the thinking of the tool loop',
+  other_organization: 'belongs to another organization than the thinking of the tool loop',
   model_not_served: 'does not serve the model',
   paused: 'paused',
   draining: 'draining',

@@ -247,7 +247,7 @@ describe('the difference between two configs', () => {
     ]);
   });
 
-  it('has the organisation of a slot', async () => {
+  it('has the organization of a slot', async () => {
     const { slots } = await diff({ slots: [simulator] }, { slots: [{ ...simulator, organization: 'red' }] });
     expect(slots).to.deep.equal([
       {

@@ -19,7 +19,7 @@ interface Call {
 }
 
 /**
- * Messages service whose accounts are of organisations: thinking is taken back by the organisation alone that has
+ * Messages service whose accounts are of organizations: thinking is taken back by the organization alone that has
  * signed it.
  */
 class ThinkingService {
@@ -159,7 +159,7 @@ describe('the thinking of a session', () => {
     );
   const lastSent = () => signatures(service.calls.at(-1)!.messages);
 
-  it('keeps it to the slots of one organisation as long as one of those can serve', async () => {
+  it('keeps it to the slots of one organization as long as one of those can serve', async () => {
     await start({ [red]: 'red', [blue]: 'blue', [red2]: 'red' });
     await say(hi);
     service.down.set(red, 529);
@@ -169,7 +169,7 @@ describe('the thinking of a session', () => {
     expect(service.keys()).to.deep.equal([red, red, red2, red2]);
   });
 
-  it('is removed before a call in another organisation, from then on, and reported', async () => {
+  it('is removed before a call in another organization, from then on, and reported', async () => {
     await start({ [red]: 'red', [blue]: 'blue' });
     await say(hi);
     service.down.set(red, 529);
@@ -185,7 +185,7 @@ describe('the thinking of a session', () => {
     expect(service.keys()).to.deep.equal([red, red, blue, blue]);
   });
 
-  it('is known to be of another organisation after requests that nobody could answer', async () => {
+  it('is known to be of another organization after requests that nobody could answer', async () => {
     await start({ [red]: 'red', [blue]: 'blue' });
     await say(hi);
     service.down.set(red, 529).set(blue, 529);
@@ -212,7 +212,7 @@ describe('the thinking of a session', () => {
     expect(lastSent()).to.deep.equal(['red']);
   });
 
-  it('keeps a tool loop in its organisation, whose error is passed on', async () => {
+  it('keeps a tool loop in its organization, whose error is passed on', async () => {
     await start({ [red]: 'red', [blue]: 'blue' });
     await say(hi);
     callTool();
@@ -256,7 +256,7 @@ describe('the thinking of a session', () => {
     expect(await say(result)).to.have.property('status', 529);
   });
 
-  describe('in slots that are of one organisation as far as the config says', () => {
+  describe('in slots that are of one organization as far as the config says', () => {
     beforeEach(() => start({ [red]: undefined, [blue]: undefined }));
 
     it('is removed once another account has refused it after a move', async () => {

@@ -19,7 +19,7 @@ export interface Wanted {
   /** Slots that have failed the request, in order; true if an immediate retry there makes sense. */
   readonly tried: ReadonlyMap<SlotEntry, boolean>;
   readonly waysOut: WaysOut;
-  /** Organisation that the session stays with, as long as one of its slots can serve; undefined: none. */
+  /** Organization that the session stays with, as long as one of its slots can serve; undefined: none. */
   readonly organization?: string | undefined;
   /** Notified of the inputs of the choice; absent without an observer. */
   readonly observe?: ((sorted: Sorted) => void) | undefined;
@@ -93,7 +93,7 @@ function chooseSorted(
   );
 }
 
-/** Slots of the session's organisation; all of them if none of those can be reached. */
+/** Slots of the session's organization; all of them if none of those can be reached. */
 function nearest(
   entries: readonly SlotEntry[],
   { organization, waysOut }: Wanted,

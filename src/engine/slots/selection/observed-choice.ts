@@ -11,7 +11,7 @@ export type NotTaken =
   | 'not_of_key'
   /** Missing price of the model, with a budget that counts the cost. */
   | 'no_price'
-  /** Other organisation than that of the thinking in the session's tool loop. */
+  /** Other organization than that of the thinking in the session's tool loop. */
   | 'other_organization'
   | 'model_not_served'
   | 'paused'

@@ -45,7 +45,7 @@ export function withRefused(
   };
 }
 
-/** Observer of choices within the organisation of a session, if no other `entries` are permitted. */
+/** Observer of choices within the organization of a session, if no other `entries` are permitted. */
 export function observerWithin(context: PoolContext, entries: readonly SlotEntry[]): OnChoice | undefined {
   const { onChoice } = context;
   if (!onChoice || entries.length === context.entries().length) return onChoice;

@@ -18,7 +18,7 @@ export class SessionOrigin {
     this.#sticky = sticky;
   }
 
-  /** Organisation that the session stays with. */
+  /** Organization that the session stays with. */
   get organization(): string | undefined {
     return this.#origin?.organization;
   }
@@ -45,7 +45,7 @@ export class SessionOrigin {
   }
 
   /**
-   * Slots that a request may use: within a tool loop with thinking only those of the organisation, as long as any of
+   * Slots that a request may use: within a tool loop with thinking only those of the organization, as long as any of
    * them serves the model.
    */
   reachable(
@@ -80,7 +80,7 @@ export class SessionOrigin {
     if (before && this.#origin.isMoved) this.keep(model);
   }
 
-  /** Assigns all earlier messages of a request to another organisation than the origin's. */
+  /** Assigns all earlier messages of a request to another organization than the origin's. */
   disowned(request: MessagesRequest, model: WantedModel): void {
     if (this.#origin) this.#origin = { ...this.#origin, foreign: messagesOf(request).length };
     this.keep(model);

@@ -7,7 +7,7 @@ export interface Origin {
   readonly organization: string;
   /** True once the session was moved to another slot. */
   readonly isMoved: boolean;
-  /** Messages of the first request in another organisation; 0 without one. */
+  /** Messages of the first request in another organization; 0 without one. */
   readonly foreign: number;
 }
 

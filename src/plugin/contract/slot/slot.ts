@@ -83,7 +83,7 @@ export interface ProgressReceiver {
  * moved: numbers of messages, without a tool loop in which thinking has to stay.
  */
 export interface SessionMove {
-  /** Messages from before the last move to another organisation, which refuses thinking that is not its own. */
+  /** Messages from before the last move to another organization, which refuses thinking that is not its own. */
   readonly foreign: number;
   /** Messages whose thinking can be left out if the account refuses it; `foreign` at least. */
   readonly doubtful: number;

@@ -60,7 +60,7 @@ describe('an observed choice of a slot', () => {
     expect(reasons()).to.deep.equal({ a: undefined, b: 'bound_elsewhere' });
   });
 
-  it('has the slots of other organisations, which a tool loop with thinking does not go to', async () => {
+  it('has the slots of other organizations, which a tool loop with thinking does not go to', async () => {
     const of = (organization: string) => ({ organization });
     const { pool } = await open(
       slotConfig('a', of('red')),
