@@ -22,6 +22,16 @@ describe('gw2api new', () => {
       await workshop.isListed(cwd, kind, './my-own.mjs');
     });
 
+  for (const [name, called] of [
+    ['my-own', 'myOwn'],
+    ['delete', 'deleteStage'],
+  ] as const)
+    it(`names the function of the stage "${name}" ${called}`, async () => {
+      const { cwd } = await workshop.write('stage', name);
+      expect(await readFile(path.join(cwd, `${name}.mjs`), 'utf8')).to.include(`async function ${called}(`);
+      await workshop.isListed(cwd, 'stage', `./${name}.mjs`);
+    });
+
   it('writes tests that pass', async () => {
     const cwd = await workshop.folder();
     for (const kind of kinds) await workshop.run(cwd, 'new', kind, `my-${kind}`);
