@@ -19,7 +19,7 @@ export interface Pattern {
  */
 export const namedPatterns = {
   email: pattern('email', /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z\d-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])/gi),
-  card: pattern('card', /(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])/g, cardLength),
+  card: pattern('card', /(?<![\w-])\d(?:[ -]?\d){12,18}(?!\w)/g, cardLength),
   phone: pattern(
     'phone',
     /(?<![\w+.-])(?:\+\d(?:[ ().-]{0,2}\d){6,14}|\(?0\d{1,5}\)?(?:[ /.-]{1,2}\d{2,8}){1,5}|(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})(?![\w-])/g,
@@ -44,19 +44,29 @@ function pattern(name: string, expression: RegExp, accept = (found: string) => f
   };
 }
 
-/** Luhn's checksum of a card number. */
+/** Luhn's checksum of a card number, tried at the end of each group, because other digits may follow. */
 function cardLength(found: string): number {
-  let sum = 0;
-  let nth = 0;
-  for (let at = found.length - 1; at >= 0; at -= 1) {
+  const sums = { even: 0, odd: 0 }; // with the digits at even places doubled, and those at odd ones
+  let count = 0;
+  let length = 0;
+  for (let at = 0; at < found.length; at += 1) {
     const digit = found.charCodeAt(at) - zero;
     if (digit < 0) continue; // a space or a hyphen
-    const doubled = nth % 2 === 0 ? digit : digit * 2;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-    nth += 1;
+    const doubled = digit > 4 ? 2 * digit - 9 : 2 * digit;
+    sums.even += count % 2 === 0 ? doubled : digit;
+    sums.odd += count % 2 === 0 ? digit : doubled;
+    count += 1;
+    const sum = count % 2 === 0 ? sums.even : sums.odd;
+    if (count >= minCardDigits && sum % 10 === 0 && !isDigit(found, at + 1)) length = at + 1;
   }
-  return sum % 10 === 0 ? found.length : 0;
+  return length;
 }
+
+function isDigit(text: string, at: number): boolean {
+  return text.charCodeAt(at) >= zero; // of a text of digits, spaces and hyphens
+}
+
+const minCardDigits = 13;
 
 /**
  * Checksum of an IBAN: modulo 97, letters as numbers, the first four characters last. Tried at the end of each

@@ -22,6 +22,17 @@ describe('the known patterns', () => {
     expect(await found(text, 'card')).to.deep.equal(['4111 1111 1111 1111', '5500-0000-0000-0004']);
   });
 
+  for (const after of [' 123', ' 12/27', ' 5 items', ' 1 2 3', '-123', '-12345', '-abc', ' 12345', ', 12'])
+    it(`find a card number before "${after}"`, async () => {
+      for (const card of ['4111 1111 1111 1111', '4111-1111-1111-1111', '4111111111111111', '378282246310005'])
+        expect(await found(`Pay ${card}${after}`, 'card')).to.deep.equal([card]);
+    });
+
+  it('find the longest card number of a run of groups', async () => {
+    expect(await found('4222222222222 4 4', 'card')).to.deep.equal(['4222222222222']);
+    expect(await found('6304 0000 0000 0000 125', 'card')).to.deep.equal(['6304 0000 0000 0000 125']);
+  });
+
   it('find bank accounts by their checksum, whatever word follows', async () => {
     const text = 'GB82 WEST 1234 5698 7654 32 AND DE89370400440532013000, not GB82 WEST 1234 5698 7654 33.';
     expect(await found(text, 'iban')).to.deep.equal([
@@ -49,6 +60,8 @@ describe('the known patterns', () => {
       'a',
       '1',
       '1 ',
+      '1-',
+      '4111 1111 1111 1112 ',
       'a@',
       'a.',
       'GB82 ',
