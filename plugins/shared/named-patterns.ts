@@ -13,12 +13,9 @@ export interface Pattern {
   find(text: string, from: number, turn?: SearchTurn): Match | undefined;
 }
 
-/**
- * Known patterns. Their expressions have no unbounded repetition and cannot start within a longer run, which keeps the
- * search linear.
- */
+/** Known patterns. Their expressions have no unbounded repetition, which keeps the search linear. */
 export const namedPatterns = {
-  email: pattern('email', /(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z\d-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])/gi),
+  email: { name: 'email', find: findEmail },
   card: pattern('card', /(?<![\w-])\d(?:[ -]?\d){12,18}(?!\w)/g, cardLength),
   phone: pattern(
     'phone',
@@ -42,6 +39,30 @@ function pattern(name: string, expression: RegExp, accept = (found: string) => f
       return undefined;
     },
   };
+}
+
+const word = String.raw`[\p{L}\p{M}\p{N}_.+-]`;
+const sign = "[!#$%&'*/=?^`{|}~]";
+const topLevel = String.raw`(?:[a-z]{2,24}|xn--[a-z\d-]{2,59})(?![\w-])|(?![a-z])[\p{L}\p{M}]{2,24}`;
+
+/**
+ * The `@` and the domain of a mail address, and its local part of at most 64 characters, read backwards. Signs count
+ * only between words, so that quotes and other marks around an address stay outside.
+ */
+const emailEnd = new RegExp(
+  String.raw`@(?<=((?:${word}|(?<=${word})${sign}(?=${word})){1,64})@)(?:[\p{L}\p{M}\p{N}-]{1,63}\.){1,8}(?:${topLevel})`,
+  'giu',
+);
+
+function findEmail(text: string, from: number): Match | undefined {
+  const search = new RegExp(emailEnd); // with a position of its own
+  search.lastIndex = from;
+  for (let found = search.exec(text); found; found = search.exec(text)) {
+    const [end, local = ''] = found;
+    const start = Math.max(from, found.index - local.length);
+    if (start < found.index) return { name: 'email', start, end: found.index + end.length };
+  }
+  return undefined;
 }
 
 /** Luhn's checksum of a card number, tried at the end of each group, because other digits may follow. */

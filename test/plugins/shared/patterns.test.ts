@@ -16,6 +16,48 @@ describe('the known patterns', () => {
     expect(await found(text, 'email')).to.deep.equal(['jo.doe+x@mail.example.com', 'a@b.io']);
   });
 
+  it('find mail addresses whole, with letters of any script and the signs that RFC 5322 allows', async () => {
+    for (const address of [
+      'jürgen@example.com',
+      'ju\u0308rgen@example.com',
+      "o'neil@example.com",
+      'почта@пример.рф',
+      '田中@example.co.jp',
+      'संपर्क@example.in',
+      '𝒋𝒐@example.com',
+      'jo@bücher.example',
+      'jo@example.xn--p1ai',
+      'bounce+jo=example.com@lists.example.com',
+      "a!b#c$d%e&f'g*h/i=j?k^l_m`n{o|p}q~r@example.com",
+    ])
+      for (const text of [address, `Ask ${address}.`, `(${address}), <${address}>`, `'${address}'`])
+        expect(new Set(await found(text, 'email')), text).to.deep.equal(new Set([address]));
+  });
+
+  it('find mail addresses without the signs around them', async () => {
+    for (const text of [
+      "'a@b.com'",
+      '`a@b.com`',
+      '**a@b.com**',
+      "x='a@b.com'",
+      '|a@b.com|',
+      '{a@b.com}',
+      '/?a@b.com&',
+    ])
+      expect(await found(text, 'email'), text).to.deep.equal(['a@b.com']);
+    expect(await found("She said 'ask o'neil@b.com', 'not a@b'.", 'email')).to.deep.equal(["o'neil@b.com"]);
+    expect(await found('a@b.com谢谢, https://x.example/@jo.doe, x/@scope.name', 'email')).to.deep.equal([
+      'a@b.com',
+    ]);
+  });
+
+  it('find the end of a local part that is too long', async () => {
+    const [address = ''] = await found(`${'x/'.repeat(40)}jo@example.com`, 'email');
+    expect(address)
+      .to.match(/^[x/]+jo@example\.com$/)
+      .and.to.have.length(64 + '@example.com'.length);
+  });
+
   it('find card numbers by their checksum', async () => {
     const text =
       'Pay 4111 1111 1111 1111 or 5500-0000-0000-0004, not 4111111111111112, 1234 or 41111111111111111111111.';
@@ -24,7 +66,12 @@ describe('the known patterns', () => {
 
   for (const after of [' 123', ' 12/27', ' 5 items', ' 1 2 3', '-123', '-12345', '-abc', ' 12345', ', 12'])
     it(`find a card number before "${after}"`, async () => {
-      for (const card of ['4111 1111 1111 1111', '4111-1111-1111-1111', '4111111111111111', '378282246310005'])
+      for (const card of [
+        '4111 1111 1111 1111',
+        '4111-1111-1111-1111',
+        '4111111111111111',
+        '378282246310005',
+      ])
         expect(await found(`Pay ${card}${after}`, 'card')).to.deep.equal([card]);
     });
 
@@ -70,6 +117,13 @@ describe('the known patterns', () => {
       '030 12 ',
       '(',
       'a@b.',
+      "a'",
+      "a'@b.",
+      'ü',
+      'ü@ü.',
+      `${'ü'.repeat(64)}@`,
+      `a@${'b.'.repeat(12)}`,
+      `a@${'ü'.repeat(63)}`,
     ])
       expect(await secondsFor(text.repeat(1_100_000 / text.length)), text).to.be.below(100 * plain + 10);
   });
