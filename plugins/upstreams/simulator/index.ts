@@ -47,7 +47,7 @@ class SimulatedUpstream implements Upstream {
     const { upstream } = await this.#open();
     const count = await upstream.countTokens?.(withCredential(call));
     if (count) return count;
-    throw new Error('The simulator counts tokens.');
+    throw new Error('The upstream "messages" counts no tokens.');
   }
 
   refused(error: GatewayError, call: SlotCall): RefusedPart | undefined {
@@ -60,14 +60,18 @@ class SimulatedUpstream implements Upstream {
   }
 
   async close(): Promise<void> {
-    if (!this.#opened) return;
-    const { simulator, upstream } = await this.#opened;
-    await upstream.close?.();
-    await simulator?.close();
+    const opened = await this.#opened?.catch(() => undefined); // which its call has reported
+    await opened?.upstream.close?.();
+    await opened?.simulator?.close();
   }
 
+  /** Opens the upstream at the first call; a failure is not cached. */
   #open(): Promise<Opened> {
-    return (this.#opened ??= this.#start());
+    this.#opened ??= this.#start().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
   }
 
   async #start(): Promise<Opened> {
@@ -83,7 +87,12 @@ class SimulatedUpstream implements Upstream {
     const { startSimulator } = await import('./server.js');
     const simulator = await startSimulator({ keep: 0, clock: this.#host.clock });
     const settings = { baseUrl: simulator.url, proxy: undefined };
-    return { simulator, upstream: await upstreams.open('messages', settings) };
+    try {
+      return { simulator, upstream: await upstreams.open('messages', settings) };
+    } catch (error) {
+      await simulator.close();
+      throw error;
+    }
   }
 }
 

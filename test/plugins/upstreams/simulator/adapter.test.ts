@@ -110,6 +110,36 @@ describe('the simulator as a slot’s upstream', () => {
     expect(refused).to.be.an('error');
   });
 
+  it('is opened again by the next call where it could not be, and leaves no server behind', async () => {
+    const opened: Opened = { baseUrl: undefined, proxy: undefined, isClosed: false };
+    const host = hostOf(opened);
+    const failed: unknown[] = [];
+    const upstreams: UpstreamHost['upstreams'] = {
+      async open(use, settings) {
+        if (failed.push(settings.baseUrl) === 1) throw new Error('not open');
+        return host.upstreams.open(use, settings);
+      },
+    };
+    const upstream = await simulator.open({}, { ...host, upstreams });
+    const failure = await upstream.generate(call(saying('Hi'))).then(String, String);
+    expect(failure).to.equal('Error: not open');
+    expect(await request(String(failed[0])).then(String, ({ code }: NodeJS.ErrnoException) => code)).to.equal(
+      'ECONNREFUSED',
+    );
+    const { events } = await upstream.generate(call({ ...saying('Hi'), stream: true }));
+    expect((await foldMessage(events)).stop_reason).to.equal('end_turn');
+    await upstream.close!();
+    expect(opened.isClosed).to.equal(true);
+  });
+
+  it('closes after it could not be opened', async () => {
+    const host = hostOf({ baseUrl: undefined, proxy: undefined, isClosed: false });
+    const upstreams = { open: () => Promise.reject(new Error('not open')) };
+    const upstream = await simulator.open({}, { ...host, upstreams });
+    expect(await upstream.generate(call(saying('Hi'))).then(String, String)).to.equal('Error: not open');
+    await upstream.close!();
+  });
+
   it('closes without ever having started', async () => {
     const opened = { baseUrl: undefined, proxy: undefined, isClosed: false };
     const upstream = await simulator.open({}, hostOf(opened));
