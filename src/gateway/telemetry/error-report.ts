@@ -6,13 +6,17 @@ import { sourceStack } from '../../kit/source-stack.js';
  * not even for a proxy, a throwing getter or a frozen error.
  */
 export function errorReport(error: unknown): unknown {
-  return report(error, 0);
+  return report(error, 0, new Set());
 }
 
-function report(error: unknown, depth: number): unknown {
+/** `seen`: the objects that the line has already. */
+function report(error: unknown, depth: number, seen: Set<object>): unknown {
   if (typeof error === 'symbol' || typeof error === 'function' || typeof error === 'bigint')
     return typeof error;
   if (typeof error !== 'object' || error === null) return error;
+  if (seen.has(error)) return '[repeated]';
+  if (seen.size >= maxErrors) return '[omitted]';
+  seen.add(error);
   const name = readProperty(error, 'name');
   const fields: Record<string, unknown> = {
     ...simpleFields(error),
@@ -22,12 +26,13 @@ function report(error: unknown, depth: number): unknown {
   };
   if (depth >= deepestCause) return fields;
   const cause = readProperty(error, 'cause');
-  const errors = readProperty(error, 'errors');
-  if (cause !== undefined) fields['cause'] = report(cause, depth + 1);
-  if (Array.isArray(errors)) fields['errors'] = firstOf(errors).map((each) => report(each, depth + 1));
+  const errors = joinedErrors(error);
+  if (cause !== undefined) fields['cause'] = report(cause, depth + 1, seen);
+  if (errors) fields['errors'] = errors.map((each) => report(each, depth + 1, seen));
   return fields;
 }
 
+const maxErrors = 50;
 const deepestCause = 5;
 const maxFields = 20;
 const maxTextLength = 20_000;
@@ -64,10 +69,13 @@ function keysOf(error: object): readonly string[] {
   }
 }
 
-function firstOf(errors: readonly unknown[]): readonly unknown[] {
+/** The first `errors` of an AggregateError; undefined if it has none that can be read. */
+function joinedErrors(error: object): readonly unknown[] | undefined {
   try {
-    return errors.slice(0, maxFields);
+    const { errors } = error as { readonly errors?: unknown }; // any object has properties, perhaps undefined
+    if (!Array.isArray(errors)) return undefined;
+    return Array.from({ length: Math.min(errors.length, maxFields) }, (_, at): unknown => errors[at]);
   } catch {
-    return []; // as above
+    return undefined; // a proxy whose trap throws, or that was revoked
   }
 }
