@@ -48,13 +48,22 @@ export class ModelLists {
   }
 
   async #refresh(): Promise<void> {
+    const { log, clock } = this.#options;
+    try {
+      await this.#askDue();
+    } catch (error) {
+      log.debug({ err: error }, 'The models of the slots could not be listed.');
+    }
+    this.#nextReadMs = clock.now() + minIntervalMs;
+  }
+
+  async #askDue(): Promise<void> {
     const { sources, clock } = this.#options;
     const current = sources();
     for (const source of this.#lists.keys()) if (!current.includes(source)) this.#lists.delete(source);
     const due = current.filter((source) => clock.now() >= (this.#lists.get(source)?.dueMs ?? -Infinity));
     const waiting = due.values();
     await Promise.all(Array.from({ length: maxParallel }, () => this.#askEach(waiting)));
-    this.#nextReadMs = clock.now() + minIntervalMs;
   }
 
   async #askEach(waiting: Iterator<ModelSource>): Promise<void> {
@@ -65,17 +74,23 @@ export class ModelLists {
   }
 
   async #ask(source: ModelSource): Promise<void> {
-    const { known, log, clock } = this.#options;
+    const { log, clock } = this.#options;
     const before = this.#lists.get(source)?.models ?? [];
     try {
       const limit = { until: this.#closing.signal, ms: timeoutMs };
       const models = await limited(clock, limit, (signal) => source.listModels(signal));
       this.#lists.set(source, { models, dueMs: clock.now() + listTtlMs });
+      this.#publish();
     } catch (error) {
       log.debug({ err: error, slot: source.id }, 'The models of a slot could not be listed.');
       this.#lists.set(source, { models: before, dueMs: clock.now() + retryMs });
+      this.#publish();
     }
-    known.takeLists([...this.#lists.values()].map(({ models }) => models));
+  }
+
+  /** Makes the lists known. Throws if a slot has listed anything but models. */
+  #publish(): void {
+    this.#options.known.takeLists([...this.#lists.values()].map(({ models }) => models));
   }
 }
 

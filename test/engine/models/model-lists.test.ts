@@ -66,6 +66,37 @@ describe('the lists of the slots’ models', () => {
     expect(asked()).to.deep.equal([2, 3]);
   });
 
+  it('are asked for again after a failure of the slots themselves', async () => {
+    const current = sources;
+    const { log, logged } = fakeHost();
+    let failures = 1;
+    lists = new ModelLists({
+      known: (known = new KnownModels()),
+      sources() {
+        if (failures-- > 0) throw new Error('no slots');
+        return current;
+      },
+      log,
+      clock: clockAt(() => nowMs),
+    });
+    expect(await want()).to.equal(undefined);
+    expect(logged.map(({ message }) => message)).to.deep.equal([
+      'The models of the slots could not be listed.',
+    ]);
+    expect(await want(10_000)).to.equal(5);
+    await lists.close();
+  });
+
+  it('that cannot be read count as failures', async () => {
+    sources[0]!.models = undefined as never; // a plugin may give anything
+    expect(await want()).to.equal(5);
+    await want(290_000);
+    expect(asked()).to.deep.equal([1, 1]);
+    await want(20_000);
+    expect(asked()).to.deep.equal([2, 1]);
+    await lists.close();
+  });
+
   it('follow the slots', async () => {
     await want();
     sources.pop();
