@@ -51,7 +51,7 @@ export function openOtlpSink({ exports, service, log, clock }: OtlpOptions): Spa
       await within(closed, closeMs, 'no answer').catch(() => closing.abort(reason));
       await closed; // at once, as every export fails now
       await dispatcher.destroy();
-      losses.report();
+      losses.close();
     },
   };
 }
@@ -110,18 +110,23 @@ class SpanLosses {
   add(spans: number, error: unknown): void {
     this.#spans += spans;
     this.#error = error;
-    if (!this.#cancelTimer) this.report();
+    if (!this.#cancelTimer) this.#report();
   }
 
-  /** Logs the losses not logged yet. */
-  report(): void {
+  /** Logs the losses not logged yet, and stops the timer. */
+  close(): void {
+    this.#report();
+    this.#cancelTimer?.();
+  }
+
+  #report(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (this.#spans === 0) return;
     this.#log.warn({ err: this.#error, spans: this.#spans }, 'Spans could not be sent to telemetry.otlp.');
     this.#spans = 0;
     this.#error = undefined;
-    this.#cancelTimer = this.#clock.setTimer(() => this.report(), reportEveryMs);
+    this.#cancelTimer = this.#clock.setTimer(() => this.#report(), reportEveryMs);
   }
 }
 

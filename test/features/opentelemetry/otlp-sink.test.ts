@@ -91,6 +91,17 @@ describe('exports of spans', () => {
     return { hand, waits, clock: { now: hand.now, monotonicMs: hand.monotonicMs, setTimer } };
   }
 
+  it('leave no timer behind', async () => {
+    answer = (res) => res.writeHead(400).end();
+    const clock = new ManualClock();
+    const { sink, lost } = open(clock);
+    sink.add(spans(batch));
+    await eventually(() => lost().length === 1);
+    sink.add(spans(3));
+    await sink.close();
+    expect([lost().length, clock.timers]).to.deep.equal([2, 0]);
+  });
+
   it('are sent again when the collector says, within a minute, else after a backoff with jitter', async () => {
     for (const [header, least, most] of [
       ['7', 7000, 7000],
