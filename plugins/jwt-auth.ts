@@ -70,12 +70,12 @@ export default definePlugin({
       propertyNames: { enum: limitNames },
       additionalProperties: Name,
       default: {},
-      description:
-        'Claims with limits, such as { tokensPerDay: gw_tokens_per_day }; also requestsPerMinute, tokensPerMinute, tokensPerMonth, maxConcurrent.',
+      description: `Claims with limits, such as { tokensPerDay: gw_tokens_per_day }. Limits: ${limitNames.join(', ')}.`,
     }),
     tags: Type.Record(Type.String(), Name, {
       default: {},
-      description: 'Usage tags of the ledger by claim, such as { team: department }.',
+      description:
+        'Usage tags of the ledger by claim, such as { team: department }: a text, a number, a boolean, or a list of these, joined by commas.',
     }),
   }),
   async setup(options, host) {
@@ -95,7 +95,7 @@ export default definePlugin({
       else {
         const payload = await verified(token, keys, { ...terms, currentDate: new Date(host.now()) });
         ctx.state.caller = callerOf(payload, options);
-        for (const [tag, claim] of tags) ctx.state.trace.tag(tag, textOf(payload[claim]));
+        for (const [tag, claim] of tags) ctx.state.trace.tag(tag, tagOf(payload[claim]));
       }
       await next();
     };
@@ -184,6 +184,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Usage tag of a claim; empty for one that is an object, or absent. */
+function tagOf(value: unknown): string {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.filter((each) => ['string', 'number', 'boolean'].includes(typeof each)).join(',');
+}
+
 /** Models of a claim, which is a list or a text with spaces; one without models allows none. */
 function listOf(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : textOf(value).split(' ');
@@ -198,7 +204,7 @@ function limitOf(
   if (value === undefined) return undefined;
   if (typeof value === 'number' && value >= 0 && (isUsd ? value <= maxUsd : Number.isSafeInteger(value)))
     return value;
-  const what = isUsd ? `an amount from 0 to ${maxUsd}` : 'a whole number';
+  const what = isUsd ? `an amount from 0 to ${maxUsd}` : 'a whole number, 0 or more';
   throw new GatewayError(
     'invalid_api_key',
     `The claim "${claim}" of this token is a limit and must be ${what}.`,

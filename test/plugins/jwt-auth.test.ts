@@ -67,6 +67,19 @@ describe('jwt-auth', () => {
     expect(state.trace.tags).to.deep.equal({ team: 'red' });
   });
 
+  it('takes tags from numbers, booleans and lists too, and none from objects', async () => {
+    const claims = { unit: 7, intern: false, groups: ['a', 'b', { c: 1 }, 3], office: { city: 'x' } };
+    const tags = { unit: 'unit', intern: 'intern', groups: 'groups', office: 'office' };
+    const { state } = await run(await signed({ ...valid, ...claims }), { tags });
+    expect(state.trace.tags).to.deep.equal({ unit: '7', intern: 'false', groups: 'a,b,3' });
+  });
+
+  it('takes budgets from claims, which need not be whole', async () => {
+    const limits = { usdPerDay: 'budget', tokensPerDay: 'daily' };
+    const { state } = await run(await signed({ ...valid, budget: 0.5, daily: 0 }), { limits });
+    expect(state.caller.limits).to.deep.equal({ usdPerDay: 0.5, tokensPerDay: 0 });
+  });
+
   it('tells callers with long names apart', async () => {
     const sub = 'x'.repeat(254);
     const first = await run(await signed({ ...valid, sub: `${sub}1` }));
@@ -96,6 +109,8 @@ describe('jwt-auth', () => {
     ['names no caller', { sub: 7 as unknown as string }, 'names no caller'],
     ['has a name that would have to be cut', { sub: 'x'.repeat(256) }, 'names no caller'],
     ['has a limit that is no number', { daily: 'many' }, 'The claim "daily" of this token is a limit'],
+    ['has a limit below 0', { daily: -5 }, 'must be a whole number, 0 or more.'],
+    ['has a limit that is not whole', { daily: 0.5 }, 'must be a whole number, 0 or more.'],
     ['is too long', { padding: 'x'.repeat(9000) }, 'too long'],
   ] as const)
     it(`refuses a token that ${what}`, async () => {
