@@ -21,7 +21,7 @@ export interface AuditEntry {
   /** Id of the key, slot or token acted on. */
   readonly target?: string;
   readonly outcome: AuditOutcome;
-  /** Error code of a failed action. */
+  /** Error code of an action that was refused or failed. */
   readonly code?: string;
   readonly before?: Json;
   readonly after?: Json;
