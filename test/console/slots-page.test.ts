@@ -1,3 +1,4 @@
+import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { clockAt } from '../clock-at.js';
@@ -117,7 +118,31 @@ describe('the pages of slots and of the playground', function () {
     await page.getByText(/^4\d\d$/).waitFor();
     await shoot(page, 'playground-refused');
   });
+
+  it('export the last error of a slot, and its time', async () => {
+    pair.simulator.faults.push('500');
+    expect((await pair.post('/v1/messages', ask('Hi'))).status).to.be.at.least(500);
+    await page.goto('/panel/slots?view=table');
+    await page.getByRole('table', { name: 'Slots' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('group', { name: 'Export' }).getByRole('button', { name: 'JSON' }).click(),
+    ]);
+    const rows = (await json(await download.createReadStream())) as readonly ExportedSlot[];
+    const { last_error: error, last_error_at: at } = rows.find((row) => row.slot === 'team-a')!;
+    expect(error).to.equal('Internal server error');
+    expect(Date.parse(at ?? ''))
+      .to.be.a('number')
+      .and.to.not.equal(Number.NaN);
+    expect(rows.find((row) => row.slot === 'team-b')).to.include({ last_error: null, last_error_at: null });
+  });
 });
+
+interface ExportedSlot {
+  readonly slot: string;
+  readonly last_error: string | null;
+  readonly last_error_at: string | null;
+}
 
 /** Clock that is behind by so much that the window of 5 h is half over, or it could reset before it is full. */
 function inMidWindow(): () => number {

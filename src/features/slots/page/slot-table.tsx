@@ -30,7 +30,7 @@ export function SlotTable({ slots }: { readonly slots: readonly Slot[] }) {
       />
       <p class="table-tools">
         <span class="end">
-          <ExportButtons name="slots" columns={columns} rows={rows} />
+          <ExportButtons name="slots" columns={[...columns, errorColumn]} rows={rows} />
         </span>
       </p>
     </>
@@ -57,7 +57,7 @@ function slotColumns(hasWindows: boolean): readonly Column<Slot>[] {
       cell: ({ bindings }) => count(bindings),
     },
     {
-      id: 'last_error',
+      id: 'last_error_at',
       head: 'Last error',
       value: ({ last_error_at: at }) => at,
       cell: ({ last_error: error, last_error_at: at }) =>
@@ -69,6 +69,14 @@ function slotColumns(hasWindows: boolean): readonly Column<Slot>[] {
     },
   ];
 }
+
+/** Column of exports only. */
+const errorColumn: Column<Slot> = {
+  id: 'last_error',
+  head: 'Last error',
+  value: ({ last_error: error }) => error,
+  cell: ({ last_error: error }) => error,
+};
 
 function windowColumn(name: '5h' | '7d', words: string): Column<Slot> {
   return {
