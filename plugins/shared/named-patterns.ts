@@ -16,7 +16,7 @@ export interface Pattern {
 /** Known patterns. Their expressions have no unbounded repetition, which keeps the search linear. */
 export const namedPatterns = {
   email: { name: 'email', find: findEmail },
-  card: pattern('card', /(?<![\w-])\d(?:[ -]?\d){12,18}(?!\w)/g, cardLength),
+  card: { name: 'card', find: findCard },
   phone: pattern(
     'phone',
     /(?<![\w+.-])(?:\+\d(?:[ ().-]{0,2}\d){6,14}|\(?0\d{1,5}\)?(?:[ /.-]{1,2}\d{2,8}){1,5}|(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})(?![\w-])/g,
@@ -61,6 +61,35 @@ function findEmail(text: string, from: number): Match | undefined {
     const [end, local = ''] = found;
     const start = Math.max(from, found.index - local.length);
     if (start < found.index) return { name: 'email', start, end: found.index + end.length };
+  }
+  return undefined;
+}
+
+function findCard(text: string, from: number): Match | undefined {
+  const first = nextCard(text, from);
+  if (!first) return undefined;
+  let { end } = first;
+  // Part of it may be other digits, which fit the begin of the number by chance.
+  let next = first.isPart ? nextCard(text, first.start + 1) : undefined;
+  for (; next && next.start < end; next = nextCard(text, next.start + 1)) end = Math.max(end, next.end);
+  return { name: 'card', start: first.start, end };
+}
+
+interface Card {
+  readonly start: number;
+  readonly end: number;
+  /** True if further digits follow that a number could have. */
+  readonly isPart: boolean;
+}
+
+function nextCard(text: string, from: number): Card | undefined {
+  const search = /(?<![\w-])\d(?:[ -]?\d){12,18}(?!\w)/g;
+  search.lastIndex = from;
+  for (let found = search.exec(text); found; found = search.exec(text)) {
+    const { index: start } = found;
+    const length = cardLength(found[0]);
+    if (length > 0) return { start, end: start + length, isPart: length < found[0].length };
+    search.lastIndex = start + 1;
   }
   return undefined;
 }

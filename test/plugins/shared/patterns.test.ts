@@ -75,6 +75,14 @@ describe('the known patterns', () => {
         expect(await found(`Pay ${card}${after}`, 'card')).to.deep.equal([card]);
     });
 
+  it('find all of a card number whose begin fits the digits before it by chance', async () => {
+    expect(await found('Pay 14 4111 1111 1111 1111 now', 'card')).to.deep.equal(['14 4111 1111 1111 1111']);
+    expect(await found('4111 1111 1111 1111 5500 0000 0000 0004', 'card')).to.deep.equal([
+      '4111 1111 1111 1111',
+      '5500 0000 0000 0004',
+    ]);
+  });
+
   it('find the longest card number of a run of groups', async () => {
     expect(await found('4222222222222 4 4', 'card')).to.deep.equal(['4222222222222']);
     expect(await found('6304 0000 0000 0000 125', 'card')).to.deep.equal(['6304 0000 0000 0000 125']);
