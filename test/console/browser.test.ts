@@ -100,9 +100,16 @@ describe('the console in a browser', function () {
     await dialog().getByLabel('Name').fill('browser-test');
     await dialog().getByLabel('Requests a minute').fill('600');
     await shoot(page, 'issue-key');
-    await dialog().getByRole('button', { name: 'Issue the key' }).click();
+    let sent = 0;
+    page.on('request', (request) => (sent += Number(request.method() === 'POST')));
+    const button = dialog().getByRole('button', { name: 'Issue the key' });
+    await button.evaluate((element: { click(): void }) => {
+      element.click();
+      element.click(); // in the same tick
+    });
     issued = await page.getByTestId('issued-key').innerText();
     expect(issued).to.match(/^sk-gw-.{20,}$/);
+    expect(sent).to.equal(1);
     await shoot(page, 'issued-key');
     await dialog().getByRole('link', { name: 'Snippets with this key' }).click();
     await page.getByText(`authorization: Bearer ${issued}`).first().waitFor();
