@@ -156,7 +156,7 @@ class AnswerTap implements Transform {
     else this.#events.push([choice, data]);
   }
 
-  /** Nothing if there was no answer, or if it was too large. */
+  /** The events of the answer; empty if there was none, or if it was too large. */
   get recorded(): Pick<Recording, 'answer'> {
     return this.#events.length === 0 ? {} : { answer: this.#events };
   }

@@ -4,6 +4,8 @@ import { repository, treeOf } from './outputs.js';
 
 interface Manifest {
   readonly name: string;
+  readonly version: string;
+  readonly type: string;
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 }
 
@@ -40,8 +42,9 @@ function typeboxEntries(): Readonly<Record<string, string>> {
   );
 }
 
-function manifestOf(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(repository, folder, 'package.json'), 'utf8')) as Manifest; // npm requires both
+/** The manifest of a folder of this checkout: the package, or one in `node_modules`. */
+export function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(repository, folder, 'package.json'), 'utf8')) as Manifest; // what these packages have
 }
 
 function nameOf(source: string): string {

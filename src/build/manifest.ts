@@ -1,21 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { manifestOf } from './entries.js';
 import { repository } from './outputs.js';
 
 /**
  * Step of a build: writes `build/package.json`, by which the modules in `build/` import each other, and not the bundle,
  * under the names of the package.
  */
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly type: string;
-  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
-}
-
-const own = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Manifest;
-const { name, version, type } = own;
-const doors = Object.entries(own.exports).map(([door, target]) => [
+const { name, version, type, exports } = manifestOf('');
+const doors = Object.entries(exports).map(([door, target]) => [
   door,
   typeof target === 'string' ? target : target.default.replace('./dist/', './'),
 ]);

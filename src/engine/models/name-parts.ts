@@ -4,7 +4,7 @@ interface NameParts {
   readonly undated: string;
   /** Without the vendor's prefix too: `sonnet-5`. */
   readonly short: string;
-  /** It names one version by its date. */
+  /** True if it names one version by its date. */
   readonly isDated: boolean;
 }
 

@@ -13,7 +13,7 @@ const ours = [packageFile('src/'), programFile('')];
 export function pluginPlace(error: unknown): string | undefined {
   const stack = typeof error === 'object' && error !== null ? readProperty(error, 'stack') : undefined;
   if (typeof stack !== 'string') return undefined;
-  const places = stackPlaces(sourceStack(stack))
+  const places = stackPlaces(sourceStack(stack.slice(0, maxStackLength)))
     .map(({ file, position }) => `${file}:${position}`)
     .filter(isForeign);
   return places.find((place) => !place.includes('/node_modules/')) ?? places[0];

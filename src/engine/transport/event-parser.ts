@@ -173,8 +173,6 @@ const namesOfLength: readonly (readonly string[])[] = Array.from({ length: 20 },
   names.filter((name) => name.length === length),
 );
 
-const interned = new Map<string, string>(names.map((name) => [name, name]));
-
 function known(name: string): string {
-  return interned.get(name) ?? name;
+  return names.find((each) => each === name) ?? name;
 }

@@ -70,7 +70,7 @@ export type SkipReason =
   | { readonly kind: 'disabled' }
   /** Reason: the stage does not handle this operation. */
   | { readonly kind: 'operation'; readonly operation: string }
-  /** It failed, and the request continued without it. */
+  /** Reason: it failed, and the request continued without it. */
   | { readonly kind: 'error'; readonly error: ExplainedError }
   /** Reason: a stage above has ended the request. */
   | { readonly kind: 'not-reached' };

@@ -20,7 +20,7 @@ function bounded(value: Value): string | number | boolean | string[] {
   return typeof value === 'boolean' ? value : value.map(cut);
 }
 
-/** True for a number that JSON has, and int64 if it is an integer: any other would cost the whole export. */
+/** True for a finite number, an integer only if it is safe; a collector rejects the whole export for any other. */
 function isWritable(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }

@@ -9,7 +9,7 @@ export interface Loss {
   readonly kind: 'content' | 'setting' | 'mend';
 }
 
-/** Options of a report: `reject` refuses the call if it has any losses beyond repairs. */
+/** Options of a report: `reject` refuses the call if a loss is `content` or a `setting`. */
 export interface LossOptions {
   readonly reject?: boolean;
 }

@@ -25,7 +25,7 @@ import { sealedLosses, withoutSealed } from '../reasoning-envelope.js';
 
 /** Parts of the Messages API that a service has. */
 export interface MessagesFeatures {
-  /** Prefixes of the types of tools that it runs itself; absent: any. */
+  /** Type prefixes of the server tools that the service runs; absent: any. */
   readonly serverTools?: readonly string[] | undefined;
   readonly strictTools?: boolean;
   readonly structuredOutput?: boolean;

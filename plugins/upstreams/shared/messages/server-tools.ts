@@ -1,6 +1,6 @@
 import { Type, type Loss, type MessagesRequest, type SlotCall, type Tool } from '@gw2api/gateway/plugin';
 
-/** Prefixes of the types of tools that a service has to run itself. */
+/** Type prefixes of server tools, which a service has to run itself. */
 const runByServer = ['web_search_', 'web_fetch_', 'code_execution_', 'advisor_'];
 
 /** Option of a slot: the server tools that its service has. */

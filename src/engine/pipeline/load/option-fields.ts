@@ -8,7 +8,7 @@ export interface OptionField {
   readonly keys: readonly string[];
   /** `duration`, `integer`, `string or array`. */
   readonly type: string;
-  /** The only allowed values; empty: any of its type. */
+  /** Allowed values; empty if any value of the type is allowed. */
   readonly values: readonly unknown[];
   readonly title: string | undefined;
   readonly description: string | undefined;

@@ -30,7 +30,7 @@ export interface Sorted {
   readonly entries: readonly SlotEntry[];
   /** Slots that serve the model and take requests. */
   readonly ready: readonly SlotEntry[];
-  /** Those of them that have not failed the request. */
+  /** Ready slots that have not failed the request. */
   readonly fresh: readonly SlotEntry[];
   readonly choice: Choice;
 }

@@ -45,7 +45,7 @@ export class SessionOrigin {
   }
 
   /**
-   * Slots that a request may use: within a tool loop with thinking only those of the organization, as long as any of
+   * Allowed slots of a request: within a tool loop with thinking only those of the organization, as long as any of
    * them serves the model.
    */
   reachable(
