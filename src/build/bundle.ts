@@ -4,6 +4,7 @@ import type { InputOptions, OutputChunk, RolldownOutput } from 'rolldown';
 import { chunkNames } from './chunks.js';
 import { doors, entries } from './entries.js';
 import { licences } from './licences.js';
+import { latePackages } from './late-packages.js';
 import { lazyHttp } from './lazy-http.js';
 import { undiciParts } from './undici-parts.js';
 import { isUpToDate, repository, treeOf } from './outputs.js';
@@ -49,7 +50,7 @@ async function bundle(): Promise<void> {
     external: [...external, ...optional],
     resolve: { alias: aliases(), extensionAlias: { '.js': ['.ts', '.js'] } },
     transform: { target: 'node20' },
-    plugins: [lazyHttp, undiciParts],
+    plugins: [latePackages, lazyHttp, undiciParts],
     preserveEntrySignatures: 'allow-extension',
     tsconfig: false,
     onLog: refuse,

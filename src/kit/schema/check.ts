@@ -1,4 +1,9 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { createRequire } from 'node:module';
+import type * as ajvModule from 'ajv';
+import type { ErrorObject } from 'ajv';
+import { lazy } from '../once.js';
+import { readTest } from './read-test.js';
+import { isRecord } from './record.js';
 import { describe, type SchemaError } from './schema-error.js';
 import { units } from './units.js';
 
@@ -8,13 +13,27 @@ export interface CheckOptions {
 }
 
 /**
- * Compiles a JSON Schema into a validator that returns the errors of a value; none if it conforms. Compiling
- * is slow: do it once, and lazily.
+ * Makes a validator of a JSON Schema that returns the errors of a value; none if it conforms. Throws for a schema that is not
+ * valid. Compiles it, which is slow: do it once, and lazily. A validator that fills in defaults is for values
+ * such as a config, which come once: it reads the schema (see read-test.ts), and compiles it to say what is wrong.
  */
 export function compileCheck(
   schema: object,
   { useDefaults = false }: CheckOptions = {},
 ): (value: unknown) => readonly SchemaError[] {
+  const test = useDefaults ? readTest(schema) : undefined;
+  if (!test) return compiled(schema, useDefaults);
+  const errorsOf = lazy(() => compiled(schema, useDefaults));
+  return (value) => {
+    const filled = structuredClone(value); // ajv would take defaults for what the value says
+    if (!test(filled, true)) return errorsOf()(value);
+    if (isRecord(value)) Object.assign(value, filled);
+    return [];
+  };
+}
+
+function compiled(schema: object, useDefaults: boolean): ReturnType<typeof compileCheck> {
+  const { Ajv } = loadAjv();
   const ajv = new Ajv({
     allErrors: useDefaults,
     useDefaults,
@@ -31,6 +50,9 @@ export function compileCheck(
   const validate = ajv.compile(schema);
   return (value) => (validate(value) ? [] : oneForEachUnion(spoken(validate.errors ?? [])).map(describe));
 }
+
+/** Loaded on first use: a start with a valid config has no need of it. */
+const loadAjv = lazy(() => createRequire(import.meta.url)('ajv') as typeof ajvModule);
 
 /** Keyword `unit: duration`: the value must be a duration (see units.ts). */
 const unitKeyword = {
