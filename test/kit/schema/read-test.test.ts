@@ -111,7 +111,7 @@ function changed(value: unknown, [key, ...rest]: Place, to: unknown): unknown {
   if (key === undefined) return to ?? null;
   if (typeof value !== 'object' || value === null) return value;
   const inner = changed((value as Record<string, unknown>)[key], rest, to); // any object has keys
-  if (Array.isArray(value)) return value.with(Number(key), inner);
+  if (Array.isArray(value)) return value.map((each: unknown, at) => (String(at) === key ? inner : each));
   const { [key]: _, ...others } = value as Record<string, unknown>;
   return inner === null && to === undefined ? others : { ...others, [key]: inner };
 }
