@@ -3,7 +3,7 @@ import type { UsageQuery, UsageSum } from '../../../../plugin/core.js';
 import { answeredOf } from '../../../ledger/latency/latency-reading.js';
 import { hourlyPair } from '../../../ledger/hourly-pair.js';
 import { addSums, readSum, type SumRecord } from '../../../ledger/sums.js';
-import { bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../../ledger/usage.js';
+import { bucketsOf, conditionsOf, hourlyGroup, subtractSums } from '../../../ledger/usage-query.js';
 import { searchFor } from './ledger-search.js';
 import {
   groupedBy,
