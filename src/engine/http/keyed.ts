@@ -24,7 +24,7 @@ export function keyed(
     const { pipeline } = serving;
     pipeline.enter();
     ctx.state.onSettled(() => pipeline.leave());
-    // A stage's own context type is narrower; koa-compose calls them all with this one context.
+    // A stage's own context type is narrower; the pipeline calls them all with this one context.
     const run = pipeline.middlewareFor(operation) as unknown as CoreMiddleware;
     await run(ctx, async () => answer(ctx));
     requireAnswer(ctx);

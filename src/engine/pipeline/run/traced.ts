@@ -1,5 +1,4 @@
 import type Koa from 'koa';
-import compose from 'koa-compose';
 import { joining, type Interceptor, type StagePlace } from '../../../plugin/core.js';
 import type { MessagesRequest } from '../../../plugin/index.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
@@ -22,17 +21,35 @@ export interface Stage {
   readonly group?: object | undefined;
 }
 
-/** Composes stages into one middleware, each around those below it. */
+/** Composes stages into one middleware, each around those below it, with the rules of koa-compose. */
 export function composeStages(stages: readonly Stage[], watch?: PipelineWatch): Koa.Middleware {
-  if (!watch) return compose(stepsOf(stages).map(stepped));
-  return compose(stepsOf(stages).map((step) => watchedStep(step, watch)));
+  const steps = stepsOf(stages).map((step) => (watch ? watchedStep(step, watch) : stepOf(step)));
+  return (ctx, next) => new Passage(steps, ctx, next).enter(0);
 }
 
-/** Middleware of a step that reports to the watch each stage that a request has skipped. */
-function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Koa.Middleware {
-  const watched = stages.map((stage) => watch.watched(stage));
-  const pass = stepped(watched);
-  return (ctx, next) => {
+/** Place of the pipeline: a request passes only the first stage of it that takes it. */
+interface Step {
+  readonly stages: readonly EnteredStage[];
+  /** Is called with each request that comes here. */
+  readonly note?: (ctx: Koa.Context) => void;
+}
+
+interface EnteredStage extends Pick<Stage, 'place' | 'middleware' | 'takes'> {
+  /** Adds the interceptor to those of a request. */
+  readonly join: ReturnType<typeof joining> | undefined;
+}
+
+function stepOf(stages: readonly Stage[]): Step {
+  return {
+    stages: stages.map(({ place, middleware, takes, interceptor }) => {
+      return { place, middleware, takes, join: interceptor && joining(interceptor) };
+    }),
+  };
+}
+
+/** Step that reports to the watch each stage that a request has skipped. */
+function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Step {
+  const note = (ctx: Koa.Context): void => {
     const taken = stages.find(({ takes }) => !takes || takes(ctx));
     for (const { place, takes, unmet } of stages) {
       if (taken?.place === place) continue;
@@ -43,27 +60,43 @@ function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Koa.Middle
         watch.passedBy(ctx.state, place, { kind: 'alternative', taken: stage, path });
       }
     }
-    return pass(ctx, next);
   };
+  return { ...stepOf(stages.map((stage) => watch.watched(stage))), note };
 }
 
-/** Middleware of a step: a request passes only the first stage of it that takes it. */
-function stepped(stages: readonly Stage[]): Koa.Middleware {
-  const alternatives = stages.map((stage) => ({ takes: stage.takes, pass: traced(stage) }));
-  const [first] = alternatives;
-  if (first && !first.takes) return first.pass;
-  return (ctx, next) => {
-    for (const { takes, pass } of alternatives) if (!takes || takes(ctx)) return pass(ctx, next);
-    return next();
-  };
-}
+/** Way of one request through the steps. Traces each stage's time, its error, and whether it ended the request. */
+class Passage {
+  readonly #steps: readonly Step[];
+  readonly #ctx: Koa.Context;
+  readonly #next: Koa.Next;
+  /** Index of the step that was entered last. */
+  #entered = -1;
 
-/** Middleware of a stage that traces its time, its error, and whether it ended the request. */
-function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
-  const join = interceptor && joining(interceptor);
+  constructor(steps: readonly Step[], ctx: Koa.Context, next: Koa.Next) {
+    this.#steps = steps;
+    this.#ctx = ctx;
+    this.#next = next;
+  }
+
+  /** Passes the step with this index, and those below it. */
+  enter(at: number): Promise<unknown> {
+    if (at <= this.#entered) return Promise.reject(new Error('next() called multiple times'));
+    this.#entered = at;
+    try {
+      const step = this.#steps[at];
+      if (!step) return Promise.resolve(this.#next());
+      step.note?.(this.#ctx);
+      for (const stage of step.stages)
+        if (!stage.takes || stage.takes(this.#ctx)) return this.#run(stage, at);
+      return this.enter(at + 1);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
   // No async function: each stage of each request would pay for a second one.
-  return (ctx, next) => {
-    const state = ctx.state as TracedState; // Koa types its state as anything
+  #run({ place, middleware, join }: EnteredStage, at: number): Promise<unknown> {
+    const state = this.#ctx.state as TracedState; // Koa types its state as anything
     const { trace, reply, request } = state;
     if (reply) trace.made(reply.events); // by the stage above
     else if (request) trace.sees(request);
@@ -74,14 +107,14 @@ function traced({ place, middleware, interceptor }: Stage): Koa.Middleware {
       throw error;
     };
     try {
-      const passed: unknown = middleware(ctx, next);
+      const passed: unknown = middleware(this.#ctx, () => this.enter(at + 1));
       if (passed instanceof Promise) return passed.then(() => trace.leave(step), failed);
     } catch (error) {
       return failed(error);
     }
     trace.leave(step);
-    return undefined;
-  };
+    return Promise.resolve();
+  }
 }
 
 interface TracedState {
