@@ -2,14 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { definePlugin, isLoopback, sendsKey, Type, type Caller } from '@gw2api/gateway/plugin';
 import { keyCaller } from './shared/key-caller.js';
 
-/** Authentication: refuses requests without a known key (contract §5). */
+/** Authentication: refuses requests without a known key. */
 export default definePlugin({
   name: 'auth',
   api: 1,
   provides: ['caller'],
   operations: ['generate', 'count-tokens', 'models', 'usage', 'route'],
   options: Type.Object({
-    // Against contract §5.2.
     anonymous: Type.Unsafe<boolean | 'everyone'>({
       enum: [true, false, 'everyone'],
       default: false,

@@ -14,7 +14,7 @@ import {
 } from '@gw2api/gateway/plugin';
 import { callSignal, keepRequestInputs, parseInPieces, requireUtf8 } from '@gw2api/gateway/plugin/raw';
 
-/** Reads the JSON body, up to a max size (contract §8). */
+/** Reads the JSON body, up to a max size. */
 export default definePlugin({
   name: 'body-limit',
   api: 1,

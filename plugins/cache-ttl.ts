@@ -13,7 +13,7 @@ import type { CacheControl } from '@gw2api/gateway/plugin/upstream';
 
 type Ttl = '5m' | '1h';
 
-/** Sets the lifetime of the upstream's prompt cache (contract §4.6, §8). */
+/** Sets the lifetime of the upstream's prompt cache. */
 export default definePlugin({
   name: 'cache-ttl',
   api: 1,

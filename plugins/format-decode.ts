@@ -21,7 +21,7 @@ import {
   type StageContext,
 } from '@gw2api/gateway/plugin';
 
-/** Turns the caller's body into a Messages request (contract §2.1). */
+/** Turns the caller's body into a Messages request. */
 export default definePlugin({
   name: 'format-decode',
   api: 1,

@@ -25,7 +25,7 @@ import {
 import { bodyWithInputs, SseBody } from '@gw2api/gateway/plugin/raw';
 import { EarlyReplies } from './shared/early-replies.js';
 
-/** Answers in the caller's dialect (contract §2.2). */
+/** Answers in the caller's dialect. */
 export default definePlugin({
   name: 'format-encode',
   api: 1,
@@ -49,7 +49,6 @@ export default definePlugin({
       description:
         'What happens to a stream that fails after its start: end (it ends with an error event) | close (the connection is then cut, for clients that mistake a partial answer for a complete one).',
     }),
-    // `windows`: contract §2.2.
     countTokens: Type.Union([Type.Literal('windows'), Type.Literal('estimate'), Type.Literal('exact')], {
       default: 'windows',
       description:

@@ -2,7 +2,7 @@ import { definePlugin, Type, withFields } from '@gw2api/gateway/plugin';
 import { clamp } from './shared/clamp.js';
 
 /**
- * Keeps one answer from costing more than the model or the operator allows (contract §4.3). A limit that the caller has
+ * Keeps one answer from costing more than the model or the operator allows. A limit that the caller has
  * not set is an addition, which the upstream call lowers to the upstream's limit.
  */
 export default definePlugin({

@@ -10,10 +10,7 @@ import {
   type TextBlock,
 } from '@gw2api/gateway/plugin';
 
-/**
- * Puts the operator's text in front of every system prompt (contract §1), behind the attribution block of Claude
- * Code.
- */
+/** Puts the operator's text in front of every system prompt, behind the attribution block of Claude Code. */
 export default definePlugin({
   name: 'persona-inject',
   api: 1,

@@ -1,7 +1,7 @@
 import { definePlugin, Duration, durationMs, stickyKey, Type } from '@gw2api/gateway/plugin';
 import { callSignal } from '@gw2api/gateway/plugin/raw';
 
-/** Selects slots for the calls of a request: the same one for all requests of a session (contract §3, §4.6). */
+/** Selects slots for the calls of a request: the same one for all requests of a session. */
 export default definePlugin({
   name: 'slot-pick',
   api: 1,

@@ -6,7 +6,7 @@ import {
   type ToolChoice,
 } from '@gw2api/gateway/plugin';
 
-/** Approximates forced tool choice for models that do not support it (contract §4.4). */
+/** Approximates forced tool choice for models that do not support it. */
 export default definePlugin({
   name: 'tool-choice',
   api: 1,

@@ -23,7 +23,7 @@ import { failoverCounter } from './shared/failovers.js';
 import { modelCall, type CallHooks } from './shared/model-call.js';
 import { RefusedParts } from './shared/taken-back/taken-back.js';
 
-/** Calls the upstream, with failover to another slot before the commit point (contract §6). */
+/** Calls the upstream, with failover to another slot before the commit point. */
 export default definePlugin({
   name: 'upstream-call',
   api: 1,

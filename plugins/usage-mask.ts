@@ -11,9 +11,7 @@ import {
 } from '@gw2api/gateway/plugin';
 import { AdditionTokens, sentByStage } from './shared/addition-tokens.js';
 
-/**
- * Subtracts the gateway's own additions to the request from the usage that the caller sees (contract §4.7).
- */
+/** Subtracts the gateway's own additions to the request from the usage that the caller sees. */
 export default definePlugin({
   name: 'usage-mask',
   api: 1,

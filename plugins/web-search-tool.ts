@@ -8,7 +8,7 @@ import {
   type Tool,
 } from '@gw2api/gateway/plugin';
 
-/** Adds a web search tool, unless the caller has opted out (contract §1, §4.6). */
+/** Adds a web search tool, unless the caller has opted out. */
 export default definePlugin({
   name: 'web-search-tool',
   api: 1,

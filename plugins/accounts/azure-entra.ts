@@ -1,10 +1,9 @@
 import type { Static } from 'typebox';
 import { Type } from '@gw2api/gateway/plugin';
 import { defineAccount, type AccountHost, type SchemaError } from '@gw2api/gateway/plugin/upstream';
-import { digestOf } from './shared/digest.js';
 import { oneOfErrors, urlErrors } from './shared/option-errors.js';
 import { secretFile } from './shared/secret-file.js';
-import { TokenAccount } from './shared/token-account.js';
+import { digestOf, TokenAccount } from './shared/token-account.js';
 import { requestToken, type GrantedToken } from './shared/token-endpoint.js';
 
 const options = Type.Object(

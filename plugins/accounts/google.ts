@@ -3,10 +3,9 @@ import type { Static } from 'typebox';
 import { Type, timeoutSignal } from '@gw2api/gateway/plugin';
 import { defineAccount, type AccountHost, jsonFields, untilAborted } from '@gw2api/gateway/plugin/upstream';
 import { SignJWT } from 'jose';
-import { digestOf } from './shared/digest.js';
 import { oneOfErrors } from './shared/option-errors.js';
 import { secretFile } from './shared/secret-file.js';
-import { TokenAccount } from './shared/token-account.js';
+import { digestOf, TokenAccount } from './shared/token-account.js';
 import { requestToken, withoutToken, type GrantedToken, unavailable } from './shared/token-endpoint.js';
 
 const options = Type.Object(

@@ -7,9 +7,8 @@ import {
   type SchemaError,
   type TokenStore,
 } from '@gw2api/gateway/plugin/upstream';
-import { digestOf } from './shared/digest.js';
 import { secretErrors, urlErrors } from './shared/option-errors.js';
-import { TokenAccount } from './shared/token-account.js';
+import { digestOf, TokenAccount } from './shared/token-account.js';
 import { requestToken } from './shared/token-endpoint.js';
 
 const Secret = Type.String({ minLength: 1, secret: true });

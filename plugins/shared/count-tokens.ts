@@ -20,7 +20,7 @@ export type CallersError = (error: GatewayError, request: MessagesRequest) => Ga
 
 type CountState = Pick<GatewayState, 'request' | 'trace'> & Partial<Pick<GatewayState, 'estimatesCount'>>;
 
-/** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows (contract §2.2). */
+/** Token count. An account that reports usage windows does not count: it gets an estimate and its usage windows. */
 export async function countTokens(
   lease: SlotLease,
   { trace, request: asked, estimatesCount }: CountState,

@@ -34,7 +34,7 @@ async function command(args: readonly string[]): Promise<number | undefined> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: options() });
   const { help, version: asksVersion, ...given } = values;
   const [word, ...words] = positionals;
-  if (help) return print((await import('./usage.js')).usageOf(word));
+  if (help) return print((await import('./usage-text.js')).usageOf(word));
   if (asksVersion) return print(`${version}\n`);
   if (word === undefined) return serve(given);
   const known = Object.hasOwn(commands, word) ? commands[word] : undefined;

@@ -1,9 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import Koa from 'koa';
 import type { Config } from '../config/config.js';
 import { basePathOf } from '../config/public-url.js';
 import type { Gateway } from './gateway.js';
 import { answerAliases } from '../engine/http/aliases.js';
-import { removeBasePath } from '../engine/http/base-path.js';
 import { errorBoundary } from '../engine/http/boundary.js';
 import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
@@ -117,6 +117,18 @@ export function appOf(
       return handle(req, res);
     };
   };
+}
+
+/**
+ * Strips the gateway's base path from a request whose proxy has kept it; `basePath` is such as `/llm`, empty for none.
+ * Other requests stay unchanged.
+ */
+function removeBasePath(request: IncomingMessage, basePath: string): void {
+  const { url = '' } = request;
+  if (basePath === '' || !url.startsWith(basePath)) return;
+  const rest = url.slice(basePath.length);
+  if (rest.startsWith('/')) request.url = rest;
+  else if (rest === '' || rest.startsWith('?')) request.url = `/${rest}`;
 }
 
 /** Makes Koa take the caller's address from the hops; `ip` is the first of `ips`, else that of the connection. */

@@ -1,7 +1,7 @@
 /** Names for `src` beside those of the public doors; not public, at most 100. */
 export { accountRefused, errorCodes } from './contract/error.js';
 export { errorWithout } from './events/text/hide-secrets.js';
-export { holdsContractKey, sentKey } from './caller/caller-key.js';
+export { hasStandardKey, sentKey } from './caller/caller-key.js';
 export type { AccountKind } from './contract/slot/account.js';
 export type { PluginStore, Team } from './contract/store.js';
 export type { Price } from './contract/models.js';

@@ -13,7 +13,7 @@ import { migrations } from '#src/state/store/sql/tables/migrations.js';
 import { openSqlite } from '#src/state/store/sql/sqlite/sqlite.js';
 import { startSqliteThread } from '#src/state/store/sql/sqlite/sqlite-thread.js';
 import { ProcessWorkshop } from '../whole/gateway-process.js';
-import { startOpenaiServer, type OpenaiServer } from '../whole/slots/openai-server.js';
+import { startOpenaiServer, type OpenaiServer } from '../whole/slots/upstreams/openai-server.js';
 import { ownPostgres, postgresUrl, quiet } from '../state/store/stores.js';
 
 const env = {

@@ -7,7 +7,7 @@ import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, variablesOf } from '#src/cli/init/providers.js';
 import { ProcessWorkshop } from '../whole/gateway-process.js';
 import { startGateway, type GatewayUnderTest } from '../whole/harness.js';
-import { startOpenaiServer } from '../whole/slots/openai-server.js';
+import { startOpenaiServer } from '../whole/slots/upstreams/openai-server.js';
 import { scripted } from '../whole/scripted-upstream.js';
 import { serviceAccountKey } from '../engine/slots/service-account.js';
 import { TokenEndpoint } from '../engine/slots/token-endpoint.js';

@@ -9,7 +9,7 @@ import {
   startOpenIdProvider,
   type OpenIdProvider,
 } from '../whole/console/people/openid-provider.js';
-import { nginxExample, Proxy } from '../whole/slots/proxy-process.js';
+import { nginxExample, Proxy } from '../whole/slots/instances/proxy-process.js';
 import { TempFolders } from '../whole/temp-folders.js';
 import { chromium, openWindow, shoot, signIn, startBrowser, type Window } from './browser-kit.js';
 

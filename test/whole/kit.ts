@@ -46,7 +46,7 @@ export interface ErrorAnswer {
   readonly details?: unknown;
 }
 
-/** What an error answer says. Throws where it is not exactly the error object of contract §2.3. */
+/** What an error answer says. Throws where it is not exactly the default error object, `{"error":{"type","code","message"}}`. */
 export async function errorIn(response: Response): Promise<ErrorAnswer> {
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
@@ -64,7 +64,7 @@ export function readError(status: number, text: string): ErrorAnswer {
   return { ...error, status };
 }
 
-/** Members of error bodies: the contract's, and those that Messages, OpenAI and shared paths have beside them. */
+/** Members of error bodies: the default ones, and those that Messages, OpenAI and shared paths have beside them. */
 const shapes: ReadonlySet<string> = new Set([
   'error type,code,message',
   'type,error,request_id type,code,message',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { timeoutSignal } from '@gw2api/gateway/plugin';
 import {
   untilAborted,
@@ -136,3 +137,8 @@ const marginMs = 60_000;
 
 /** Pause after a failed early refresh, while the old token is valid. */
 const pauseAfterFailureMs = 10_000;
+
+/** Digest of a secret, which identifies its tokens. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

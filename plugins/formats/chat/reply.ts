@@ -14,7 +14,7 @@ import type { Ending } from '../shared/answer/answer.js';
 import { AnswersReader } from '../shared/answer/answers.js';
 import { completionId } from '../shared/answer/completion.js';
 import { readAll } from '../shared/answer/relay.js';
-import { chatUsage } from '../shared/answer/usage.js';
+import { chatUsage } from '../shared/answer/reported-usage.js';
 
 /** The whole chat completion: the fold of its chunks. */
 export async function chatReply(events: ModelEvents, request: ChatRequest): Promise<object> {

@@ -9,7 +9,7 @@ import type { Ending } from '../shared/answer/answer.js';
 import { AnswersReader } from '../shared/answer/answers.js';
 import { completionId, type FinishReason } from '../shared/answer/completion.js';
 import { readAll } from '../shared/answer/relay.js';
-import { chatUsage } from '../shared/answer/usage.js';
+import { chatUsage } from '../shared/answer/reported-usage.js';
 
 /** The whole completion: the fold of its chunks. */
 export async function completionsReply(events: ModelEvents, request: CompletionsRequest): Promise<object> {

@@ -2,7 +2,7 @@ import type { GatewayError } from '@gw2api/gateway/plugin';
 import { sseEvent, type FailedRequest } from '@gw2api/gateway/plugin/format';
 
 /**
- * Error body of the Messages API: the contract's object with `type` and `request_id` beside it. The id is the one in
+ * Error body of the Messages API: the default error object with `type` and `request_id` beside it. The id is the one in
  * the header `request-id`, the upstream's own if it refused the call.
  */
 export function messagesErrorBody(error: GatewayError, { requestId }: FailedRequest): object {

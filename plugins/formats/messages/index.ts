@@ -8,8 +8,7 @@ import {
 import { answeringModel, defineFormat, sseEvent, type Decoded } from '@gw2api/gateway/plugin/format';
 import { messagesErrorBody } from './error.js';
 import { messagesStream } from './stream.js';
-import { withoutNoLimits } from '../shared/no-limit.js';
-import { bodyCheck } from '../shared/body.js';
+import { bodyCheck, withoutNoLimits } from '../shared/body.js';
 
 /** Fields of a Messages body that the gateway itself reads; the upstream validates the rest. */
 const messagesBody = Type.Object({

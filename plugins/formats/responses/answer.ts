@@ -8,7 +8,7 @@ import type { AnswerWriter, Ending } from '../shared/answer/answer.js';
 import { CallIds } from '../shared/tools/call-ids.js';
 import { jsonBytes } from '../shared/answer/sse.js';
 import type { CallerTools } from '../shared/tools/tools.js';
-import { responsesUsage } from '../shared/answer/usage.js';
+import { responsesUsage } from '../shared/answer/reported-usage.js';
 
 /** Request fields that shape the answer. */
 export interface ResponsesRequest {

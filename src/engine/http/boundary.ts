@@ -40,7 +40,7 @@ function failureOf({ trace, requestId }: CoreState, thrown: unknown): string | u
   return by && `The stage ${JSON.stringify(by.stage)} failed on request ${requestId}; see the log.`;
 }
 
-/** Answers with the error object of contract §2.3, and with the additions of the caller's format. */
+/** Answers with the error, in the form of the caller's format where it has its own. */
 function respond(ctx: CoreContext, state: CoreState, error: GatewayError): void {
   if (ctx.headerSent) {
     ctx.res.destroy();

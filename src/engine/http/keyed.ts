@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, type Format, type Operation } from '../../plugin/index.js';
-import { holdsContractKey } from '../../plugin/core.js';
+import { hasStandardKey } from '../../plugin/core.js';
 import { dialectOf } from './dialect.js';
 import type { CoreContext, CoreMiddleware } from './exchange.js';
 import type { RouteContext } from './route-context.js';
@@ -32,14 +32,14 @@ export function keyed(
 }
 
 /**
- * Moves a key from the header of its format to the one that all stages know as a secret, unless a header of
- * contract §5.1 holds one.
+ * Moves a key from the header of its format to the one that all stages know as a secret, unless `x-api-key` or
+ * `Authorization: Bearer` holds one.
  */
 function takeKey(headers: IncomingHttpHeaders, keyHeader: string): void {
   const key = headers[keyHeader];
   if (key === undefined || keyHeader === 'x-api-key' || keyHeader === 'authorization') return;
   delete headers[keyHeader];
-  if (!holdsContractKey(headers)) headers['x-api-key'] = key;
+  if (!hasStandardKey(headers)) headers['x-api-key'] = key;
 }
 
 function shuttingDown(ctx: CoreContext): GatewayError {

@@ -21,7 +21,7 @@ const maxMs = 10_000;
 
 /**
  * Probes a slot in steps, within 10 s: resolve the host (or its proxy's), connect, one request, one with the
- * credential; stops at the first failure. Any HTTP answer to the first request counts as success (contract §7 rule 1).
+ * credential; stops at the first failure. Any HTTP answer to the first request counts as success.
  */
 export async function diagnose({ signal, ...diagnosis }: Diagnosis): Promise<readonly DiagnosisStep[]> {
   const limited = { ...diagnosis, signal: AbortSignal.any([signal, AbortSignal.timeout(maxMs)]) };

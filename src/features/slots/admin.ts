@@ -6,7 +6,7 @@ import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
 
-/** Time limit of a diagnosis (contract §7 rule 1). */
+/** Time limit of a diagnosis. */
 export const diagnosisTimeoutMs = 10_000;
 
 /** Routes of `/admin/slots`. */

@@ -40,8 +40,8 @@ export async function requireAdminScope(
 }
 
 /**
- * Checks that a key is the master key (contract §5). Throws `invalid_api_key` for an unknown key, and `forbidden` for a
- * protocol key; `area` names the called area.
+ * Checks that a key is the master key. Throws `invalid_api_key` for an unknown key, and `forbidden` for a protocol key;
+ * `area` names the called area.
  */
 export async function requireMasterKey(key: string, keys: Keys, area: string): Promise<void> {
   const known = await keys.check(key);

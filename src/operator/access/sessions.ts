@@ -168,10 +168,7 @@ export class Sessions {
     return kind === 'oidc' ? oidc !== undefined : oidc?.only !== true;
   }
 
-  /**
-   * Authenticates a caller; a change by a session needs its CSRF token. Throws 401, 403 (contract §5) and
-   * `store_unavailable`.
-   */
+  /** Authenticates a caller; a change by a session needs its CSRF token. Throws 401, 403 and `store_unavailable`. */
   async authenticate(ctx: OperatorContext): Promise<Caller> {
     const caller = await this.#callerOf(ctx);
     ctx.state.actor = caller.actor;

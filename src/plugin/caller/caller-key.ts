@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.js';
 
 /**
  * The key that a caller sent: `x-api-key`, else `Authorization: Bearer`; if neither holds one, `api-key`, else
- * `x-goog-api-key`. Throws `missing_api_key` (contract §5) with the problem of the sent headers.
+ * `x-goog-api-key`. Throws `missing_api_key` with the problem of the sent headers.
  */
 export function callerKey(headers: IncomingHttpHeaders): string {
   const key = sentKey(headers);
@@ -13,12 +13,12 @@ export function callerKey(headers: IncomingHttpHeaders): string {
 
 /** The key that a caller sent; undefined without one. */
 export function sentKey(headers: IncomingHttpHeaders): string | undefined {
-  return contractKey(headers) || textOf(headers['api-key']) || textOf(headers['x-goog-api-key']) || undefined;
+  return standardKey(headers) || textOf(headers['api-key']) || textOf(headers['x-goog-api-key']) || undefined;
 }
 
-/** True for a caller whose key is in a header of contract §5.1; keys in other headers do not count then. */
-export function holdsContractKey(headers: IncomingHttpHeaders): boolean {
-  return contractKey(headers) !== '';
+/** True for a key in `x-api-key` or `Authorization: Bearer`; keys in other headers do not count then. */
+export function hasStandardKey(headers: IncomingHttpHeaders): boolean {
+  return standardKey(headers) !== '';
 }
 
 /** True for a caller that sends a header for keys, with any value. */
@@ -28,7 +28,7 @@ export function sendsKey(headers: IncomingHttpHeaders): boolean {
 
 const keyHeaders = ['x-api-key', 'authorization', 'api-key', 'x-goog-api-key'] as const;
 
-function contractKey(headers: IncomingHttpHeaders): string {
+function standardKey(headers: IncomingHttpHeaders): string {
   return textOf(headers['x-api-key']) || bearerToken(headers.authorization);
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Session headers of contract §4.6; the first one sent wins. */
+/** Headers that name a session; the first one sent wins. */
 const stickyHeaders = ['x-session-id', 'x-conversation-id', 'x-claude-code-session-id'] as const;
 
 /** Other names of a session, by default. */
@@ -17,8 +17,8 @@ export interface StickySource {
 
 /**
  * Sticky key of a session, scoped to the caller's key; undefined if nothing names a session. `source` is for
- * callers without a header of contract §4.6; never anything derived from a system prompt, since sessions that
- * share it would crowd onto one slot.
+ * callers that send none of the headers; never anything derived from a system prompt, since sessions that share it
+ * would crowd onto one slot.
  */
 export function stickyKey(
   keyId: string,

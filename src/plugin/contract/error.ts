@@ -70,7 +70,7 @@ export type CallFailure =
 
 const brand = Symbol.for('gw2api.GatewayError');
 
-/** Error as sent to a caller: `{"error":{"type","code","message"}}` with its HTTP status (contract §2.3). */
+/** Error as sent to a caller: `{"error":{"type","code","message"}}` with its HTTP status. */
 export class GatewayError extends Error {
   readonly [brand] = true;
   readonly code: string;
@@ -100,7 +100,7 @@ export class GatewayError extends Error {
     this.failure = options.failure;
   }
 
-  /** The body of contract §2.3; `details` only if an upstream sent them. */
+  /** The body of the answer; `details` only if an upstream sent them. */
   toJSON(): { error: { type: string; code: string; message: string; details?: unknown } } {
     const { type, code, message, details } = this;
     return { error: details === undefined ? { type, code, message } : { type, code, message, details } };

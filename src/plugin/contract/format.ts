@@ -116,9 +116,9 @@ export interface FormatDefinition<Options extends TSchema = TSchema> {
   decode(body: unknown, context: FormatContext<OptionsOf<Options>>): Decoded | Promise<Decoded>;
   /** `body`: one that `decode` has accepted. */
   encoder(body: unknown, context: FormatContext<OptionsOf<Options>>): ReplyEncoder | Promise<ReplyEncoder>;
-  /** JSON body of a token count; default `{"input_tokens"}`, or an OAuth account's usage windows (contract §2.2). */
+  /** JSON body of a token count; default `{"input_tokens"}`, or an OAuth account's usage windows. */
   count?(inputTokens: number): object;
-  /** JSON body of an error on a path of this format; default the error object (contract §2.3). */
+  /** JSON body of an error on a path of this format; default that of `GatewayError`. */
   error?(error: GatewayError, request: FailedRequest): object;
 }
 

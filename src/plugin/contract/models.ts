@@ -15,7 +15,7 @@ export interface CatalogModel {
   /** Cap of `max_tokens`, thinking included. */
   readonly maxTokens: number;
   readonly contextWindow?: number;
-  /** False: `tool_choice` of any, tool or required is not native (contract §4.4). */
+  /** False: `tool_choice` of any, tool or required is not native, and the stage `tool-choice` approximates it. */
   readonly forcedToolChoice: boolean;
   /**
    * Sampling that Messages upstreams take, by default `one`: `temperature` and `top_p` (`both` or true), one of the two,

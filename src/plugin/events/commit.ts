@@ -28,7 +28,7 @@ export interface CommitOptions {
 
 /**
  * Reads an upstream's events up to the commit point and returns all of them, without the pings before it. Throws
- * failures before it, while another slot can still help (contract §7): an error of the events, an `error` event, an end
+ * failures before it, while another slot can still help: an error of the events, an `error` event, an end
  * without `message_stop`, an empty turn without a stop reason, and too much to keep; later ones go to the reader, after
  * any `error` event.
  */

@@ -40,7 +40,7 @@ const defaultEncoding: Encoding = {
   drop: () => undefined,
 };
 
-/** Default max body size (contract §8), for a pipeline whose stages announce none. */
+/** Default max body size, for a pipeline whose stages announce none. */
 export const defaultMaxBodyBytes = 128 * mb;
 
 const noParams = Object.freeze({});

@@ -31,6 +31,24 @@ export class JsonCursor {
     });
   }
 
+  /** Byte ranges of the items of a list, from the one at `from` on. */
+  itemRanges(from = 0): readonly (readonly [start: number, end: number])[] {
+    const ranges: [number, number][] = [];
+    for (this.#at = from; ; this.#at += 1) {
+      this.#next();
+      const start = this.#at;
+      this.#pass();
+      ranges.push([start, this.#at]);
+      if (this.#bytes[this.#at] !== comma) return ranges;
+    }
+  }
+
+  /** Offset of the bracket that closes the list with an item at `from`; undefined if there is none. */
+  endOfList(from: number): number | undefined {
+    this.itemRanges(from);
+    return this.#bytes[this.#at] === closingBracket ? this.#at : undefined;
+  }
+
   /** Text of the next value. */
   value(): string {
     this.#next();

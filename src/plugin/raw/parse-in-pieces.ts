@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { checkDepth } from '../http/parse-json.js';
+import { JsonCursor } from '../inputs/json-cursor.js';
 import { cutLists, type ListSpan } from './cut-lists.js';
 import { keepRawBody, placeholder, type Run } from './raw-messages.js';
 
@@ -26,15 +27,15 @@ const worthCutting = 16_384;
  */
 const pieceBytes = 8192;
 
-/** Byte range of some messages and the commas between them. `next`: start of the message after them. */
+/** Byte range of some messages and the commas between them. */
 interface Span {
   readonly start: number;
   readonly end: number;
-  readonly next: number;
 }
 
 /**
- * Cuts before objects that begin like the first message. A wrong cut, at a nested object, is detected by `parsePieces`.
+ * Cuts the list of messages before objects that begin like the first one. A wrong cut, at a nested object, is detected by
+ * `parsePieces`. Empty if there is no such list.
  */
 function cutMessages(bytes: Buffer): readonly Span[] {
   const at = Math.max(0, bytes.indexOf('"messages"'));
@@ -46,10 +47,11 @@ function cutMessages(bytes: Buffer): readonly Span[] {
   for (let next = start; (next = bytes.indexOf(pattern, next + pieceBytes)) !== -1;) {
     const end = lastNonSpace(bytes, next);
     if (bytes[end] !== comma) continue;
-    spans.push({ start, end, next });
+    spans.push({ start, end });
     start = next;
   }
-  return spans;
+  const end = new JsonCursor(bytes).endOfList(start);
+  return end === undefined ? [] : [...spans, { start, end }];
 }
 
 /** Start of the message list up to the first key; the group is the start of the first message. */
@@ -82,15 +84,14 @@ function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined 
   const runs = spans.map(({ start, end }): Run => {
     return { start, end, messages: parseList(bytes.subarray(start, end), scratch) };
   });
-  const [headEnd, tailStart] = [spans[0]?.start ?? 0, spans.at(-1)?.next ?? 0];
+  const [headEnd, tailStart] = [spans[0]?.start ?? 0, spans.at(-1)?.end ?? 0];
   const ends = [cutLists(bytes, 0, headEnd), cutLists(bytes, tailStart, bytes.length)] as const;
   const head = textWithout(bytes, 0, headEnd, ends[0]);
   const body: unknown = JSON.parse(
-    `${head}"${placeholder}",${textWithout(bytes, tailStart, bytes.length, ends[1])}`,
+    `${head}"${placeholder}"${textWithout(bytes, tailStart, bytes.length, ends[1])}`,
   );
   if (!hasMessages(body) || body.messages[0] !== placeholder) return undefined;
-  const [, ...rest] = body.messages;
-  body.messages = Array.prototype.concat(...runs.map(({ messages }) => messages), rest); // flatMap is much slower
+  body.messages = Array.prototype.concat(...runs.map(({ messages }) => messages)); // flatMap is much slower
   const lists = ends.flat();
   return fillIn(body, bytes, lists) ? { body, runs, lists } : undefined;
 }

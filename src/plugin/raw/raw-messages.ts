@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { JsonCursor } from '../inputs/json-cursor.js';
 import { jsonWithInputs } from '../inputs/inputs-json.js';
 import type { ListSpan } from './cut-lists.js';
 
@@ -112,7 +113,8 @@ interface MaybeShared {
 interface KeptRun extends Run {
   /** The index of its first message. */
   readonly at: number;
-  readonly leaves: readonly unknown[];
+  /** Those of each message. */
+  readonly leaves: readonly (readonly unknown[])[];
 }
 
 class RawMessages {
@@ -124,8 +126,8 @@ class RawMessages {
     const kept: KeptRun[] = [];
     let at = 0;
     for (const run of runs) {
-      const { start, end, messages } = run;
-      if (isWorthKeeping(run)) kept.push({ start, end, messages, at, leaves: leavesOf(messages) });
+      const leaves = isWorthKeeping(run) ? run.messages.map((message) => leavesOf(message)) : undefined;
+      if (leaves) kept.push({ ...run, at, leaves });
       at += run.messages.length;
     }
     this.#bytes = bytes;
@@ -137,27 +139,47 @@ class RawMessages {
   write(messages: readonly unknown[]): readonly Buffer[] {
     const pieces: Buffer[] = [];
     let written = 0;
-    for (const run of this.#runs) {
-      const at = this.#find(run, messages);
-      if (at === undefined || at < written) continue;
-      if (at > written) pieces.push(itemsOf(messages.slice(written, at)), comma);
-      pieces.push(this.#bytes.subarray(run.start, run.end), comma);
-      written = at + run.messages.length;
-    }
+    for (const run of this.#runs)
+      for (const { at, count, text } of this.#unchanged(run, messages)) {
+        if (at < written) continue;
+        if (at > written) pieces.push(itemsOf(messages.slice(written, at)), comma);
+        pieces.push(text, comma);
+        written = at + count;
+      }
     if (written < messages.length) pieces.push(itemsOf(messages.slice(written)));
     else pieces.pop();
     return pieces;
   }
 
-  /**
-   * Index of an unchanged run in a list, at its old distance from the start or from the end; undefined if it
-   * was changed.
-   */
-  #find(run: KeptRun, messages: readonly unknown[]): number | undefined {
-    const added = messages.length - this.#total;
-    if (stands(run, messages, run.at)) return run.at;
-    return added !== 0 && stands(run, messages, run.at + added) ? run.at + added : undefined;
+  /** Texts of the messages of a run that are in a list, unmodified: one text if all are. */
+  #unchanged(run: KeptRun, messages: readonly unknown[]): readonly KeptText[] {
+    const at = this.#place(run, messages);
+    if (at === undefined) return [];
+    const isKept = run.leaves.map((leaves, index) => isUnmodified(run, index, messages[at + index], leaves));
+    const bytes = this.#bytes.subarray(run.start, run.end);
+    if (isKept.every(Boolean)) return [{ at, count: isKept.length, text: bytes }];
+    return new JsonCursor(bytes)
+      .itemRanges()
+      .flatMap(([start, end], index) =>
+        isKept[index] ? [{ at: at + index, count: 1, text: bytes.subarray(start, end) }] : [],
+      );
   }
+
+  /**
+   * Index at which a list has messages of a run, at their old distance from the start or from the end; undefined if
+   * it has none of them.
+   */
+  #place({ at, messages: own }: KeptRun, messages: readonly unknown[]): number | undefined {
+    const places = [at, at + messages.length - this.#total];
+    return places.find((place) => own.some((message, index) => message === messages[place + index]));
+  }
+}
+
+/** Text of some messages, and the index of the first one in the list. */
+interface KeptText {
+  readonly at: number;
+  readonly count: number;
+  readonly text: Buffer;
 }
 
 /** False for very small messages: comparing their parts costs as much as serializing them. */
@@ -171,10 +193,14 @@ function itemsOf(messages: readonly unknown[]): Buffer {
   return Buffer.from(jsonWithInputs(messages).slice(1, -1));
 }
 
-/** True if the same message objects are at this index, unmodified. */
-function stands({ messages, leaves }: KeptRun, list: readonly unknown[], at: number): boolean {
-  if (messages.some((message, index) => message !== list[at + index])) return false;
-  return areEqual(leavesOf(messages), leaves);
+/** True if a message of a run is the same object as before, with the same parts. */
+function isUnmodified(
+  { messages }: KeptRun,
+  index: number,
+  now: unknown,
+  leaves: readonly unknown[],
+): boolean {
+  return now === messages[index] && areEqual(leavesOf(now), leaves);
 }
 
 /**

@@ -32,7 +32,7 @@ interface MaybeForced {
 }
 
 /**
- * Strict tool in place of a choice that names it and cannot be forced (contract §4.4). The upstream kind closes its
+ * Strict tool in place of a choice that names it and cannot be forced. The upstream kind closes its
  * schema for the receiver.
  */
 export function asForcedTool(tool: Tool): Tool {

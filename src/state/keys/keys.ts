@@ -125,7 +125,7 @@ function callerTeam(team: Team): NonNullable<KnownKey['team']> {
   return { id, name, ...(limits && { limits }) };
 }
 
-/** Start of every protocol key (contract §2.4). */
+/** Start of every protocol key. */
 const protocolKeyPrefix = 'sk-gw-';
 
 /** True for a key or token that is neither revoked nor expired. */

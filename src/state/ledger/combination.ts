@@ -3,7 +3,7 @@ import type { UsageSum } from '../../plugin/core.js';
 import { addLatency, type LatencyCounts } from './latency/latency.js';
 import { rowGroups } from './groups.js';
 import { additionSum, addSums, sumOf } from './sums.js';
-import { hourOf } from './usage.js';
+import { hourOf } from './usage-query.js';
 
 /** Sums of the rows of one time that belong to the same groups. */
 export interface Combination {

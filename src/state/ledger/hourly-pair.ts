@@ -1,6 +1,6 @@
 import type { LedgerFilter, UsageGroup, UsageQuery } from '../../plugin/core.js';
 import { groupColumnOf, groupOfField, type ColumnGroup } from './groups.js';
-import { conditionsOf } from './usage.js';
+import { conditionsOf } from './usage-query.js';
 
 /** Group of a pair; those of `failed` are the answered requests and the failed ones. */
 type PairGroup = ColumnGroup | 'failed';

@@ -40,8 +40,10 @@ describe('a large body', () => {
 
   it('goes out with its messages as they came, to the byte', () => {
     const odd = `{"role":"user" , "content":"${fill}\\u00e9é\\/\\ud800","a":1.0,"b":-0,"c":1e400,"__proto__":{},"a":2}`;
-    const text = bodyOf(odd, user, odd, user);
-    expect(written(parse(text))).to.equal(text);
+    for (const list of [[odd, user, odd, user], [user, `${odd}\n`], [odd.replace(fill, fill + fill)]]) {
+      const text = bodyOf(...list);
+      expect(written(parse(text)) === text, text.slice(0, 60)).to.equal(true);
+    }
   });
 
   it('goes out with its tools and system blocks as they came, wherever they stand', () => {
@@ -116,6 +118,20 @@ describe('a large body', () => {
     for (const change of changes) {
       const changed = { ...body, messages: change(body.messages), system: 's' };
       expect(written(changed)).to.equal(JSON.stringify(changed));
+    }
+  });
+
+  it('keeps the texts of the messages beside those that stages have changed', () => {
+    const short = (at: number) =>
+      `{"role":"user" , "content":"${at} \\u00e9","a":1.0,"b":"${'x'.repeat(150)}"}`;
+    const texts = [user, user, ...Array.from({ length: 12 }, (_, at) => short(at))];
+    const marked = JSON.stringify({ role: 'user', content: 'marked' });
+    const body = parse(bodyOf(...texts)) as { messages: unknown[] };
+    for (const list of [texts.with(5, marked), texts.with(2, marked).with(13, marked), [marked, ...texts]]) {
+      const messages = list.map((text, at) =>
+        text === marked ? JSON.parse(marked) : body.messages[at - (list.length - texts.length)],
+      );
+      expect(written({ ...body, messages })).to.equal(bodyOf(...list));
     }
   });
 

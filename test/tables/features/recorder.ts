@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { encodeFrame } from '#plugins/upstreams/bedrock/frames.js';
-import { answerEvents } from '../../whole/slots/recorder.js';
+import { answerEvents } from '../../whole/slots/upstreams/recorder.js';
 import type { Kit } from '../../engine/transport/upstream-kit.js';
 
 /** Request as it reached an upstream. */

@@ -8,7 +8,7 @@ import {
   startKinds,
   type Sent,
   type SlotKinds,
-} from '../slots/slot-kinds.js';
+} from '../slots/upstreams/slot-kinds.js';
 
 const patch = '*** Begin Patch\n*** Update File: a.ts\n+"quoted" \\ 1\n*** End Patch\n';
 const png =

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { slotAt, startGateway, type GatewayUnderTest } from '../harness.js';
-import { startOpenaiServer, type OpenaiServer } from '../slots/openai-server.js';
+import { startOpenaiServer, type OpenaiServer } from '../slots/upstreams/openai-server.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import { serviceAccountKey } from '../../engine/slots/service-account.js';
 import { TokenEndpoint } from '../../engine/slots/token-endpoint.js';
 import { Kit } from '../../engine/transport/upstream-kit.js';
 import { startGateway, type GatewayUnderTest } from '../harness.js';
-import { startRecorder, type Recorded } from '../slots/recorder.js';
+import { startRecorder, type Recorded } from '../slots/upstreams/recorder.js';
 import { anthropicAt } from './sdk-clients.js';
 
 const sdks = process.env['GW_TEST_SDKS'];

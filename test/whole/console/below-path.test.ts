@@ -10,7 +10,7 @@ import { signIn } from './people/sign-in.js';
 import { freePort } from '../free-port.js';
 import { ask, masterKey, startGateway, type GatewayUnderTest } from '../harness.js';
 import { errorIn, raw } from '../kit.js';
-import { nginxExample, Proxy } from '../slots/proxy-process.js';
+import { nginxExample, Proxy } from '../slots/instances/proxy-process.js';
 import { SocketClient } from '../socket-client.js';
 import { TempFolders } from '../temp-folders.js';
 

@@ -5,7 +5,7 @@ import type { Ending } from './answer.js';
 import { completionId } from './completion.js';
 import type { EventReader, StreamWriter } from './relay.js';
 import { sseDone } from './sse.js';
-import { chatUsage } from './usage.js';
+import { chatUsage } from './reported-usage.js';
 
 /** Request fields that all chunks of a stream share. */
 export interface ChunkRequest {

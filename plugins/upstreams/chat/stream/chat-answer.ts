@@ -14,7 +14,7 @@ import { nativeEnd, nativeStart } from '../../shared/answer/native-answer.js';
 import { ThinkTags } from './think-tags.js';
 import { Thinking } from './thinking.js';
 import { ToolCalls } from './tool-calls.js';
-import { TokenCounts } from './usage.js';
+import { TokenCounts } from './token-counts.js';
 
 /** Settings of an answer from its request. */
 export interface ChatAnswerOptions {

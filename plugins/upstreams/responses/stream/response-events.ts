@@ -14,7 +14,7 @@ import { finishKind } from '../../shared/answer/finish-words.js';
 import { malformed, streamError } from '../../shared/openai/openai-stream-error.js';
 import { nativeEnd, nativeStart } from '../../shared/answer/native-answer.js';
 import { ItemWriter, type AnswerTerms, type OpenItem } from './item-writer.js';
-import { usageOf } from './usage.js';
+import { usageOf } from './response-usage.js';
 
 interface ResponseTerms extends AnswerTerms {
   /** Size of the request, from which its tokens are estimated until, or unless, the server counts them. */

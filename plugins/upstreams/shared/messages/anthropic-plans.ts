@@ -53,7 +53,7 @@ export function planOwnTool(tool: Tool, path: string, { forcedStrict = true }: S
   return plan.wantsStrict ? { ...plan, strict: { kind: 'forced', schema, fitted } } : plan;
 }
 
-/** Closes a tool that the contract wants strict (§4.4) even if that is narrower than requested. */
+/** Closes a tool that has to be strict, even if that is narrower than requested. */
 function closed(schema: Schema, kind: 'tool' | 'forced'): StrictPlan {
   const fitted = fitSchema(schema, 'anthropic-strict');
   return { kind, schema: fitted.schema, fitted };

@@ -75,7 +75,7 @@ const aboutFormat = /output_format|output_config(?!\S{0,20}effort)|structured.?o
 
 /**
  * Tools of the gateway's and translation's own that are strict: first those of the caller, and last the one that a
- * choice has named (contract §4.4).
+ * choice has named.
  */
 function findStrict(
   said: string,

@@ -21,6 +21,6 @@ const options = Type.Object(schemaOptions(true));
 
 /** Forms that a service enforces, according to its slot and its refusals. */
 export interface SchemaOptions extends Readonly<Static<typeof options>> {
-  /** False: not even the tool that `tool-choice` has made strict (contract §4.4). */
+  /** False: not even the tool that `tool-choice` has made strict. */
   readonly forcedStrict?: boolean;
 }

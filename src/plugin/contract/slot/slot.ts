@@ -192,7 +192,7 @@ export interface SlotStatus {
   readonly lastErrorAtMs: number | null;
 }
 
-/** One step of a diagnosis (contract §7 rule 1). */
+/** One step of a diagnosis. */
 export interface DiagnosisStep {
   readonly step: 'resolve' | 'connect' | 'request' | 'credential';
   readonly ok: boolean;

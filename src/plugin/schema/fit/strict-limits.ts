@@ -4,7 +4,7 @@ import { partsOf, type Schema } from './schema-parts.js';
 /** Strict schema of one request. */
 export interface StrictUse {
   readonly schema: Schema;
-  /** Order of relaxation: a caller's tool first, the output format next, the tool of contract §4.4 last. */
+  /** Order of relaxation: a caller's tool first, the output format next, the tool of a forced choice last. */
   readonly kind: 'tool' | 'format' | 'forced';
 }
 

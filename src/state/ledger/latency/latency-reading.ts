@@ -1,6 +1,6 @@
 import type { UsageGroup, UsageQuery } from '../../../plugin/core.js';
 import { groupColumnOf, type ColumnGroup } from '../groups.js';
-import { hourlyGroup, bucketsOf } from '../usage.js';
+import { hourlyGroup, bucketsOf } from '../usage-query.js';
 import { hourlyPair } from '../hourly-pair.js';
 
 /**

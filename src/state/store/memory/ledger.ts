@@ -18,7 +18,7 @@ import { latencyReading } from '../../ledger/latency/latency-reading.js';
 import { matches } from '../../ledger/filters.js';
 import { askedModelOf, rowGroups } from '../../ledger/groups.js';
 import { addSums } from '../../ledger/sums.js';
-import { bucketsOf, conditionsOf, hourlyGroup, hourOf, tagGroups } from '../../ledger/usage.js';
+import { bucketsOf, conditionsOf, hourlyGroup, hourOf, tagGroups } from '../../ledger/usage-query.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
 
 /** A ledger that keeps the latest rows, and hourly sums that include dropped ones. */

@@ -1,6 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.js';
-import { useModal } from '../../ui/dialog/use-modal.js';
+import { useModal } from '../../ui/dialog/dialog.js';
 import type { Destination } from '../console-page.js';
 import { closeOverlay } from '../overlay.js';
 import type { Command, UseCommands } from './command.js';

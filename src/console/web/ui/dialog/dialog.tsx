@@ -1,7 +1,6 @@
-import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from '../button.js';
-import { useModal } from './use-modal.js';
 
 interface DialogProps {
   readonly title: string;
@@ -37,4 +36,22 @@ export function Dialog({ title, wide = false, firm = false, onClose, children }:
       </div>
     </dialog>
   );
+}
+
+/** Opens a `<dialog>` as a modal while its component is mounted, then gives the focus back. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
+  const ref = useRef<HTMLDialogElement>(null);
+  const opener = useRef(document.activeElement); // during rendering: effects run after the paint
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      const before = opener.current;
+      const isLeft = before instanceof HTMLElement && before.isConnected && before !== document.body;
+      if (isLeft) before.focus();
+      else document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+    };
+  }, []);
+  return ref;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../ledger/combination.js';
 import { askedModelOf, rowGroups } from '../../../ledger/groups.js';
 import { addSums, sumColumns, writeSum } from '../../../ledger/sums.js';
-import { hourOf } from '../../../ledger/usage.js';
+import { hourOf } from '../../../ledger/usage-query.js';
 import { PreparedInsert } from './insert-rows.js';
 import type { SumKind } from '../tables/tables.js';
 import { sql } from 'kysely';

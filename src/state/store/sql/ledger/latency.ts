@@ -11,7 +11,7 @@ import {
 import { latencyReading, type LatencyReading } from '../../../ledger/latency/latency-reading.js';
 import type { LedgerRecord } from '../../../ledger/columns.js';
 import { groupColumnOf, type ColumnGroup } from '../../../ledger/groups.js';
-import { bucketsOf, conditionsOf } from '../../../ledger/usage.js';
+import { bucketsOf, conditionsOf } from '../../../ledger/usage-query.js';
 import { kindCondition } from './conditions.js';
 import { searchFor } from './ledger-search.js';
 import {

@@ -7,7 +7,7 @@ import { sqlLatency } from './latency.js';
 import { Pruning } from './pruning.js';
 import { sqlRequests, sqlRowsOf } from './requests.js';
 import type { Tables } from '../tables/tables.js';
-import { sqlUsage } from './usage.js';
+import { sqlUsage } from './sql-usage.js';
 
 /** Ledger with a table of rows and one of hourly sums, both updated by each append. */
 export function sqlLedger(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', log: Logger): Ledger {

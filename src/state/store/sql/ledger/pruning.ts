@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { hourOf } from '../../../ledger/usage.js';
+import { hourOf } from '../../../ledger/usage-query.js';
 import { latencyMeasures } from '../../../ledger/contract.js';
 import { latencyKinds, type LatencyKind } from '../../../ledger/latency/latency-reading.js';
 import { rowGroups } from '../../../ledger/groups.js';

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { UsageQuery } from '../../../../plugin/core.js';
 import { groupColumnOf } from '../../../ledger/groups.js';
 import { additionSql, sumColumns, sumSql } from '../../../ledger/sums.js';
-import type { hourlyGroup } from '../../../ledger/usage.js';
+import type { hourlyGroup } from '../../../ledger/usage-query.js';
 import type { PairReading } from '../../../ledger/hourly-pair.js';
 import { allOf, kindCondition } from './conditions.js';
 import { pairKind } from './pairs/pair-tables.js';

@@ -1,5 +1,4 @@
 import { sql, type Kysely } from 'kysely';
-import { askedModels } from '../ledger/asked-models.js';
 import { adminTokensTable, auditTable } from './audit-tables.js';
 import { ledgerErrorsTable } from '../ledger/error-texts.js';
 import { ledger, ledgerHours, ledgerSums, rareValues } from './first-ledger.js';
@@ -17,7 +16,7 @@ import {
 import { formerSecrets } from '../ledger/former-secrets.js';
 import { ledgerLatency } from '../ledger/latency-counts.js';
 import { responseTotals } from './response-totals.js';
-import { ledgerMoney } from '../ledger/ledger-money.js';
+import { ledgerMoney, sumsWithMoney } from '../ledger/ledger-money.js';
 import { ledgerPairs } from '../ledger/pairs/pair-tables.js';
 import { slotHistoryTables, teamsAndBudgets } from './later-tables.js';
 import type { Tables } from './tables.js';
@@ -118,3 +117,16 @@ export const migrations: readonly Migration[] = [
       )),
   },
 ];
+
+/**
+ * Adds the requested model of a row beside the one that answered. Earlier sums are by the requested model, and are used
+ * for both groups.
+ */
+async function askedModels(db: Kysely<Tables>): Promise<void> {
+  await db.schema.alterTable('ledger').addColumn('asked_model', 'text').execute();
+  const sums = sql.join(sumsWithMoney.map((column) => sql.ref(column)));
+  await sql`
+    insert into ledger_sums (kind, at, name, ${sums})
+    select 'asked_model', at, name, ${sums} from ledger_sums where kind = 'model'
+  `.execute(db);
+}

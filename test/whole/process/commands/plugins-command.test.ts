@@ -1,0 +1,89 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import { formerPackageName, packageName } from '#src/kit/version.js';
+import { stages } from '../../harness.js';
+import { ProcessWorkshop } from '../../gateway-process.js';
+
+interface Report {
+  readonly installed: readonly Readonly<Record<string, string>>[];
+  readonly loaded: readonly Readonly<Record<string, string | number>>[];
+}
+
+const stage = (name: string, more = '') =>
+  `export default { name: '${name}', ${more} setup: () => (ctx, next) => next() };`;
+
+const manifest = (name: string, more: object) =>
+  JSON.stringify({ name, version: '1.2.3', type: 'module', exports: { import: './main.js' }, ...more });
+
+describe('gw2api plugins', () => {
+  const workshop = new ProcessWorkshop();
+  afterEach(() => workshop.end());
+
+  const keywords = ['gw2api-plugin'];
+  const peerDependencies = { [packageName]: '^0.1.0' };
+
+  function files(...uses: readonly string[]) {
+    const pipeline = [...uses.map((use) => ({ use })), ...stages()];
+    return {
+      'config/gateway.yaml': JSON.stringify({ pipeline, slots: [{ id: 'a', upstream: 'simulator' }] }),
+      'config/mine.mjs': stage('mine', 'api: 1,'),
+      'node_modules/@team/their/package.json': manifest('@team/their', { keywords, peerDependencies }),
+      'node_modules/@team/their/main.js': stage('their'),
+      'node_modules/unused/package.json': manifest('unused', {
+        keywords,
+        peerDependencies: { [formerPackageName]: '^0.1.0' },
+      }),
+      'node_modules/unused/main.js': stage('unused'),
+      'node_modules/peerless/package.json': manifest('peerless', { keywords }),
+      'node_modules/other/package.json': manifest('other', { peerDependencies }),
+      'node_modules/broken/package.json': '{',
+    };
+  }
+
+  async function json(...uses: readonly string[]) {
+    const cwd = await workshop.folder(files(...uses));
+    const { stdout, code } = await workshop.run({ cwd, args: ['plugins', '--json'] });
+    const report = JSON.parse(stdout.replaceAll(`${cwd}${path.sep}`, '')) as Report;
+    return { report, code };
+  }
+
+  it('lists installed packages with the keyword and the peer, and no others', async () => {
+    const { report, code } = await json();
+    expect(code).to.equal(0);
+    expect(report.installed).to.deep.equal([
+      { name: '@team/their', version: '1.2.3', peer: '^0.1.0', folder: 'node_modules/@team/their' },
+      { name: 'unused', version: '1.2.3', peer: '^0.1.0', folder: 'node_modules/unused' },
+    ]);
+  });
+
+  it('lists what the config loads: kind, name, version, file and level', async () => {
+    const { report } = await json('./mine.mjs', '@team/their');
+    expect(report.loaded.slice(0, 2)).to.deep.equal([
+      { kind: 'stage', use: './mine.mjs', name: 'mine', api: 1, file: 'config/mine.mjs' },
+      {
+        kind: 'stage',
+        use: '@team/their',
+        name: 'their',
+        version: '1.2.3',
+        file: 'node_modules/@team/their/main.js',
+      },
+    ]);
+    const kinds = report.loaded.map(({ kind, use }) => `${kind} ${use}`);
+    expect(kinds).to.include.members(['stage auth', 'format chat', 'upstream simulator', 'account none']);
+    expect(kinds).not.to.include('stage unused');
+  });
+
+  it('goes on where a plugin cannot be loaded, and ends with 1', async () => {
+    const cwd = await workshop.folder(files('./gone.mjs', './mine.mjs'));
+    const { stdout, code } = await workshop.spawn({ cwd, args: ['plugins'] });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/ stage +\.\/gone\.mjs .* FAILED: is not there/);
+    expect(stdout).to.match(/ stage +\.\/mine\.mjs +mine +- +1 +config\/mine\.mjs/);
+    expect(stdout).to.match(/ @team\/their +1\.2\.3 +gw2api \^0\.1\.0 +node_modules\/@team\/their/);
+  });
+
+  it('takes no options of other commands', async () => {
+    const { stderr, code } = await workshop.run({ args: ['plugins', '--online'] });
+    expect([code, stderr]).to.deep.equal([2, '--online goes with check, doctor and init; see --help.\n']);
+  });
+});

@@ -1,0 +1,58 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import { testConfig } from '#src/features/tests/before-reload.js';
+import { ProcessWorkshop } from '../../gateway-process.js';
+import { TempFolders, writeIn } from '../../temp-folders.js';
+import { configWith, TestedGateway, takesTested, testOf } from './tested-reload.js';
+
+/** All of them have one gateway, in this order. */
+describe('a reload of a config with tests', () => {
+  const gateway = new TestedGateway();
+  before(() => gateway.start(1));
+  after(() => gateway.end());
+
+  it('takes it where they pass, and keeps the old one where one fails: 1 process', () =>
+    takesTested(gateway, 1));
+
+  it('has failed where the tests cannot be read, and tells of a config that cannot be', async () => {
+    await writeIn(gateway.folder, 'gateway.test.yaml', { tests: [{ nam: 'x' }] });
+    const wrong = await gateway.reload();
+    expect(wrong.status).to.equal(409);
+    expect(wrong.body.error!.message).to.match(/gateway\.test\.yaml:.*nam/);
+    await writeIn(gateway.folder, 'gateway.yaml', { ...configWith('new'), slots: 7 });
+    const { status, body } = await gateway.reload();
+    expect([status, body.error!.code]).to.deep.equal([400, 'invalid_request']);
+    expect(body.error!.message).to.include('slots');
+  });
+});
+
+describe('the tests of a config', () => {
+  const shop = new ProcessWorkshop();
+  const folders = new TempFolders();
+  let folder = '';
+  afterEach(async () => {
+    await shop.end();
+    await folders.remove();
+  });
+
+  it('tell what was expected and came, also beside a hint', async () => {
+    const requests = [{ get: '/v1/models', as: 'nobody', expect: { status: 200 } }];
+    folder = await folders.make({
+      'gateway.yaml': configWith('new'),
+      'gateway.test.yaml': { tests: [{ name: 'is open', requests }] },
+    });
+    const { failures } = await testConfig(path.join(folder, 'gateway.yaml'), {});
+    expect(failures[0]).to.match(/"is open": status: expected 200, got 401 \(missing_api_key: .*\)$/);
+  });
+
+  it('are what check --test says before', async () => {
+    folder = await folders.make({ 'gateway.yaml': configWith('old'), 'gateway.test.yaml': testOf('new') });
+    const file = path.join(folder, 'gateway.yaml');
+    const red = await shop.run({ args: ['check', '--test', '--config', file] });
+    expect(red.code).to.equal(1);
+    expect(red.stdout).to.match(/tests: 0 passed, and these failed:\n {2}.*"has its persona"/);
+    await writeIn(folder, 'gateway.yaml', configWith('new'));
+    const green = await shop.run({ args: ['check', '--test', '--config', file] });
+    expect([green.code, green.stdout.includes('tests: 1 passed')]).to.deep.equal([0, true]);
+  });
+});
