@@ -127,6 +127,7 @@ describe('README.md and the guides', () => {
     ...guides,
     'CHANGELOG.md',
     'CONTRIBUTING.md',
+    'test/README.md',
   ])
     it(`leads somewhere: the links of ${file}`, async () => {
       const text = await readFile(file, 'utf8');

@@ -142,6 +142,7 @@ const maxBytes = 64 * 1024;
  */
 export function readSecretFile(file: string, baseDir: string): string {
   const resolved = path.resolve(baseDir, file);
+  // At most nine line ends: an unbounded repetition takes quadratic time on a file full of them.
   const text = decoded(bytesOf(file, resolved), file).replace(/(?:\r?\n){1,9}$/, '');
   if (text === '') throw new Error(`the file ${file} is empty`);
   return text;

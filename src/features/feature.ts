@@ -13,17 +13,17 @@ export interface Feature extends RouteSource, Partial<Pick<Extension, 'starts' |
   readonly name: string;
   /** Serves its own paths, below the routes of operators, which `routes` loads. */
   readonly middleware?: (gateway: Gateway, routes: () => Promise<readonly Route[]>) => CoreMiddleware;
-  /** Commands of the command line, by their word. */
+  /** Commands that the feature adds to the command line. */
   readonly verbs?: Verbs;
-  /** Tests that a config brings. */
+  /** Runner of the tests that configs have; at most one feature brings it. */
   readonly configTests?: ConfigTests;
   /** Re-encrypts its files outside the store, for `rotate-secret`. */
   readonly reseal?: (config: Config, cipher: CredentialCipher) => Promise<readonly ResealedPart[]>;
 }
 
-/** Tests of a config, in it and beside it. */
+/** Runs and checks the tests of a config, under its `tests:` and in the `*.test.yaml` files beside it. */
 export interface ConfigTests {
-  /** Runs the tests of a config file; the signal ends that. */
+  /** Runs the tests of a config file; aborting the signal stops them. */
   run(file: string, env: Environment, signal?: AbortSignal): Promise<TestVerdict>;
   /** Problems of the tests in a config. */
   problemsOf(text: string, file: string): Promise<readonly ConfigProblem[]>;
@@ -36,7 +36,7 @@ export interface ResealedPart extends Resealed {
   readonly what: string;
 }
 
-/** Commands of the command line, by their word. */
+/** Commands by the word that selects one, such as `explain`. */
 export type Verbs = Readonly<Record<string, Verb>>;
 
 /** Command of the command line; `Values`: its options. */

@@ -133,7 +133,10 @@ function saysNothing(given: unknown): boolean {
   return given === undefined || given === null || (isRecord(given) && Object.keys(given).length === 0);
 }
 
-/** Fields that are read; those about summaries are reported elsewhere. */
+/**
+ * Fields that have their full effect here; those about summaries are reported elsewhere. `exclude` is read but not
+ * listed: it only leaves out the wish for a summary, and an upstream may show its thinking anyway.
+ */
 const read: ReadonlySet<string> = new Set(
   'effort max_tokens enabled summary generate_summary type budget_tokens display'.split(' '),
 );

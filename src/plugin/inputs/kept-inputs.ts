@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jsonFacts } from './json-text.js';
 
-/** Search for the texts of several inputs at once, which keeps them. */
+/** Deferred search of a request body, which finds and keeps the JSON texts of all its tool inputs at once. */
 export interface InputSearch {
   run(): void;
 }

@@ -33,10 +33,11 @@ export interface TextMap {
 export class TextWindow {
   readonly #map: TextMap;
   readonly #kind: TextKind;
-  /** Distance of two searches; a match that begins within it is complete in the window. */
+  /** Characters that a search advances. The window has `hold` more, so a match that begins in them is complete. */
   readonly #stride: number;
-  /** Held text, after the last output characters. */
+  /** Up to `contextLength` characters that have been output, then the text that is held back. */
   #text = '';
+  /** Position in `#text` where the held text begins. */
   #from = 0;
   #end: TextMatch['ends'];
 
