@@ -17,7 +17,7 @@ export interface ThinkingParams {
 }
 
 /** Fields of a Messages request that ask for thinking, as the caller asked; each upstream narrows them. */
-export function thinkingFields({
+export function messagesThinking({
   effort,
   budget,
   isShown,
@@ -32,7 +32,7 @@ export function thinkingFields({
 }
 
 /** Fields by which callers of different dialects request thinking; null means not set. */
-interface ThinkingFields {
+interface CallerThinking {
   /** The vendor's own `reasoning_effort`. */
   readonly effort?: string | null | undefined;
   /** `{ effort, max_tokens, enabled, exclude }`, and in Responses `summary`. */
@@ -42,7 +42,7 @@ interface ThinkingFields {
 }
 
 /** Thinking parameters from all dialects' fields; a field that another one overrides is reported. */
-export function readThinking(fields: ThinkingFields, dropped: UnsupportedFields): ThinkingParams {
+export function readThinking(fields: CallerThinking, dropped: UnsupportedFields): ThinkingParams {
   const { effort, thinking } = fields;
   const reasoning = readReasoning(fields.reasoning, dropped);
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
