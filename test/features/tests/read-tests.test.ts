@@ -87,6 +87,26 @@ tests:
     ]);
   });
 
+  it('repeats it by another method, and at another path', () => {
+    expect(sentBy('[{ path: /a, method: put, body: 1 }, { same: true, method: patch }]')[1]).to.deep.equal({
+      method: 'PATCH',
+      path: '/a',
+      body: 1,
+    });
+    expect(sentBy('[{ post: /a, body: 1 }, { same: true, method: put }]')[1]).to.deep.equal({
+      method: 'PUT',
+      path: '/a',
+      body: 1,
+    });
+    const paths =
+      '[{ path: /a, method: put }, { same: true, path: /b }, { same: true, get: /c }, { same: true }]';
+    expect(sentBy(paths).slice(1)).to.deep.equal([
+      { method: 'PUT', path: '/b' },
+      { method: 'GET', path: '/c' },
+      { method: 'GET', path: '/c' },
+    ]);
+  });
+
   it('sends requests of "together" in one step', () => {
     const [test] = testsOf(
       'tests: [{ name: a, requests: [{ after: 1s, together: [{ get: /a }, { same: true }] }] }]',
