@@ -212,6 +212,7 @@ tests:
     ['{ method: PUT, post: /a }', ' gives its path in more than one way'],
     ['{ post: v1 }', ' has the path "v1", which must start with /'],
     ['{ post: /a, body: 1, bodyFile: x.json }', '.bodyFile: stands beside "body"'],
+    ['{ get: /a, slots: { a: { scenario: [] } } }', '.slots.a.scenario: must have at least 1 item(s)'],
     ['{ post: /a, expect: yes }', '.expect: must be an object such as { status: 200 }'],
     ['{ post: /a, expect: { staus: snapshot } }', '.expect.staus: is not a known key'],
     [
