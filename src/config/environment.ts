@@ -110,7 +110,7 @@ function fromFile(
  * The value of an unquoted YAML scalar: number, boolean, null or text. A number that would be written
  * differently (a key of forty digits) stays a text.
  */
-export function typed(text: string): string | number | boolean | null {
+export function parseScalar(text: string): string | number | boolean | null {
   if (text.trim() === '') return null;
   if (text === 'true' || text === 'false') return text === 'true';
   const number = Number(text);
