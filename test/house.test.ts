@@ -82,6 +82,20 @@ describe('the modules of src', () => {
   });
 });
 
+describe('the scripts of package.json', () => {
+  it('compile the modules of build that they run', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const running = Object.keys(scripts).filter((name) => scripts[name]!.includes('node build/'));
+    const uncompiled = running.filter(
+      (name) => !`${scripts[`pre${name}`]} ${scripts[name]}`.includes('tsc -b'),
+    );
+    expect(uncompiled).to.deep.equal([]);
+    expect(running).to.include.members(['build:reference', 'build:providers']);
+  });
+});
+
 /** Files of src that a file imports: types and `import()` count. */
 function importsOf(file: string, texts: ReadonlyMap<string, string>): readonly string[] {
   const found = texts.get(file)?.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g) ?? [];

@@ -2,7 +2,7 @@ import { compileCheck } from '../plugin/format/index.js';
 import type { SchemaError } from '../plugin/upstream/index.js';
 import { isRecord } from '../kit/schema/record.js';
 import type { Path, Source } from './document.js';
-import { typed } from './environment.js';
+import { parseScalar } from './environment.js';
 
 /** The result of a check of a source against its schema. */
 export interface Checked {
@@ -79,7 +79,7 @@ export function explain({ path, message, types = [] }: SchemaError, root: unknow
     return `${message}; write it in quotes`;
   const form = formOf(path, found);
   if (form !== undefined) return `${message}; write ${form}`;
-  const unquoted = typeof found === 'string' ? typeof typed(found) : 'undefined';
+  const unquoted = typeof found === 'string' ? typeof parseScalar(found) : 'undefined';
   if (types.some((type) => (type === 'integer' ? 'number' : type) === unquoted) && unquoted !== 'string')
     return `${message}; write it without quotes`;
   return message;

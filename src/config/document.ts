@@ -20,7 +20,7 @@ import type { ConfigProblem, Position } from './config.js';
 import {
   readSecretFile,
   substitute,
-  typed,
+  parseScalar,
   type Environment,
   type Fill,
   type Placeholders,
@@ -235,7 +235,7 @@ class Reader {
     if (isMalformed) this.#complain(path, malformed);
     for (const message of unread) this.#complain(path, message);
     for (const name of unset) this.#complain(path, unsetMessage(name));
-    return scalar.type === Scalar.PLAIN && text !== scalar.value ? typed(text) : copied(text);
+    return scalar.type === Scalar.PLAIN && text !== scalar.value ? parseScalar(text) : copied(text);
   }
 
   #complain(path: Path, message: string): undefined {

@@ -65,13 +65,19 @@ export function substitute(
       isMalformed ||= end !== '}' || file === '';
       if (file && end === '}') return encoded(fromFile(file, readSecret, unread, placeholders));
       if (name === undefined || end !== '}') return whole;
-      const given = fallback === undefined ? env[name] : env[name] || fallback;
+      const set = valueOf(env, name);
+      const given = fallback === undefined ? set : set || fallback;
       const value = given ?? placeholders?.variable(name);
       if (value === undefined) unset.push(name);
       return value === undefined ? whole : encoded(value);
     },
   );
   return { text: replaced, unset, unread, isMalformed };
+}
+
+/** Value of a variable; undefined for a name that each object has, such as `constructor`. */
+function valueOf(env: Environment, name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 /** Arguments of the replacer: the match, its groups, and its position. */
@@ -104,7 +110,7 @@ function fromFile(
  * The value of an unquoted YAML scalar: number, boolean, null or text. A number that would be written
  * differently (a key of forty digits) stays a text.
  */
-export function typed(text: string): string | number | boolean | null {
+export function parseScalar(text: string): string | number | boolean | null {
   if (text.trim() === '') return null;
   if (text === 'true' || text === 'false') return text === 'true';
   const number = Number(text);
@@ -117,7 +123,7 @@ export function typed(text: string): string | number | boolean | null {
  */
 export async function loadDotEnv(directory: string, env: Record<string, string | undefined>): Promise<void> {
   const text = await readFile(path.join(directory, '.env'), 'utf8').catch(noneIfAbsent);
-  for (const [name, value] of Object.entries(variablesOf(text))) env[name] ||= value;
+  for (const [name, value] of Object.entries(variablesOf(text))) if (!valueOf(env, name)) env[name] = value;
 }
 
 /** Variables in the text of a `.env`; ignores a byte order mark, which editors of Windows write. */

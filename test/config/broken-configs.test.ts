@@ -49,6 +49,14 @@ const broken: readonly Broken[] = [
     says: ['gateway.yaml:3:5 pipeline[0].wiht: is not a known key; did you mean "with"?'],
   },
   {
+    wrong: 'numbers of a slot that are infinite',
+    text: `pipeline: [{ use: auth }]\nslots:\n  - { id: a, ${messagesSlot}, weight: .inf, maxConcurrent: .inf, account: { kind: api-key, key: k } }\n`,
+    says: [
+      'gateway.yaml:3:69 slots[0].weight: must be a finite number, not Infinity',
+      'gateway.yaml:3:83 slots[0].maxConcurrent: must be a whole number, not Infinity',
+    ],
+  },
+  {
     wrong: 'a file that says nothing',
     text: '# later\nslots:\n',
     says: ['gateway.yaml:1:1 pipeline: is required', 'gateway.yaml:2:1 slots: is required'],

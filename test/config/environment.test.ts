@@ -11,6 +11,15 @@ describe('the variables of a config', () => {
     });
   });
 
+  it('are those of the environment, and not what each object has', () => {
+    expect(substitute('${constructor} ${toString:-x}', {}, String)).to.deep.equal({
+      text: '${constructor} x',
+      unset: ['constructor'],
+      unread: [],
+      isMalformed: false,
+    });
+  });
+
   it('are found in linear time, however many are not closed', () => {
     const text = '${A:-'.repeat((1024 * 1024) / 5);
     expect(substitute(text, {}, String)).to.deep.equal({ text, unset: [], unread: [], isMalformed: true });

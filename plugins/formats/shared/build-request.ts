@@ -3,7 +3,7 @@ import type { CacheControl } from '@gw2api/gateway/plugin/format';
 import { invalidField, present } from './body.js';
 import { latestMarkers } from './cache-markers.js';
 import { withUniqueCalls } from './tools/call-ids.js';
-import { thinkingFields, type ThinkingParams } from './thinking.js';
+import { messagesThinking, type ThinkingParams } from './thinking.js';
 import { resolveTools, type ToolParams } from './tools/tool-choice.js';
 import type { Transcript } from './transcript.js';
 import type { UnsupportedFields } from './unread/unsupported-fields.js';
@@ -47,7 +47,7 @@ export function buildRequest(params: RequestParams, dropped: UnsupportedFields):
   const { tools: offered = [], choice, allowed, parallel } = params.tools ?? {};
   const called = transcript.calledTools;
   const tools = resolveTools({ tools: offered, choice, allowed, parallel, called }, dropped);
-  const { thinking, effort } = params.thinking ? thinkingFields(params.thinking) : {};
+  const { thinking, effort } = params.thinking ? messagesThinking(params.thinking) : {};
   const format = params.output && outputFormat(params.output);
   const { system } = transcript;
   const stops = [params.stop ?? []].flat();

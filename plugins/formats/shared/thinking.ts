@@ -17,7 +17,7 @@ export interface ThinkingParams {
 }
 
 /** Fields of a Messages request that ask for thinking, as the caller asked; each upstream narrows them. */
-export function thinkingFields({
+export function messagesThinking({
   effort,
   budget,
   isShown,
@@ -32,7 +32,7 @@ export function thinkingFields({
 }
 
 /** Fields by which callers of different dialects request thinking; null means not set. */
-interface ThinkingFields {
+interface CallerThinking {
   /** The vendor's own `reasoning_effort`. */
   readonly effort?: string | null | undefined;
   /** `{ effort, max_tokens, enabled, exclude }`, and in Responses `summary`. */
@@ -42,7 +42,7 @@ interface ThinkingFields {
 }
 
 /** Thinking parameters from all dialects' fields; a field that another one overrides is reported. */
-export function readThinking(fields: ThinkingFields, dropped: UnsupportedFields): ThinkingParams {
+export function readThinking(fields: CallerThinking, dropped: UnsupportedFields): ThinkingParams {
   const { effort, thinking } = fields;
   const reasoning = readReasoning(fields.reasoning, dropped);
   if (effort && contradicts(reasoning, effort)) dropped.add(reasoning.path);
@@ -63,7 +63,10 @@ function withThinking(
   dropped: UnsupportedFields,
 ): ThinkingParams {
   const own = readOwnThinking(thinking, dropped);
-  if (!params.effort) return own;
+  if (!params.effort) {
+    if (params.budget !== undefined && params.budget !== own.budget) dropped.add(params.path);
+    return own;
+  }
   const isSwitch = own.effort !== undefined || own.budget !== undefined;
   const agrees = isSwitch && (own.effort === 'none') === (params.effort === 'none');
   if (!agrees) dropped.add('thinking');
@@ -72,11 +75,12 @@ function withThinking(
 }
 
 /**
- * True if another effort contradicts these parameters. A budget is compatible with an effort, as is
+ * True if another effort contradicts these parameters. A budget is compatible with any effort but `none`, as is
  * "enabled".
  */
 function contradicts({ effort, budget }: ThinkingParams, other: string): boolean {
-  return Boolean(effort) && effort !== 'auto' && effort !== other && budget === undefined;
+  if (budget !== undefined || effort === 'auto') return other === 'none';
+  return Boolean(effort) && effort !== other;
 }
 
 const checkReasoning = bodyCheck(
@@ -98,8 +102,8 @@ function readReasoning(given: unknown, dropped: UnsupportedFields): ThinkingPara
   const { effort, max_tokens: budget, enabled, exclude } = checkReasoning(given, 'reasoning');
   reportOthers(given, 'reasoning', dropped);
   const isShown = !exclude;
-  if (effort && budget) dropped.add('reasoning.max_tokens');
-  if (effort && effort !== 'none' && enabled === false) dropped.add('reasoning.enabled');
+  if (budget && (effort || enabled === false)) dropped.add('reasoning.max_tokens');
+  if (effort && enabled === (effort === 'none')) dropped.add('reasoning.enabled');
   if (effort) return { effort, path: 'reasoning.effort', isShown };
   if (enabled === false) return { path: 'reasoning.enabled', isShown: false, effort: 'none' };
   if (budget) return { budget, path: 'reasoning.max_tokens', isShown };
@@ -122,10 +126,13 @@ function readOwnThinking(
   reportOthers(given, 'thinking', dropped);
   const shown = { isShown: display === 'summarized', isOmitted: display === 'omitted' };
   const params = { path: 'thinking.type', ...shown };
+  if (budget && type !== 'enabled') dropped.add('thinking.budget_tokens');
   if (type === 'disabled') return { ...params, effort: 'none' };
   if (type === 'adaptive') return { ...params, effort: 'auto' };
-  if (type !== 'enabled') dropped.add(params.path);
-  if (type !== 'enabled') return params;
+  if (type !== 'enabled') {
+    dropped.add(params.path);
+    return params;
+  }
   return budget ? { ...params, budget, path: 'thinking.budget_tokens' } : { ...params, effort: 'auto' };
 }
 

@@ -75,7 +75,7 @@ function callRoute(
   body: object,
 ): readonly DescribedRoute[] {
   if (!openapi) return [];
-  const { summary, query, answers = { 200: TokenCount }, answerTypes } = openapi;
+  const { summary, query, answers = defaultAnswers(operation), answerTypes } = openapi;
   const isCall = operation === 'generate';
   const types = answerTypes ?? (isCall ? called : undefined);
   return [
@@ -93,6 +93,11 @@ function callRoute(
     },
     ...(websocket ? [webSocketRoute(path)] : []),
   ];
+}
+
+/** Answers of a route whose description has none. */
+function defaultAnswers(operation: ServedRoute['operation']): Readonly<Record<number, object>> {
+  return { 200: operation === 'count-tokens' ? TokenCount : Type.Unknown() };
 }
 
 /** Handshake of a path that is served over WebSocket too. */
@@ -119,7 +124,7 @@ export function describeStageRoutes(
     if (format && (operation === 'generate' || operation === 'count-tokens'))
       return callRoute({ ...route, operation }, format.body);
     if (!openapi) return [];
-    const { summary, query, body, answers = { 200: Type.Unknown() }, answerTypes } = openapi;
+    const { summary, query, body, answers = defaultAnswers(operation), answerTypes } = openapi;
     return [
       {
         method,

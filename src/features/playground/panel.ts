@@ -1,7 +1,7 @@
+import { Closed } from '../../kit/schema/type.js';
 import { readGivenRequest, GivenRequestBody, type GivenRequest } from '../../operator/given-request.js';
 import { GatewayError, sseBody, Type } from '../../plugin/index.js';
 import { sseEvent } from '../../plugin/format/index.js';
-import { invalid } from '../../operator/check.js';
 import type { Names } from '../../operator/names.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -22,7 +22,7 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
       'Runs a request as a key, with its limits and its row in the ledger, and streams what happens: `start`, ' +
       '`progress` (stages and upstream calls so far), `head` (status and headers of the answer), `data` (a piece of ' +
       'its text) and `done` (the request as `/requests/:id` has it; null where it reached no model).',
-    body: GivenRequestBody,
+    body: PlaygroundBody,
     readsBody: true,
     maxBodyBytes: 16 * 1024 * 1024,
     audit: 'playground.run',
@@ -33,12 +33,12 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
       if (running >= maxRunning) throw tooMany();
       running += 1;
       ctx.res.once('close', () => void (running -= 1));
-      const call = readGivenRequest(await readBody());
-      if (call.as === null) throw invalid(['as: must be the id of a key, or master']);
-      audit.target = call.as;
+      const { as = 'master', ...given } = await readBody();
+      const call = { ...readGivenRequest(given), as };
+      audit.target = as;
       audit.note({ path: call.path, model: modelOf(call) });
       const playground = await gateway.use(playgroundRuns);
-      const run = await playground({ ...call, as: call.as }, ctx.req.socket, ctx.state.signal);
+      const run = await playground(call, ctx.req.socket, ctx.state.signal);
       ctx.type = 'text/event-stream';
       ctx.body = sseBody(texts(run, names), {
         keepAlive: ': keep-alive\n\n',
@@ -50,6 +50,14 @@ function playgroundRoute(gateway: Gateway, names: Names): Route {
     },
   });
 }
+
+/** Schema of a request that is run, which always has a key. */
+const PlaygroundBody = Closed({
+  ...GivenRequestBody.properties,
+  as: Type.Optional(
+    Type.String({ maxLength: 300, description: 'Id of its key; `master`, which is the default.' }),
+  ),
+});
 
 /** Max requests of the playground at a time. */
 const maxRunning = 20;

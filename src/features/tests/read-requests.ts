@@ -25,8 +25,8 @@ export function readSteps(raw: readonly RawStep[], path: Path, reading: Reading)
     if (request.same === true && !last)
       reading.complain({ path: [...at, 'same'], message: 'has no request before it to repeat' });
     const base = request.same === true ? (last ?? {}) : reading.defaults;
-    const whole = over(base, request);
-    last = pick(whole);
+    const whole = mergeRequest(base, request);
+    last = sentFields(whole);
     return whole;
   };
   return raw.map((step, index) => {
@@ -70,10 +70,14 @@ function complainOfShared(requests: readonly RawRequest[], at: Path, { complain 
       });
 }
 
-/** Merges a request over another one: its own keys win, and its path or body replaces the other's. */
-function over(base: RawRequest, own: RawRequest): RawRequest {
-  const given = { ...pick(base) };
-  if (addressKeys.some((key) => own[key] !== undefined)) for (const key of addressKeys) delete given[key];
+/**
+ * Merges a request over another one: its own keys win. `post` or `get` replaces method and path, `method` or `path` only
+ * itself, and a body the other's body.
+ */
+function mergeRequest(base: RawRequest, own: RawRequest): RawRequest {
+  const given = sentFields(base);
+  if (own.post !== undefined || own.get !== undefined) for (const key of addressKeys) delete given[key];
+  else if (own.method !== undefined || own.path !== undefined) splitAddress(given);
   if (own.body !== undefined || own.bodyFile !== undefined) {
     delete given.body;
     delete given.bodyFile;
@@ -83,9 +87,22 @@ function over(base: RawRequest, own: RawRequest): RawRequest {
 
 const addressKeys = ['post', 'get', 'method', 'path'] as const;
 
-type Sent = { -readonly [Key in (typeof repeated)[number]]?: RawRequest[Key] };
+/** Writes `post` and `get` as `method` and `path`, in place. */
+function splitAddress(request: SentFields): void {
+  for (const [key, method] of [
+    ['post', 'POST'],
+    ['get', 'GET'],
+  ] as const) {
+    const path = request[key];
+    if (path === undefined) continue;
+    delete request[key];
+    Object.assign(request, { method, path });
+  }
+}
 
-function pick(request: RawRequest): Sent {
+type SentFields = { -readonly [Key in (typeof repeated)[number]]?: RawRequest[Key] };
+
+function sentFields(request: RawRequest): SentFields {
   return Object.fromEntries(
     repeated.flatMap((key) => (request[key] === undefined ? [] : [[key, request[key]]])),
   );
@@ -126,20 +143,20 @@ function readLeave({
 }
 
 function addressOf(raw: RawRequest, at: Path, { complain }: Reading): Pick<DryRequest, 'method' | 'path'> {
-  const given = [raw.post, raw.get, raw.path].filter((path) => path !== undefined);
-  const [path = ''] = given;
-  const message =
-    given.length === 0
-      ? 'has no path; write "post: /v1/messages", "get: …", or "same: true"'
-      : given.length > 1 || (raw.method !== undefined && raw.path === undefined)
-        ? 'gives its path in more than one way; write "post", "get", or "method" and "path"'
-        : path.startsWith('/')
-          ? undefined
-          : `has the path "${path.slice(0, 80)}", which must start with /`;
+  const message = addressProblem(raw);
   if (message !== undefined) complain({ path: at, message });
-  if (raw.post !== undefined) return { method: 'POST', path };
-  if (raw.get !== undefined) return { method: 'GET', path };
-  return { ...(raw.method !== undefined && { method: raw.method.toUpperCase() }), path };
+  const { post, get, method, path = '' } = raw;
+  if (post !== undefined) return { method: 'POST', path: post };
+  if (get !== undefined) return { method: 'GET', path: get };
+  return { ...(method !== undefined && { method: method.toUpperCase() }), path };
+}
+
+function addressProblem({ post, get, method, path }: RawRequest): string | undefined {
+  const [given, ...others] = [post, get, path].filter((each) => each !== undefined);
+  if (given === undefined) return 'has no path; write "post: /v1/messages", "get: …", or "same: true"';
+  if (others.length > 0 || (method !== undefined && path === undefined))
+    return 'gives its path in more than one way; write "post", "get", or "method" and "path"';
+  return given.startsWith('/') ? undefined : `has the path "${given.slice(0, 80)}", which must start with /`;
 }
 
 function bodyOf(raw: RawRequest, path: Path, { readBody, complain }: Reading): unknown {

@@ -17,7 +17,12 @@ const SlotAnswer = Closed(
   {
     scenario: Described(
       'Scenarios of the simulator, each with its parameters: text, "cut after=5".',
-      Type.Unsafe<string | readonly string[]>({ type: ['string', 'array'], items: Text, minLength: 1 }),
+      Type.Unsafe<string | readonly string[]>({
+        type: ['string', 'array'],
+        items: Text,
+        minItems: 1,
+        minLength: 1,
+      }),
     ),
     status: Described('The scenario of this status: an error.', Type.Integer({ minimum: 400, maximum: 599 })),
     retryAfter: Described('Seconds, beside "status".', Type.Integer({ minimum: 0 })),

@@ -38,6 +38,7 @@ function compiled(schema: object, useDefaults: boolean): ReturnType<typeof compi
     allErrors: useDefaults,
     useDefaults,
     strict: false,
+    strictNumbers: true, // `strict: false` would let Infinity pass
     verbose: true,
     discriminator: true,
     keywords: [unitKeyword],

@@ -41,7 +41,7 @@ const descriptions: Readonly<Record<string, Describe>> = {
   },
   type: ({ params, data }, path) => ({
     path,
-    message: `must be ${typeNames(params['type'])}, not ${typeOf(data)}`,
+    message: typeMessage(params['type'], data),
     types: [params['type']].flat().map(String),
   }),
   unit: ({ schema, data }, path) => {
@@ -99,9 +99,20 @@ const articles: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-function typeNames(types: unknown): string {
-  const names = [types].flat().map((type) => articles[String(type)] ?? String(type));
-  return [...new Set(names)].join(' or ');
+function typeMessage(types: unknown, data: unknown): string {
+  const names = [types].flat().map(String);
+  const isInfinite = typeof data === 'number' && !Number.isFinite(data); // or NaN
+  if (!isInfinite || !names.some(isNumeric))
+    return `must be ${typeNames(names, articles)}, not ${typeOf(data)}`;
+  return `must be ${typeNames(names, { ...articles, number: 'a finite number' })}, not ${data}`;
+}
+
+function isNumeric(type: string): boolean {
+  return type === 'number' || type === 'integer';
+}
+
+function typeNames(types: readonly string[], words: typeof articles): string {
+  return [...new Set(types.map((type) => words[type] ?? type))].join(' or ');
 }
 
 function typeOf(value: unknown): string {

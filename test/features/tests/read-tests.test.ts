@@ -87,6 +87,26 @@ tests:
     ]);
   });
 
+  it('repeats it by another method, and at another path', () => {
+    expect(sentBy('[{ path: /a, method: put, body: 1 }, { same: true, method: patch }]')[1]).to.deep.equal({
+      method: 'PATCH',
+      path: '/a',
+      body: 1,
+    });
+    expect(sentBy('[{ post: /a, body: 1 }, { same: true, method: put }]')[1]).to.deep.equal({
+      method: 'PUT',
+      path: '/a',
+      body: 1,
+    });
+    const paths =
+      '[{ path: /a, method: put }, { same: true, path: /b }, { same: true, get: /c }, { same: true }]';
+    expect(sentBy(paths).slice(1)).to.deep.equal([
+      { method: 'PUT', path: '/b' },
+      { method: 'GET', path: '/c' },
+      { method: 'GET', path: '/c' },
+    ]);
+  });
+
   it('sends requests of "together" in one step', () => {
     const [test] = testsOf(
       'tests: [{ name: a, requests: [{ after: 1s, together: [{ get: /a }, { same: true }] }] }]',
@@ -192,6 +212,7 @@ tests:
     ['{ method: PUT, post: /a }', ' gives its path in more than one way'],
     ['{ post: v1 }', ' has the path "v1", which must start with /'],
     ['{ post: /a, body: 1, bodyFile: x.json }', '.bodyFile: stands beside "body"'],
+    ['{ get: /a, slots: { a: { scenario: [] } } }', '.slots.a.scenario: must have at least 1 item(s)'],
     ['{ post: /a, expect: yes }', '.expect: must be an object such as { status: 200 }'],
     ['{ post: /a, expect: { staus: snapshot } }', '.expect.staus: is not a known key'],
     [

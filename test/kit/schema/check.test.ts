@@ -37,6 +37,20 @@ describe('compileCheck', () => {
     ]);
   });
 
+  it('takes no number that is not finite', () => {
+    const Numbers = Type.Object({ weight: Type.Number(), places: Type.Union([Type.Integer(), Type.Null()]) });
+    expect(problems(Numbers, { weight: Infinity, places: -Infinity })).to.have.members([
+      'weight: must be a finite number, not Infinity',
+      'places: must be a whole number or null, not -Infinity',
+    ]);
+    expect(problems(Numbers, { weight: Number.NaN, places: null })).to.deep.equal([
+      'weight: must be a finite number, not NaN',
+    ]);
+    expect(problems(Type.Object({ name: Type.String() }), { name: Infinity })).to.deep.equal([
+      'name: must be a string, not a number',
+    ]);
+  });
+
   it('fills in defaults where it is asked to', () => {
     const value = {};
     compileCheck(Type.Object({ n: Type.Integer({ default: 3 }) }), { useDefaults: true })(value);

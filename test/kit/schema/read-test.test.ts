@@ -86,6 +86,7 @@ function compiled(schema: object): Reading {
     allErrors: true,
     useDefaults: true,
     strict: false,
+    strictNumbers: true,
     keywords: [unit],
     code: { optimize: false },
   });
@@ -118,11 +119,18 @@ function changed(value: unknown, [key, ...rest]: Place, to: unknown): unknown {
 
 const names = fc.constantFrom('a', 'b', 'ab');
 const scalars = fc.constantFrom(null, true, false, 0, -1, 1.5, 7, '', 'a', 'ab', '1s', '😀😀');
-const { value: values } = fc.letrec<{ value: unknown; list: unknown; map: unknown }>((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, scalars, tie('list'), tie('map')),
-  list: fc.array(tie('value'), { maxLength: 3 }),
-  map: fc.dictionary(names, tie('value'), { maxKeys: 3 }),
-}));
+const written = valuesOf(scalars);
+/** Also those of YAML that JSON, and so a schema, has no words for. */
+const values = valuesOf(fc.oneof(scalars, fc.constantFrom(Infinity, -Infinity, Number.NaN)));
+
+/** Values, and lists and maps of them. */
+function valuesOf(leaves: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.letrec<{ value: unknown; list: unknown; map: unknown }>((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, leaves, tie('list'), tie('map')),
+    list: fc.array(tie('value'), { maxLength: 3 }),
+    map: fc.dictionary(names, tie('value'), { maxKeys: 3 }),
+  })).value;
+}
 
 const count = fc.integer({ min: 0, max: 2 });
 const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'object', 'array', 'null');
@@ -130,7 +138,7 @@ const { schema: schemas } = fc.letrec<{ schema: object; inner: object | boolean;
   schema: fc.record(
     {
       type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
-      default: values.filter((value) => value !== undefined),
+      default: written.filter((value) => value !== undefined),
       enum: fc.uniqueArray(scalars, { minLength: 1, maxLength: 4 }),
       const: scalars,
       unit: fc.constantFrom('duration', 'size'),

@@ -118,6 +118,32 @@ describe('reasoning effort', () => {
     expect(decode({}, on)).to.deep.equal({ ...nothing, ...off, dropped: ['thinking'] });
   });
 
+  for (const [fields, thinking, dropped] of [
+    [{ reasoning: { enabled: false, max_tokens: 2000 } }, 'disabled', 'reasoning.max_tokens'],
+    [{ reasoning: { effort: 'none', enabled: true } }, 'disabled', 'reasoning.enabled'],
+    [{ reasoning_effort: 'none', reasoning: { enabled: true } }, 'disabled', 'reasoning.enabled'],
+    [{ reasoning_effort: 'none', reasoning: { max_tokens: 2000 } }, 'disabled', 'reasoning.max_tokens'],
+    [{ reasoning_effort: 'high', reasoning: { enabled: false } }, 'adaptive', 'reasoning.enabled'],
+    [{ thinking: { type: 'adaptive', budget_tokens: 2000 } }, 'adaptive', 'thinking.budget_tokens'],
+    [{ thinking: { type: 'disabled', budget_tokens: 2000 } }, 'disabled', 'thinking.budget_tokens'],
+    [{ thinking: { type: 'disabled' }, reasoning: { max_tokens: 2000 } }, 'disabled', 'reasoning.max_tokens'],
+  ] as const)
+    it(`of ${JSON.stringify(fields)} reports ${dropped}, which another field overrides`, () => {
+      const plan = decode({ thinking: 'adaptive' }, fields);
+      expect(plan.thinking).to.deep.equal({ type: thinking });
+      expect(plan.dropped).to.deep.equal([dropped]);
+    });
+
+  for (const fields of [
+    { reasoning_effort: 'none', reasoning: { enabled: false } },
+    { reasoning_effort: 'high', reasoning: { enabled: true } },
+    { reasoning: { effort: 'none', enabled: false } },
+    { reasoning: { effort: 'high', enabled: true } },
+  ])
+    it(`of ${JSON.stringify(fields)} reports nothing, as they agree`, () => {
+      expect(decode({ thinking: 'adaptive' }, fields).dropped).to.deep.equal([]);
+    });
+
   describe('of a model that thinks within a budget', () => {
     const model = { thinking: 'budget', maxTokens: 8000 } as const;
 

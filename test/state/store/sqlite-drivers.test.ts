@@ -49,6 +49,22 @@ describe('the SQLite library of this Node', () => {
     expect(database.prepare('select 1 as one').all()).to.deep.equal([{ one: 1 }]);
   });
 
+  it('runs once what writes, though it returns an integer that no double holds', () => {
+    const counts = 'create table counts (n integer); create table runs (n integer)';
+    const trigger = 'create trigger each after insert on counts begin insert into runs values (1); end';
+    database.exec(`${counts}; ${trigger}`);
+    const rounded = [{ n: 9_007_199_254_740_992 }];
+    for (const insert of [
+      'with one as (select 9007199254740993 as n) insert into counts select n from one returning n',
+      'insert into counts values (9007199254740993) returning n',
+    ])
+      expect(database.prepare(insert).all()).to.deep.equal(rounded);
+    expect(database.prepare('select count(*) as n from runs').all()).to.deep.equal([{ n: 2 }]);
+    expect(database.prepare('with one as (select n from counts) select n from one').all()[0]).to.deep.equal(
+      rounded[0],
+    );
+  });
+
   it('names errors by their extended code', () => {
     database.exec(`insert into t (id, text) values (1, 'a')`);
     const codeOf = (sql: string) => codeThrown(() => database.prepare(sql).run());

@@ -107,10 +107,22 @@ describe('POST /api/panel/playground', () => {
     ])
       expect(await errorIn(await run({ post, body: {} })), post).to.include({ status: 400 });
     expect(await errorIn(await run({ body: {}, as: 'key_nobody' }))).to.include({ status: 404 });
-    expect(await errorIn(await run({ body: {}, as: null }))).to.include({ status: 400 });
     const headers = { authorization: 'Bearer x' };
     expect((await errorIn(await run({ body: {}, headers }))).message).to.include('authorization');
     expect(callsTo(pair.simulator)).to.have.length(0);
+  });
+
+  it('says of a request what it lacks, and that it needs a key', async () => {
+    for (const [request, message] of [
+      [{}, 'body: is required'],
+      [{ body: {}, as: null }, 'as: must be a string, not null'],
+      [{ body: {}, as: 'x'.repeat(301) }, 'as: must have at most 300 characters'],
+      [{ body: {}, post: 'x' }, 'post: must be a path'],
+      [{ body: {}, headers: { 'a b': '' } }, 'headers: "a b" must be a header with a text'],
+    ] as const)
+      expect(await errorIn(await run(request))).to.include({ status: 400, message });
+    const document = JSON.stringify(await (await pair.get('/openapi.json')).json());
+    expect(document.match(/a caller without a key/g)).to.have.length(2); // of the routes that explain a request
   });
 
   it('is an entry of the audit log, without a text', async () => {

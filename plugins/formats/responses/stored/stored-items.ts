@@ -41,8 +41,8 @@ export class StoredItems {
     if (!stored) throw previousNotFound(id);
     const items = [...stored.input, ...outputOf(stored.response)].filter(isRecord);
     this.#read.add(id);
-    this.#learn(items, 'previous_response_id');
-    for (const item of items) this.#spend(jsonBytes(item), 'previous_response_id');
+    for (const bytes of this.#learn(items, 'previous_response_id'))
+      this.#spend(bytes, 'previous_response_id');
     return items;
   }
 
@@ -80,14 +80,17 @@ export class StoredItems {
     return true;
   }
 
-  #learn(items: readonly InputItem[], path: string): void {
-    for (const item of items) {
+  /** Adds items that may be named by their ids. Returns the size of each. */
+  #learn(items: readonly InputItem[], path: string): readonly number[] {
+    const sizes = items.map((item) => {
       const { id } = item;
       const bytes = jsonBytes(item);
       this.#readBytes += bytes;
       if (typeof id === 'string' && !this.#known.has(id)) this.#known.set(id, { item, bytes });
-    }
+      return bytes;
+    });
     if (this.#readBytes > this.#context.maxBodyBytes) throw this.#bodyTooLarge(path);
+    return sizes;
   }
 
   #spend(bytes: number, path: string): void {

@@ -111,7 +111,7 @@ function Tiles({
   readonly causes: readonly CauseSum[];
 }) {
   const sum = (pick: (cause: CauseSum) => number) => causes.reduce((total, cause) => total + pick(cause), 0);
-  const cost = sum((cause) => cause.usd);
+  const isCostKnown = causes.some((cause) => cause.usd !== null);
   return (
     <div class="tiles cache-tiles">
       <Tile name="Hit ratio" value={percent === null ? '–' : `${percent.toFixed(1)} %`} note="of all input" />
@@ -121,7 +121,11 @@ function Tiles({
         value={compact(sum(({ tokens }) => tokens))}
         note="that were in a cache"
       />
-      <Tile name="Cost of that" value={cost === 0 ? '–' : usd(cost)} note="where the model has a price" />
+      <Tile
+        name="Cost of that"
+        value={isCostKnown ? usd(sum((cause) => cause.usd ?? 0)) : '–'}
+        note="where the model has a price"
+      />
     </div>
   );
 }

@@ -50,7 +50,7 @@ const columns: readonly Column<CauseSum>[] = [
     head: 'Cost',
     isFigure: true,
     value: (sum) => sum.usd,
-    cell: (sum) => (sum.usd === 0 ? <span class="dim">unknown</span> : usd(sum.usd)),
+    cell: (sum) => (sum.usd === null ? <span class="dim">unknown</span> : usd(sum.usd)),
   },
   { id: 'advice', head: 'What to do', class: 'advice', cell: ({ cause }) => causeWords[cause].advice },
 ];

@@ -7,6 +7,7 @@ import {
   type UsageBucket,
   type UsageGroup,
 } from '../../../console/web/api/ledger.js';
+import { groupBy } from '../../../console/web/format/group-by.js';
 import { useResource, type Resource } from '../../../console/web/state/use-resource.js';
 import { spanOf, type Span, type SpanName } from './span.js';
 
@@ -24,7 +25,8 @@ export interface CauseSum {
   readonly cause: CacheLoss['cause'];
   readonly turns: number;
   readonly tokens: number;
-  readonly usd: number;
+  /** Of the losses whose cost is known; null if it is 0 and models without a price have lost some. */
+  readonly usd: number | null;
 }
 
 /** A turn that has lost tokens. */
@@ -50,13 +52,20 @@ export function useCache(name: SpanName, by: UsageGroup | null): Resource<CacheR
 
 /** Sums of the causes; a range that does not begin at a whole hour may have two buckets of each. */
 function causeSums(buckets: readonly UsageBucket[]): readonly CauseSum[] {
-  const sums = new Map<string, CauseSum>();
-  for (const { group, requests, cache_lost_tokens: tokens, cache_lost_usd: usd } of buckets) {
-    const cause = (group ?? 'unknown') as CauseSum['cause']; // the groups are causes
-    const sum = sums.get(cause) ?? { cause, turns: 0, tokens: 0, usd: 0 };
-    sums.set(cause, { cause, turns: sum.turns + requests, tokens: sum.tokens + tokens, usd: sum.usd + usd });
-  }
-  return [...sums.values()].filter(({ turns }) => turns > 0);
+  const groups = groupBy(buckets, ({ group }) => (group ?? 'unknown') as CauseSum['cause']); // the groups are causes
+  return [...groups].map(([cause, own]) => causeSum(cause, own)).filter(({ turns }) => turns > 0);
+}
+
+function causeSum(cause: CauseSum['cause'], buckets: readonly UsageBucket[]): CauseSum {
+  const sum = (pick: (bucket: UsageBucket) => number) => buckets.reduce((total, one) => total + pick(one), 0);
+  const usd = sum(({ cache_lost_usd: lost }) => lost);
+  const unpriced = sum(({ cost }) => cost.unpriced_requests);
+  return {
+    cause,
+    turns: sum(({ requests }) => requests),
+    tokens: sum(({ cache_lost_tokens: lost }) => lost),
+    usd: usd === 0 && unpriced > 0 ? null : usd,
+  };
 }
 
 const shownLosses = 50;

@@ -727,6 +727,8 @@ describe('a Chat request', () => {
         /^messages\[0\]\.tool_calls\[0\]\.function\.arguments: must be the JSON text of an object/,
       ],
       [{ temperature: 3 }, 'temperature: must be at most 2'],
+      [{ temperature: JSON.parse('1e400') }, 'temperature: must be a finite number or null, not Infinity'],
+      [{ max_tokens: JSON.parse('1e400') }, 'max_tokens: must be a whole number or null, not Infinity'],
       [{ tool_choice: 'some' }, /^tool_choice: must be one of "none", "auto", "required"/],
       [{ tools: [{ type: 'function' }] }, 'tools[0].function: is required'],
     ] as const) {

@@ -4,6 +4,7 @@ import { requestBytes } from '#src/plugin/raw/index.js';
 import type { FormatContext } from '#src/plugin/format/index.js';
 import type { PluginStore } from '#src/plugin/contract/store.js';
 import { fakeHost } from '@gw2api/gateway/testing';
+import { StoredItems } from '#plugins/formats/responses/stored/stored-items.js';
 import { formats } from '../../../support/formats.js';
 import { refusal } from '../refusals.js';
 
@@ -103,6 +104,16 @@ describe('stored items that a request names', () => {
       /^input\[1\]: makes the request, with the stored items it names, larger/,
     );
     expect(reads).to.deep.equal(['resp_a', 'resp_b']);
+  });
+
+  it('are measured once each, those of the response before too', async () => {
+    const context = await contextOf({}, 1e6);
+    let measured = 0;
+    const toJSON = () => ({ size: (measured += 1) });
+    const item = { type: 'message', role: 'user', content: 'Hi', toJSON };
+    const items = new StoredItems(context, { input: [item, item], response: { output: [item] } });
+    expect(await items.inputAndOutput('resp_a')).to.have.length(3);
+    expect(measured).to.equal(3);
   });
 
   it('are read again for another caller, whose body looks the same', async () => {

@@ -40,27 +40,25 @@ export class HostPools {
   }
 
   /**
-   * Takes a connection to the host in use, else to the first writable one of the others. Throws a NoConnectionError, or
-   * a StoreBusyError if no connection has become free.
+   * Takes a connection to the host in use, else to the first writable one of the others. Throws a NoConnectionError,
+   * a StoreBusyError if no connection has become free, or an Error after `end`.
    */
   async connect(): Promise<HeldClient> {
-    if (this.#isEnded) throw new Error('The connections to PostgreSQL are closed.');
     const failures: { readonly host: PostgresHost; readonly error: unknown }[] = [];
     const { hosts } = this.#options.address;
     for (const host of this.#current
       ? [this.#current, ...hosts.filter((each) => each !== this.#current)]
       : hosts) {
+      if (this.#isEnded) throw closed();
       try {
         const pool = this.#poolOf(host);
-        const client = await pool.connect();
-        this.#use(host);
-        return new HeldClient(client, (error) => faults.isOfHost(error) && this.#retire(host, pool));
+        return this.#held(host, pool, await pool.connect());
       } catch (error) {
         if (error instanceof StoreBusyError) throw error;
         failures.push({ host, error });
       }
     }
-    throw new faults.NoConnectionError(failures);
+    throw this.#isEnded ? closed() : new faults.NoConnectionError(failures);
   }
 
   /** Closes all connections, those in use once they are released. */
@@ -77,6 +75,16 @@ export class HostPools {
     this.#isEnded = true;
     this.retireAll();
     await Promise.all(this.#ending);
+  }
+
+  /** The connection as it is used. Closes it and throws an Error after `end`, which would wait for its release. */
+  #held(host: PostgresHost, pool: SizedPool, client: PoolClient): HeldClient {
+    if (this.#isEnded) {
+      client.release(true);
+      throw closed();
+    }
+    this.#use(host);
+    return new HeldClient(client, (error) => faults.isOfHost(error) && this.#retire(host, pool));
   }
 
   #use(host: PostgresHost): void {
@@ -140,6 +148,10 @@ export class HostPools {
     this.#sockets.add(socket);
     return socket.once('close', () => void this.#sockets.delete(socket));
   }
+}
+
+function closed(): Error {
+  return new Error('The connections to PostgreSQL are closed.');
 }
 
 /** A connection in use, which is closed at its release after an error that broke it. */

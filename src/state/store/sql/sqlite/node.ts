@@ -48,7 +48,7 @@ class NodeDatabase implements Database {
   prepare(sql: string): PreparedStatement {
     return new NodeStatement(
       attempt(() => this.#database.prepare(sql)),
-      isQuery.test(sql),
+      isSelect.test(sql),
     );
   }
 
@@ -61,26 +61,27 @@ class NodeDatabase implements Database {
   }
 }
 
-/** Statements that may run twice. */
-const isQuery = /^\s*(?:select|with)\b/i;
+/** Statements that may run twice; any other that returns rows (`with …`, `… returning`) may write. */
+const isSelect = /^\s*select\b/i;
 
 class NodeStatement implements PreparedStatement {
   readonly #statement: StatementSync;
   readonly isReading: boolean;
-  readonly #isQuery: boolean;
+  readonly #isSelect: boolean;
 
-  constructor(statement: StatementSync, isQuery: boolean) {
+  constructor(statement: StatementSync, isSelect: boolean) {
     this.#statement = statement;
     this.isReading = statement.columns().length > 0;
-    this.#isQuery = isQuery;
+    this.#isSelect = isSelect;
   }
 
   all(values: readonly unknown[] = []): readonly unknown[] {
     const bound = values.map(bindable);
+    if (!this.#isSelect) return this.#allRounded(bound);
     try {
       return this.#statement.all(...bound);
     } catch (error) {
-      if (this.#isQuery && isOutOfRange(error)) return this.#allRounded(bound);
+      if (isOutOfRange(error)) return this.#allRounded(bound);
       throw sqliteError(error);
     }
   }
