@@ -6,8 +6,21 @@ export interface InputSearch {
   run(): void;
 }
 
-/** JSON texts of tool inputs, by the object that was parsed from them. */
-const kept = new WeakMap<object, string | InputSearch>();
+/**
+ * Key of an input's JSON text, in the object that was parsed from it; not enumerable, so that neither copies nor
+ * comparisons have it. A WeakMap of the inputs of all requests made a turn of an agent a fifth dearer, mostly in the collector.
+ */
+const keptText = Symbol.for('gw2api.inputText');
+
+interface MaybeKept {
+  [keptText]?: string | InputSearch | undefined;
+}
+
+function keep(input: MaybeKept, text: string | InputSearch): void {
+  if (keptText in input) input[keptText] = text;
+  else if (Object.isExtensible(input))
+    Object.defineProperty(input, keptText, { value: text, writable: true });
+}
 
 /**
  * Keeps the JSON text of a tool's input if its numbers would change on serialization. A text with repeated keys is not
@@ -16,27 +29,27 @@ const kept = new WeakMap<object, string | InputSearch>();
 export function keepInput(input: unknown, json: string): void {
   if (typeof input !== 'object' || input === null || !hasNumber(input)) return;
   const { changesNumbers, members } = jsonFacts(json);
-  if (changesNumbers && members === countMembers(input)) kept.set(input, json);
+  if (changesNumbers && members === countMembers(input)) keep(input, json);
 }
 
 /** Searches the text of an input on first use. */
 export function searchInput(input: object, search: InputSearch): void {
-  kept.set(input, search);
+  keep(input, search);
 }
 
 /** Forgets an input whose text needs no keeping. */
-export function forgetInput(input: object): void {
-  kept.delete(input);
+export function forgetInput(input: MaybeKept): void {
+  if (keptText in input) input[keptText] = undefined;
 }
 
 /** Kept text of an input; undefined for one without, or one that has been changed since. */
 export function keptInput(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null) return undefined;
-  const found = kept.get(input);
+  const { [keptText]: found } = input as MaybeKept; // any object may have it
   if (found === undefined) return undefined;
   if (typeof found !== 'string') {
     found.run();
-    if (kept.get(input) === found) kept.delete(input);
+    if ((input as MaybeKept)[keptText] === found) forgetInput(input);
     return keptInput(input);
   }
   return isDeepStrictEqual(JSON.parse(found), input) ? found : undefined;

@@ -114,4 +114,20 @@ describe('an event with a whole input', () => {
     const { json } = new ModelEvent('message_start', `{"type":"message_start","message":${message}}`);
     expect(ModelEvent.of({ ...json }).data).to.include(input);
   });
+
+  it('is no part of its input that a reader, a copy or a comparison sees', () => {
+    const input = JSON.parse('{"a":1.0}') as object;
+    keepInput(input, '{"a":1.0}');
+    expect(inputJson(input)).to.equal('{"a":1.0}');
+    expect(Reflect.ownKeys({ ...input })).to.deep.equal(['a']);
+    expect(JSON.stringify(input)).to.equal('{"a":1}');
+    expect(input).to.deep.equal({ a: 1 });
+    expect(inputJson({ ...input })).to.equal('{"a":1}');
+  });
+
+  it('is not kept for an input that is frozen', () => {
+    const input = Object.freeze({ a: 1 });
+    keepInput(input, '{"a":1.0}');
+    expect(inputJson(input)).to.equal('{"a":1}');
+  });
 });
