@@ -11,9 +11,9 @@ import { mergePatch } from '../../operator/json.js';
 import { readConsoleSlot } from '../../gateway/slots/console-slots.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { CachedFor } from '../../operator/cached-for.js';
-import { withChangedSecrets } from './slot-audit.js';
+import { withChangedSecrets } from './changed-secrets.js';
 import { shownSlots, type ShownSlot } from './shown-slots.js';
-import { shownSlotReport, shownSettings } from './slot-report.js';
+import { consoleSlotReport, shownSettings } from './console-report.js';
 
 /** A slot as written under `slots:`. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export class SlotEditor {
       this.#sessions.get(),
       slot.status && this.#forecast(slot.status),
     ]);
-    return shownSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
+    return consoleSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
   };
 
   async #forecast(status: SlotStatus): Promise<SlotForecast> {

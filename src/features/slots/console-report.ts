@@ -1,17 +1,17 @@
-import { SlotReport, slotReport } from './report.js';
+import { AdminSlotReport, adminSlotReport } from './admin-report.js';
 import { redactAddresses } from '../../kit/schema/redact.js';
 import { Type } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { SlotForecast } from './history/forecasts.js';
 import type { ShownSlot } from './shown-slots.js';
 import { IsoTime, isoTime, named, Nullable } from '../../operator/schemas.js';
-import { forecastReport, WindowForecast } from './slot-history-report.js';
+import { forecastReport, WindowForecast } from './history-report.js';
 
 /** A slot as sent by the console API: the fields of `/admin/slots`, and its source and settings. */
-export const ShownSlotReport = named(
+export const ConsoleSlotReport = named(
   'PanelSlot',
   Type.Object({
-    ...SlotReport.properties,
+    ...AdminSlotReport.properties,
     state: Type.Enum(['ready', 'cooling', 'rejected', 'paused', 'draining', 'unusable']),
     source: Type.Enum(['config', 'console']),
     place: Nullable(Type.String({ description: 'Where it stands in the config file.' })),
@@ -30,9 +30,9 @@ export const ShownSlotReport = named(
 );
 
 /** Builds the report on a slot; `sessions` is the number of its bindings in the store. */
-export function shownSlotReport(slot: ShownSlot, sessions: number, forecast?: SlotForecast): object {
+export function consoleSlotReport(slot: ShownSlot, sessions: number, forecast?: SlotForecast): object {
   const { source, place, problem, status } = slot;
-  const report = status ? slotReport(status) : { ...slotReport(idle(slot)), state: 'unusable' };
+  const report = status ? adminSlotReport(status) : { ...adminSlotReport(idle(slot)), state: 'unusable' };
   return {
     ...report,
     bindings: Math.max(sessions, status?.bindings ?? 0),

@@ -19,8 +19,8 @@ const FailureReport = Type.Object({
 });
 const WindowReport = orNull(Type.Object({ percent_used: Type.Number(), resets_at: Time }));
 
-/** Schema of `slotReport`. */
-export const SlotReport = named(
+/** Schema of `adminSlotReport`. */
+export const AdminSlotReport = named(
   'Slot',
   Type.Object({
     id: Type.String(),
@@ -65,7 +65,7 @@ function orNull<Schema extends TSchema>(schema: Schema) {
 }
 
 /** State of a slot as sent by `/admin/slots`: snake case, times in ISO 8601. */
-export function slotReport(slot: SlotStatus): Static<typeof SlotReport> {
+export function adminSlotReport(slot: SlotStatus): Static<typeof AdminSlotReport> {
   return {
     id: slot.id,
     upstream: slot.upstream,
