@@ -10,9 +10,9 @@ const maxHeapMb = 512;
 const maxTasks = 100;
 
 /** Thread that explains requests, one after another. It does not keep the process alive while it is idle. */
-export class ExplainThread {
-  readonly #worker = new Worker(programUrl('features/thread.js'), {
-    workerData: { module: programUrl('features/explain/thread.js').href },
+export class ThreadHandle {
+  readonly #worker = new Worker(programUrl('features/thread-entry.js'), {
+    workerData: { module: programUrl('features/explain/thread-server.js').href },
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
   #tasks = 0;
@@ -61,7 +61,7 @@ const idleMs = 3 * 60_000;
 export class IdleThread {
   readonly #clock: Clock;
   readonly #closing: AbortSignal;
-  #thread: ExplainThread | undefined;
+  #thread: ThreadHandle | undefined;
   #cancel: () => void = () => undefined;
 
   constructor(clock: Clock, closing: AbortSignal) {
@@ -70,12 +70,12 @@ export class IdleThread {
     closing.addEventListener('abort', () => void this.take()?.end(), { once: true });
   }
 
-  get thread(): ExplainThread | undefined {
+  get thread(): ThreadHandle | undefined {
     return this.#thread;
   }
 
   /** Takes the idle thread. */
-  take(): ExplainThread | undefined {
+  take(): ThreadHandle | undefined {
     this.#cancel();
     const thread = this.#thread;
     this.#thread = undefined;
@@ -83,7 +83,7 @@ export class IdleThread {
   }
 
   /** Keeps a thread, unless there is one already. */
-  keep(thread: ExplainThread): void {
+  keep(thread: ThreadHandle): void {
     if (this.#thread || !thread.isUsable || this.#closing.aborted) return;
     this.#thread = thread;
     this.#cancel = this.#clock.setTimer(() => void this.take()?.end(), idleMs);

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { problemsOf } from '../../config/config.js';
 import type { OpenGateway } from '../../gateway/gateway.js';
 import { SocketGuard } from '../dry-run/socket-guard.js';
-import { explain } from './explain.js';
+import { explain } from './explainer.js';
 import { revived, type ThreadAnswer, type ThreadTask } from './thread-task.js';
 
 /** Explains the requests that this thread is sent, one after another. */

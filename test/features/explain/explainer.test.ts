@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { openGateway } from '#src/features/open.js';
 import type { DrySettings } from '#src/features/dry-run/settings.js';
-import { explain, Explainer } from '#src/features/explain/explain.js';
+import { explain, Explainer } from '#src/features/explain/explainer.js';
 import type { ExplainedStage, Explanation, ExplainRequest } from '#src/features/explain/explanation.js';
 import { withoutTexts } from '#src/features/explain/without-texts.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';

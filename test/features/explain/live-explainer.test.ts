@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { ManualClock } from '@gw2api/gateway/testing';
-import { Explanations } from '#src/features/explain/explanations.js';
+import { LiveExplainer } from '#src/features/explain/live-explainer.js';
 import type { Runtime } from '#src/gateway/runtime.js';
 import type { Services } from '#src/gateway/services.js';
 
-describe('Explanations', () => {
+describe('LiveExplainer', () => {
   it('counts one whose request is being read, and reads no request that it has no place for', async () => {
     const services = { dry: false, clock: new ManualClock() } as Partial<Services> as Services; // nothing else is asked for
     const closing = new AbortController().signal;
-    const explanations = new Explanations({ runtime: {} as Runtime, services, closing });
+    const explanations = new LiveExplainer({ runtime: {} as Runtime, services, closing });
     const broken = new Error('the body has broken off');
     let breakOff: () => void = () => undefined;
     const body = new Promise<never>((_, reject) => (breakOff = () => reject(broken)));

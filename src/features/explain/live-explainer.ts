@@ -5,7 +5,7 @@ import type { Explanation } from './explanation.js';
 import type { ThreadTask } from './thread-task.js';
 import { GatewayError, keyLimits, type ProtocolKey } from '../../plugin/index.js';
 import { usedLimits } from '../../gateway/used-limits.js';
-import { ExplainThread, IdleThread } from './explain-thread.js';
+import { ThreadHandle, IdleThread } from './thread-handle.js';
 import type { Runtime } from '../../gateway/runtime.js';
 import type { Services } from '../../gateway/services.js';
 
@@ -14,7 +14,7 @@ const maxUnderWay = 2;
 const timeoutMs = 10_000;
 
 /** Gateway whose requests are explained. */
-interface Explained {
+interface ExplainedGateway {
   readonly runtime: Runtime;
   readonly services: Services;
   readonly closing: AbortSignal;
@@ -24,12 +24,12 @@ interface Explained {
  * Explains requests in threads of their own, as the gateway would handle them now: by its config and the state of its
  * slots. No request is sent, and no limit is used.
  */
-export class Explanations {
-  readonly #gateway: Explained;
+export class LiveExplainer {
+  readonly #gateway: ExplainedGateway;
   readonly #idle: IdleThread;
   #underWay = 0;
 
-  constructor(gateway: Explained) {
+  constructor(gateway: ExplainedGateway) {
     this.#gateway = gateway;
     const { services, closing } = gateway;
     this.#idle = new IdleThread(services.clock, closing);
@@ -75,7 +75,7 @@ export class Explanations {
 
   async #run(task: ThreadTask): Promise<Explanation> {
     const { closing, services } = this.#gateway;
-    const thread = this.#idle.take() ?? new ExplainThread();
+    const thread = this.#idle.take() ?? new ThreadHandle();
     let stopTimer: (() => void) | undefined;
     let onClosing: (() => void) | undefined;
     try {
