@@ -4,10 +4,16 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { parse } from 'yaml';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
-import { readTest } from '#src/kit/schema/read-test.js';
+import { formatKind } from '#src/engine/pipeline/load/format-kind.js';
+import { loadBuiltins, type Loadable, type PluginKind } from '#src/engine/pipeline/load/load-plugin.js';
+import { builtinFolder, builtinNames } from '#src/engine/pipeline/load/resolve.js';
+import { accountKind, upstreamKind } from '#src/engine/pipeline/load/slot-kinds.js';
+import { stageKind } from '#src/engine/pipeline/load/stage-kind.js';
+import { isRecord } from '#src/kit/schema/record.js';
+import { readPredicate } from '#src/kit/schema/schema-predicate.js';
 import { units } from '#src/kit/schema/units.js';
 
-describe('readTest', () => {
+describe('readPredicate', () => {
   const unknown = {
     'a keyword that it does not know': { not: {} },
     'a type that is none': { type: 'text' },
@@ -21,7 +27,7 @@ describe('readTest', () => {
   for (const [name, schema] of Object.entries(unknown))
     it(`leaves ${name} to ajv, however deep`, () => {
       const outer = { properties: { a: { items: { anyOf: [schema] } } } };
-      expect(readTest(outer)).to.equal(undefined);
+      expect(readPredicate(outer)).to.equal(undefined);
     });
 
   it('fills in no defaults within a union or a condition, as ajv does', () => {
@@ -39,6 +45,24 @@ describe('readTest', () => {
   it('agrees with ajv on changed catalogs', () => {
     agrees(CatalogSchema, 'config/models.yaml', 100);
   });
+
+  // A keyword that is new in a schema of ours is added to predicate-keywords.ts or schema-predicate.ts, and to `schemas`
+  // below; without it a start compiles that schema.
+  const kinds: readonly PluginKind<Loadable>[] = [stageKind, formatKind, upstreamKind, accountKind];
+  for (const kind of kinds)
+    it(`understands the options of each built-in in ${kind.folder || 'plugins'}, and agrees with ajv on them`, async () => {
+      const plugins = await loadBuiltins(kind, { baseDir: '.', builtins: builtinFolder });
+      expect(plugins).to.have.length((await builtinNames(builtinFolder, kind.folder)).length);
+      for (const { options } of plugins) {
+        const [byReading, byAjv] = [read(options), compiled(options)];
+        fc.assert(
+          fc.property(fittingValues(options), (value) => {
+            expect(byReading(value)).to.deep.equal(byAjv(value));
+          }),
+          { numRuns: 100 },
+        );
+      }
+    });
 
   it('agrees with ajv on any schema', () => {
     fc.assert(
@@ -69,11 +93,11 @@ function agrees(schema: object, file: string, numRuns: number): void {
 type Reading = (value: unknown) => unknown;
 
 function read(schema: object): Reading {
-  const test = readTest(schema);
-  if (!test) throw new Error(`${JSON.stringify(schema)} is not understood.`);
+  const predicate = readPredicate(schema);
+  if (!predicate) throw new Error(`${JSON.stringify(schema)} is not understood.`);
   return (value) => {
     const filled = structuredClone(value);
-    return test(filled, true) ? filled : undefined;
+    return predicate(filled, true) ? filled : undefined;
   };
 }
 
@@ -168,3 +192,36 @@ const { schema: schemas } = fc.letrec<{ schema: object; inner: object | boolean;
   inner: fc.oneof({ maxDepth: 2 }, fc.boolean(), fc.constant({}), tie('schema')),
   map: fc.dictionary(names, tie('inner'), { maxKeys: 3 }),
 }));
+
+const samples: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  string: fc.constantFrom('', 'a', 'ab', '1s', '2MB', '^a', 'https://a.example', 'gpt-5'),
+  number: fc.constantFrom(0, 0.5, 1, 1.5),
+  integer: fc.integer({ min: -1, max: 100 }),
+  boolean: fc.boolean(),
+  null: fc.constant(null),
+};
+
+/** Values of which many conform to a schema: each part has the type that the schema says, or now and then any other. */
+function fittingValues(schema: unknown): fc.Arbitrary<unknown> {
+  if (!isRecord(schema)) return values;
+  const { type, anyOf, items, properties, additionalProperties, enum: allowed } = schema;
+  const fitting: fc.Arbitrary<unknown>[] = [type].flat().flatMap((name) => samples[String(name)] ?? []);
+  for (const name of ['const', 'default'] as const)
+    if (schema[name] !== undefined) fitting.push(fc.constant(schema[name]));
+  if (Array.isArray(allowed)) fitting.push(fc.constantFrom<unknown>(...allowed));
+  if (Array.isArray(anyOf)) fitting.push(...anyOf.map(fittingValues));
+  if (type === 'array') fitting.push(fc.array(fittingValues(items), { maxLength: 3 }));
+  if (type === 'object') fitting.push(fittingObjects(properties, additionalProperties));
+  return fitting.length === 0
+    ? values
+    : fc.oneof({ weight: 9, arbitrary: fc.oneof(...fitting) }, { weight: 1, arbitrary: values });
+}
+
+function fittingObjects(properties: unknown, others: unknown): fc.Arbitrary<object> {
+  const named = Object.entries(isRecord(properties) ? properties : {}).map(
+    ([name, schema]) => [name, fittingValues(schema)] as const,
+  );
+  const known = fc.record(Object.fromEntries(named), { requiredKeys: [] });
+  const unknown = fc.dictionary(names, fittingValues(others), { maxKeys: 1 });
+  return fc.tuple(known, unknown).map(([a, b]) => ({ ...b, ...a }));
+}
