@@ -1,6 +1,6 @@
 import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../../config/config.js';
 import { writePath } from '../../config/document.js';
-import { readSlot } from '../../config/one-slot.js';
+import { parseConsoleSlot } from '../../config/console-slot.js';
 import { builtinKinds, loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
@@ -18,7 +18,7 @@ interface ConsoleReading {
 
 /** Checks a slot of the console and its plugins; problems are one sentence each, the field first. */
 export async function readConsoleSlot(entry: unknown, config: ConsoleTerms): Promise<ConsoleReading> {
-  const { slot, plugins, problems: own } = readSlot(entry, 'console', config.console);
+  const { slot, plugins, problems: own } = parseConsoleSlot(entry, 'console', config.console);
   const problems = [...own, ...(plugins ? await pluginProblems(plugins, config) : [])];
   return { slot: problems.length === 0 ? slot : undefined, problems };
 }

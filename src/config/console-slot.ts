@@ -23,24 +23,28 @@ export interface SlotReading {
  * name in positions. Refuses link-local and metadata addresses, here and at each connection, unless
  * `allowLinkLocal`.
  */
-export function readSlot(entry: unknown, origin: string, { allowLinkLocal }: Config['console']): SlotReading {
+export function parseConsoleSlot(
+  entry: unknown,
+  origin: string,
+  { allowLinkLocal }: Config['console'],
+): SlotReading {
   const source = sourceOf(entry, origin);
-  const { value, errors, isValid } = checkSourceBy(checkOne(), source);
+  const { value, errors, isValid } = checkSourceBy(checkSlot(), source);
   const { slots } = value as { slots: readonly RawSlot[] }; // each part is used only if `isValid`
   const [raw] = slots;
   const wrong = [
     ...errors,
-    ...(raw ? [...slotErrors(raw, 0, isValid), ...ownErrors(raw, isValid)] : []),
+    ...(raw ? [...slotErrors(raw, 0, isValid), ...consoleOnlyErrors(raw, isValid)] : []),
     ...(raw && !allowLinkLocal ? addressErrors(raw, isValid) : []),
   ];
   const plugins = validSlotPlugins(raw, 0, source, isValid);
-  if (!raw || wrong.length > 0) return { slot: undefined, plugins, problems: wrong.map(inWords) };
+  if (!raw || wrong.length > 0) return { slot: undefined, plugins, problems: wrong.map(problemOf) };
   const slot = { ...toSlot(raw, 0, source), path: `slot "${raw.id}"` };
   return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true }, plugins, problems: [] };
 }
 
 /** Check of a slot, compiled once and on first use. */
-const checkOne = lazy(() =>
+const checkSlot = lazy(() =>
   compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
 );
 
@@ -49,7 +53,10 @@ function sourceOf(entry: unknown, file: string): Source {
   return { file, value: { slots: [entry] }, errors: [], isYaml: true, positionOf };
 }
 
-function ownErrors({ id, account, tls }: RawSlot, isValid: (path: Path) => boolean): readonly SchemaError[] {
+function consoleOnlyErrors(
+  { id, account, tls }: RawSlot,
+  isValid: (path: Path) => boolean,
+): readonly SchemaError[] {
   const idPath: Path = ['slots', 0, 'id'];
   const accountPath: Path = ['slots', 0, 'account'];
   return [
@@ -88,7 +95,7 @@ function addressErrors(slot: RawSlot, isValid: (path: Path) => boolean): readonl
 /** Max characters of an id, which is sent in a header of every answer. */
 const maxIdLength = 100;
 
-function inWords({ path, message }: SchemaError): string {
+function problemOf({ path, message }: SchemaError): string {
   const field = path.slice(2);
   return field.length === 0 ? `The slot ${message}` : `${writePath(field)}: ${message}`;
 }
