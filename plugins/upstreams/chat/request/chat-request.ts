@@ -14,7 +14,7 @@ import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnreadParts } from '../../shared/losses/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
-import { capabilitiesFor } from '../taken-back.js';
+import { capabilitiesFor } from '../call-capabilities.js';
 import type { ChatBody, ChatContent, ChatMessage, ChatPart } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';

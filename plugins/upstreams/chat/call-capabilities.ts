@@ -8,13 +8,13 @@ import type { Capabilities } from './capabilities.js';
  */
 export function capabilitiesFor(capabilities: Capabilities, { without, profile }: CallTerms): Capabilities {
   const efforts = entryValue(without, 'effort');
-  const isThinking = profile?.thinking !== 'none' && efforts !== '';
-  if (!without && isThinking) return capabilities;
+  const asksForThinking = profile?.thinking !== 'none' && efforts !== '';
+  if (!without && asksForThinking) return capabilities;
   const { maxTokensField } = capabilities;
   const role = entryValue(without, 'system');
   return {
     ...capabilities,
-    ...(!isThinking && { reasoning: 'none' as const, mayThink: profile?.thinking !== 'none' }),
+    ...(!asksForThinking && { reasoning: 'none' as const, mayThink: profile?.thinking !== 'none' }),
     ...(efforts && { efforts: takenEfforts(capabilities.efforts, efforts) }),
     ...(without?.has('top_k') && { topK: false }),
     ...(without?.has('user') && { user: false }),
