@@ -5,11 +5,11 @@ import { globMatcher, type CatalogModel } from '../plugin/index.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { partsOf, shortName } from '../engine/models/name-parts.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
-import type { DiscoveredModels } from '../engine/slots/discovered-models.js';
+import type { DiscoveredModels } from '../engine/slots/upstream/discovered-models.js';
 import { isNamed, ModelNames } from '../engine/slots/model-names.js';
-import type { SlotPool } from '../engine/slots/pool.js';
+import type { SlotPool } from '../engine/slots/pool/pool.js';
 import { messageWithout, runProbes, secretsOf, slotProbes } from './probes.js';
-import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
+import type { UpstreamSlot } from '../engine/slots/upstream/upstream-slot.js';
 
 interface OnlineReport {
   readonly text: string;

@@ -8,7 +8,7 @@ import { globMatcher, systemClock } from '../plugin/index.js';
 import { untilAborted } from '../plugin/upstream/index.js';
 import { isRecord } from '../kit/schema/record.js';
 import { isNamed } from '../engine/slots/model-names.js';
-import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
+import type { UpstreamSlot } from '../engine/slots/upstream/upstream-slot.js';
 import { createLogger } from '../gateway/telemetry/logs.js';
 import { messageWithout, secretsOf } from './probes.js';
 

@@ -2,7 +2,7 @@ import { addressProblem } from '../addresses.js';
 import { TlsFiles, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import { setting, type Raw, type Settled } from './section.js';
-import { hourMs } from '../../kit/clock.js';
+import { hourMs } from '../../kit/time/clock.js';
 
 const Text = Type.String({ minLength: 1 });
 

@@ -12,11 +12,11 @@ import {
   OpenUpstream,
   type SlotPlugins,
   type UpstreamParts,
-} from './open-upstream.js';
+} from './upstream/open-upstream.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
 import { opening } from './opening.js';
 import { configuredSecrets, SlotSecrets } from './slot-secrets.js';
-import { UpstreamSlot } from './upstream-slot.js';
+import { UpstreamSlot } from './upstream/upstream-slot.js';
 
 /** Loader of the plugins that slots name. */
 export interface SlotLoader {

@@ -1,6 +1,6 @@
 import { ConfigError, type SlotPluginsConfig } from '../../config/config.js';
-import { LateError, within } from '../../kit/within.js';
-import type { UpstreamSlot } from './upstream-slot.js';
+import { LateError, within } from '../../kit/time/within.js';
+import type { UpstreamSlot } from './upstream/upstream-slot.js';
 
 /** Default time limit for a plugin of a slot to open. */
 const openTimeoutMs = 10_000;

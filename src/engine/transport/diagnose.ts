@@ -1,4 +1,4 @@
-import { untilAborted } from '../../kit/within.js';
+import { untilAborted } from '../../kit/time/within.js';
 import { lookup } from 'node:dns/promises';
 import { isGatewayError } from '../../plugin/index.js';
 import { refusal, type DiagnosisStep } from '../../plugin/upstream/index.js';

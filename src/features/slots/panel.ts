@@ -4,7 +4,7 @@ import { Closed } from '../../kit/schema/type.js';
 import { maxSlotChanges } from '../../state/store/contract/slot-history.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { SlotSchema } from '../../config/slot-schema.js';
+import { SlotSchema } from '../../config/slots/slot-schema.js';
 import { patchSchema } from '../../kit/schema/json-schema.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route, type Route } from '../../operator/route.js';

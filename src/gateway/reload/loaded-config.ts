@@ -4,7 +4,7 @@ import { loadFormats } from '../../engine/pipeline/load/load-formats.js';
 import { defaultsOf, type Loadable } from '../../engine/pipeline/load/load-plugin.js';
 import { loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { loadStages, type LoadedStage } from '../../engine/pipeline/load/load-stages.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import type { Format } from '../../plugin/index.js';
 import type { Runtime } from '../runtime.js';
 

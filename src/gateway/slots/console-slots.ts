@@ -1,8 +1,8 @@
 import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../../config/config.js';
 import { writePath } from '../../config/document.js';
-import { parseConsoleSlot } from '../../config/console-slot.js';
+import { parseConsoleSlot } from '../../config/slots/console-slot.js';
 import { builtinKinds, loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { isRecord } from '../../kit/schema/record.js';
 import { itemSchemas, keySchemas, schemaBranches } from '../../kit/schema/schema-branches.js';

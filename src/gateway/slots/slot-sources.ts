@@ -3,10 +3,10 @@ import { ConfigError, type SlotConfig, type Config } from '../../config/config.j
 import { readConsoleSlot, type ConsoleTerms } from './console-slots.js';
 import type { Logger } from '../../plugin/index.js';
 import type { Store, StoredSlot } from '../../state/store/contract/store.js';
-import type { Replacements } from '../../engine/slots/pool-options.js';
-import type { SlotPool } from '../../engine/slots/pool.js';
+import type { Replacements } from '../../engine/slots/pool/pool-options.js';
+import type { SlotPool } from '../../engine/slots/pool/pool.js';
 import { loadSlots, loadUpstream } from '../../engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import type { SlotLoader } from '../../engine/slots/open-slot.js';
 
 /** Slot of the console as stored, with the problem that keeps it from serving. */

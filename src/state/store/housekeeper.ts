@@ -1,6 +1,6 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { errorTextDays } from '../ledger/error-texts.js';
-import { every, dayMs } from '../../kit/clock.js';
+import { every, dayMs } from '../../kit/time/clock.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';
 import type { WholeStore } from './contract/store.js';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
 import { formatKind } from '#src/engine/pipeline/load/format-kind.js';
 import { loadBuiltins, type Loadable, type PluginKind } from '#src/engine/pipeline/load/load-plugin.js';
-import { builtinFolder, builtinNames } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder, builtinNames } from '#src/engine/pipeline/load/import/resolve.js';
 import { accountKind, upstreamKind } from '#src/engine/pipeline/load/slot-kinds.js';
 import { stageKind } from '#src/engine/pipeline/load/stage-kind.js';
 import { isRecord } from '#src/kit/schema/record.js';

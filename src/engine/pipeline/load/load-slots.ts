@@ -3,7 +3,7 @@ import { writePath, type Path } from '../../../config/document.js';
 import type { AccountKind, UpstreamKind } from '../../../plugin/core.js';
 import type { SchemaError } from '../../../plugin/upstream/index.js';
 import { loadEntry, type LoadedPlugin, type Loading, loadBuiltins } from './load-plugin.js';
-import { builtinNames } from './resolve.js';
+import { builtinNames } from './import/resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
 import { isRecord } from '../../../kit/schema/record.js';
 

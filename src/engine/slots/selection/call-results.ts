@@ -9,7 +9,7 @@ import {
   type Cooling,
   type Effect,
 } from '../health/transitions.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import type { SessionOrigin } from '../sticky/session-origin.js';
 import type { SessionBinding } from '../sticky/session-binding.js';
 import type { Lease } from './lease.js';

@@ -1,7 +1,7 @@
 import type { CallFailure } from '../../../plugin/core.js';
 import { retryInMs } from '../health/retry-at.js';
 import type { Effect } from '../health/transitions.js';
-import type { SlotEntry } from '../slot-entry.js';
+import type { SlotEntry } from '../pool/slot-entry.js';
 import type { Earlier } from './choose.js';
 
 /** Consequence of a slot's failed call for its request. */

@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { groupPairs, pairColumnOf, type GroupPair } from '../../../../ledger/hourly-pair.js';
 import { sumColumns } from '../../../../ledger/sums.js';
 import { hourOf } from '../../../../ledger/usage-query.js';
-import { hourMs } from '../../../../../kit/clock.js';
+import { hourMs } from '../../../../../kit/time/clock.js';
 import { unsummedHours, type CountedHour } from './pair-hours.js';
 import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from '../parts.js';
