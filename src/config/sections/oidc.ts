@@ -88,10 +88,10 @@ export function withLabel({ enabled: _, label, ...provider }: Settled<typeof oid
 export function oidcErrors({ issuer, scopes, adminGroups, viewerGroups }: Raw<typeof oidc>): SchemaError[] {
   const address = addressProblem(issuer);
   return [
-    ...(address === undefined ? [] : [at('issuer', address)]),
-    ...(scopes.includes('openid') ? [] : [at('scopes', 'must contain "openid"')]),
+    ...(address === undefined ? [] : [errorAt('issuer', address)]),
+    ...(scopes.includes('openid') ? [] : [errorAt('scopes', 'must contain "openid"')]),
     ...(adminGroups.includes('*')
-      ? [at('adminGroups', 'must name groups: only viewerGroups takes "*"')]
+      ? [errorAt('adminGroups', 'must name groups: only viewerGroups takes "*"')]
       : []),
     ...(adminGroups.length + viewerGroups.length > 0
       ? []
@@ -104,6 +104,6 @@ export function oidcErrors({ issuer, scopes, adminGroups, viewerGroups }: Raw<ty
   ];
 }
 
-function at(key: string, message: string): SchemaError {
+function errorAt(key: string, message: string): SchemaError {
   return { path: ['panel', 'oidc', key], message };
 }

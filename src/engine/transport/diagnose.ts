@@ -115,11 +115,11 @@ function step(
 }
 
 function failedStep(name: DiagnosisStep['step'], fromMs: number, error: unknown): DiagnosisStep {
-  return { ...step(name, fromMs, inWords(error)), ok: false };
+  return { ...step(name, fromMs, errorText(error)), ok: false };
 }
 
 /** Error text for an operator: the cause, if there is one, is more precise than the message for callers. */
-function inWords(error: unknown): string {
+function errorText(error: unknown): string {
   const reason = isGatewayError(error) && error.cause !== undefined ? error.cause : error;
   if (!(reason instanceof Error)) return String(reason);
   if (reason.name === 'TimeoutError') return `nothing within ${maxMs} ms`;

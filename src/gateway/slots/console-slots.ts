@@ -30,7 +30,7 @@ async function pluginProblems(plugins: SlotPluginsConfig, config: ConsoleTerms):
   const { slots, problems } = await loadSlots([plugins], where);
   const [slot] = slots;
   return [
-    ...problems.map((problem) => inWords(problem, plugins.path)),
+    ...problems.map((problem) => problemText(problem, plugins.path)),
     ...(slot
       ? [
           ...localOptions('with', plugins.with, slot.upstream),
@@ -76,7 +76,7 @@ function unnamedPlugin(field: string, use: string, known: readonly string[]): re
   return [`${field}: "${use}" is not built in; ${cure}`];
 }
 
-function inWords({ path, subject, message }: ConfigProblem, root: string): string {
+function problemText({ path, subject, message }: ConfigProblem, root: string): string {
   const named = subject === undefined ? message : `"${subject}" ${message}`;
   return path === root ? `The slot ${named}` : `${path.slice(root.length + 1)}: ${named}`;
 }

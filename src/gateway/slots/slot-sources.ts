@@ -128,7 +128,7 @@ export class SlotSources {
         await this.#pool.reload([...serving, slot]);
         serving.push(slot);
       } catch (error) {
-        refusals.set(slot.id, inWords(error));
+        refusals.set(slot.id, problemOf(error));
       }
     }
     return refusals;
@@ -156,7 +156,7 @@ async function readStored(stored: StoredSlot, config: ConsoleTerms): Promise<Rea
   return slot ? { slot } : { problem: problems.join('\n') };
 }
 
-function inWords(error: unknown): string {
+function problemOf(error: unknown): string {
   if (error instanceof ConfigError)
     return error.problems
       .map(({ path, message }) => `Its ${path.endsWith('.account.kind') ? 'account' : 'upstream'} ${message}`)

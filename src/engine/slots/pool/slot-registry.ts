@@ -5,7 +5,7 @@ import { ConfigError, type SlotConfig } from '../../../config/config.js';
 import { isSameAccount, isSameUpstream, openSlot, type OpenOptions } from '../open-slot.js';
 import { noSuchSlot } from '../refusal.js';
 import { SlotEntry, type EntryParts } from './slot-entry.js';
-import { starting } from '../opening.js';
+import { startInTime } from '../open-in-time.js';
 import type { PermitRegistry } from './slot-permits.js';
 import type { UpstreamSlot } from '../upstream/upstream-slot.js';
 
@@ -169,7 +169,7 @@ async function startEach(
 ): Promise<void> {
   const starts = configs.map(async (config) => {
     const slot = find(config.id);
-    if (slot) await starting(config, slot, timeoutMs);
+    if (slot) await startInTime(config, slot, timeoutMs);
   });
   const failed = (await Promise.allSettled(starts)).filter((result) => result.status === 'rejected');
   const problems = failed.flatMap(({ reason }) => (reason as ConfigError).problems); // `starting` throws no other

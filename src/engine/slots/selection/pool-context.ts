@@ -75,7 +75,7 @@ interface Begun {
 }
 
 /** Starts a cooldown of the slot, or of its upstream's model, after a call of this lease. */
-export function cool(
+export function startCooldown(
   { slot, upstreamModel, began }: Pick<Lease, 'slot' | 'upstreamModel' | 'began'>,
   cooling: Cooling,
   { cause, policy }: Begun,

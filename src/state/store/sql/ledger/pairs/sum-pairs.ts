@@ -30,10 +30,10 @@ export async function sumPairs(
     try {
       if (isSmall) await sumHour(db, dialect, hour.atMs);
     } catch (error) {
-      await note(db, hour, false);
+      await recordHour(db, hour, false);
       throw error;
     }
-    await note(db, hour, isSmall);
+    await recordHour(db, hour, isSmall);
   }
   return hours.length;
 }
@@ -85,7 +85,11 @@ function refs(columns: readonly string[]): readonly RawBuilder<unknown>[] {
 }
 
 /** Records the requests of an hour before it was summed: with further ones, its sums are not valid. */
-async function note(db: Kysely<Tables>, { atMs, requests }: CountedHour, isSummed: boolean): Promise<void> {
+async function recordHour(
+  db: Kysely<Tables>,
+  { atMs, requests }: CountedHour,
+  isSummed: boolean,
+): Promise<void> {
   await sql`
     insert into ledger_pair_hours (at, requests, has_sums) values (${atMs}, ${requests}, ${isSummed ? 1 : 0})
     on conflict (at) do update set requests = excluded.requests, has_sums = excluded.has_sums

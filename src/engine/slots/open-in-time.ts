@@ -13,7 +13,7 @@ interface Closable {
  * Waits for a plugin of a slot to open. Throws a ConfigError that names the plugin and its place; closes one that opens
  * after the time limit.
  */
-export async function opening<Part extends Closable>(
+export async function openInTime<Part extends Closable>(
   config: SlotPluginsConfig,
   part: 'upstream' | 'account',
   open: () => Promise<Part>,
@@ -37,7 +37,7 @@ export async function opening<Part extends Closable>(
 }
 
 /** Starts an open slot. Throws a ConfigError that names its plugin and its place, if one fails or hangs. */
-export async function starting(
+export async function startInTime(
   config: SlotPluginsConfig,
   slot: UpstreamSlot,
   timeoutMs = openTimeoutMs,
