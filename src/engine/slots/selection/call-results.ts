@@ -75,7 +75,7 @@ export class CallResults {
       waitIfWithinMs: terms.waitIfWithinMs ?? 0,
       isWorthWaiting: () => this.#isWorthWaiting(entry, nowMs),
     });
-    if (!effect.elsewhere) return false;
+    if (!effect.mayFailOver) return false;
     lease.concludeCheck();
     this.#weigh(lease, failure, nowMs);
     this.#apply(lease, effect.state, error, nowMs);

@@ -46,7 +46,7 @@ export class OpenUpstream implements Upstream {
   readonly probe: Upstream['probe'];
   readonly refused: Upstream['refused'];
   /** False: `countTokens` estimates. */
-  readonly counts: boolean;
+  readonly canCountTokens: boolean;
   /** Base URL of the slot, else that of its kind; undefined if it needs none. */
   readonly baseUrl: string | undefined;
   readonly #upstream: Upstream;
@@ -56,7 +56,7 @@ export class OpenUpstream implements Upstream {
     this.baseUrl = baseUrl;
     this.#upstream = upstream;
     this.#http = http;
-    this.counts = upstream.countTokens !== undefined;
+    this.canCountTokens = upstream.countTokens !== undefined;
     this.models = upstream.models?.bind(upstream);
     this.knownModels = upstream.knownModels;
     this.probe = upstream.probe?.bind(upstream);

@@ -179,7 +179,7 @@ export class UpstreamSlot implements Slot {
   async isAccepted(call: SlotCall & { readonly signal: AbortSignal }): Promise<boolean | undefined> {
     const { probe } = this.#upstream;
     if (probe) return probe(this.#query(call.signal)).then(() => true);
-    if (!this.#upstream.counts) return undefined;
+    if (!this.#upstream.canCountTokens) return undefined;
     return !(await this.countTokens(call)).estimated;
   }
 
