@@ -8,6 +8,7 @@ import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from '../parts.js';
 import type { Tables } from '../../tables/tables.js';
 import { sumsOfRows } from '../usage-source.js';
+import { stepResult, type StepResult } from '../../../../step-result.js';
 
 /** Hours from before `beforeMs`, at most `limit`. */
 interface PairHours {
@@ -16,14 +17,14 @@ interface PairHours {
 }
 
 /**
- * Sums hours by pairs of groups, the newest first, and again those with further requests since. Returns the number of
- * hours; fewer than `limit` means that none are left, and a failed hour is skipped, so as not to block all older ones.
+ * Sums hours by pairs of groups, the newest first, and again those with further requests since. A failed hour is skipped
+ * next time, so as not to block all older ones.
  */
 export async function sumPairs(
   db: Kysely<Tables>,
   dialect: Dialect,
   { beforeMs, limit }: PairHours,
-): Promise<number> {
+): Promise<StepResult> {
   const hours = await unsummedHours(db, hourOf(beforeMs), limit);
   for (const hour of hours) {
     const isSmall = hour.requests <= maxRequests[dialect];
@@ -35,7 +36,7 @@ export async function sumPairs(
     }
     await recordHour(db, hour, isSmall);
   }
-  return hours.length;
+  return stepResult(hours.length, limit);
 }
 
 /**
