@@ -8,6 +8,7 @@ import { errorBoundary } from '../engine/http/boundary.js';
 import type { CoreContext, CoreMiddleware, CoreState } from '../engine/http/exchange.js';
 import type { Health } from '../engine/http/health.js';
 import { keepLazyBodies } from '../engine/http/lazy-bodies.js';
+import { setPlainHeaders } from '../engine/http/plain-headers.js';
 import type { RouteLookup } from '../engine/http/route-table.js';
 import type { Handle } from '../engine/http/connection/listener.js';
 import type { RouteContext } from '../engine/http/route-context.js';
@@ -36,6 +37,7 @@ function createApp(
   const { config } = gateway.runtime;
   const app = new Koa<CoreState, object>({ proxy: hops !== undefined });
   keepLazyBodies(app);
+  setPlainHeaders(app);
   if (hops) trustHops(hops, app);
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, operators);

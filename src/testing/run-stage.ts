@@ -14,6 +14,7 @@ import {
 } from '../plugin/index.js';
 import { joining } from '../plugin/core.js';
 import { keepLazyBodies } from '../engine/http/lazy-bodies.js';
+import { setPlainHeaders } from '../engine/http/plain-headers.js';
 import { stageParts } from '../engine/pipeline/stage/stage-parts.js';
 import { strictParts } from '../engine/pipeline/stage/strict-stage.js';
 import { toStage, type StageLike } from './definitions.js';
@@ -95,6 +96,7 @@ export async function serveStage(given: StageLike, options: StageOptions = {}): 
   await start?.();
   const app = new Koa();
   keepLazyBodies(app);
+  setPlainHeaders(app);
   app.silent = true; // connection errors show in the outcome
   const served = new Promise<ServedStage>((resolve) => {
     let nextCalled = false;

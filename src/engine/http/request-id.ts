@@ -15,12 +15,27 @@ function newRequestId(): string {
  */
 export function timeOrderedId(): string {
   counter = (counter + 1) >>> 0;
-  return hex(Date.now(), 12) + ofProcess + hex(counter, 8);
+  return timeNow() + ofProcess + hexOfWord(counter);
 }
 
-function hex(number: number, digits: number): string {
-  return number.toString(16).padStart(digits, '0');
+/** The time in 12 digits, written once a millisecond: V8 is slow to write a number in another base than ten. */
+function timeNow(): string {
+  const nowMs = Date.now();
+  if (nowMs !== time.ms) time = { ms: nowMs, text: nowMs.toString(16).padStart(12, '0') };
+  return time.text;
 }
+
+let time = { ms: 0, text: '' };
+
+function hexOfWord(word: number): string {
+  return hexOfByte(word >>> 24) + hexOfByte(word >>> 16) + hexOfByte(word >>> 8) + hexOfByte(word);
+}
+
+function hexOfByte(word: number): string {
+  return bytes[word & 0xff] ?? '';
+}
+
+const bytes: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 const ofProcess = randomBytes(6).toString('hex');
 

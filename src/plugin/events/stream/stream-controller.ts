@@ -50,6 +50,7 @@ export class StreamController<Value> implements Sink<Value>, Flow, Pipe<Value> {
     if (this.#isFlowing && this.#sink) return (this.#isFlowing = this.#sink.write(value));
     this.#held.push(value);
     this.#opening?.resolve();
+    this.#opening = undefined; // V8 reports each further resolution
     if (this.#sink) return false;
     return this.#hasRoomAhead ? this.#hasRoomAhead(value) : this.#held.length < maxUnread;
   }
