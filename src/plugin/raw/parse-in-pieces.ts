@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { checkDepth } from '../http/parse-json.js';
 import { JsonCursor } from '../inputs/json-cursor.js';
 import { cutLists, type ListSpan } from './cut-lists.js';
-import { keepRawBody, placeholder, type Run } from './raw-messages.js';
+import type { Run } from './raw-list.js';
+import { keepRawBody, placeholder } from './raw-messages.js';
 
 /**
  * Parses a large JSON body some `messages` at a time, because V8 is slow to allocate strings above 128 kB;
@@ -16,7 +17,7 @@ export function parseInPieces(bytes: Buffer, isVerbatim: boolean): object | unde
   if (!parsed) return undefined;
   const { body, runs, lists } = parsed;
   checkDepth(body, bytes.length);
-  if (isVerbatim) keepRawBody(body, { bytes, runs, total: body.messages.length, lists });
+  if (isVerbatim) keepRawBody(body, { bytes, runs, lists });
   return body;
 }
 
@@ -82,7 +83,7 @@ interface Parsed {
 function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined {
   const scratch = Buffer.allocUnsafe(Math.max(...spans.map(({ start, end }) => end - start)) + 2);
   const runs = spans.map(({ start, end }): Run => {
-    return { start, end, messages: parseList(bytes.subarray(start, end), scratch) };
+    return { start, end, items: parseList(bytes.subarray(start, end), scratch) };
   });
   const [headEnd, tailStart] = [spans[0]?.start ?? 0, spans.at(-1)?.end ?? 0];
   const ends = [cutLists(bytes, 0, headEnd), cutLists(bytes, tailStart, bytes.length)] as const;
@@ -91,7 +92,7 @@ function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined 
     `${head}"${placeholder}"${textWithout(bytes, tailStart, bytes.length, ends[1])}`,
   );
   if (!hasMessages(body) || body.messages[0] !== placeholder) return undefined;
-  body.messages = Array.prototype.concat(...runs.map(({ messages }) => messages)); // flatMap is much slower
+  body.messages = Array.prototype.concat(...runs.map(({ items }) => items)); // flatMap is much slower
   const lists = ends.flat();
   return fillIn(body, bytes, lists) ? { body, runs, lists } : undefined;
 }

@@ -79,6 +79,19 @@ describe('a large body', () => {
     expect(written({ ...body })).to.equal(JSON.stringify(body));
   });
 
+  it('keeps the texts of the tools and system blocks beside those that stages have added or changed', () => {
+    const odd = '{"name":"\\u0061","n":1.0}';
+    const added = '{"name":"added"}';
+    const textWith = (tools: readonly string[], system: readonly string[]) =>
+      `{"tools":[${tools.join(',')}],"system":[${system.join(',')}],"messages":[${user},${user}]}`;
+    const body = parse(textWith([odd, '{"name":"b"}'], [odd, odd])) as { tools: object[]; system: object[] };
+    const tool = JSON.parse(added) as object;
+    const changed = { ...body, tools: [...body.tools, tool], system: [tool, ...body.system] };
+    expect(written(changed)).to.equal(textWith([odd, '{"name":"b"}', added], [added, odd, odd]));
+    const other = { ...body, tools: body.tools.with(1, tool), system: body.system.slice(1) };
+    expect(written(other)).to.equal(textWith([odd, added], [odd]));
+  });
+
   it('is parsed as a whole where a list is not a field of the body, or comes twice', () => {
     for (const others of [
       '"metadata":{"tools":[{"a":1}],"model":"m"}',
