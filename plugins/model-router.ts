@@ -87,14 +87,14 @@ interface Route {
 /** First route whose tests all match; undefined for none, or if the patterns take too long. */
 async function firstRoute(routes: readonly Route[], asked: Asked): Promise<Route | undefined> {
   try {
-    for (const route of routes) if (await holds(route, asked)) return route;
+    for (const route of routes) if (await allTestsPass(route, asked)) return route;
   } catch (error) {
     if (!asked.time.isOver) throw error;
   }
   return undefined;
 }
 
-async function holds({ tests }: Route, asked: Asked): Promise<boolean> {
+async function allTestsPass({ tests }: Route, asked: Asked): Promise<boolean> {
   for (const test of tests) {
     const result = test(asked);
     if (!(typeof result === 'boolean' ? result : await result)) return false;

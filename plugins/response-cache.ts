@@ -51,13 +51,13 @@ export default definePlugin({
         arrived.set(req, state.request);
         return next();
       },
-      applies: (ctx) => wanted(ctx.headers) !== 'off' && (tools || !hasOwnTools(ctx.state)),
+      applies: (ctx) => cacheUse(ctx.headers) !== 'off' && (tools || !hasOwnTools(ctx.state)),
       async intercept(request, call, ctx) {
         // An answer may hold what stages below have taken out of the request, and put back.
         const versions = new Set([arrived.get(ctx.req) ?? request, request]);
         const hash = keyOf([...versions], shared ? '' : ctx.state.caller.keyId, ctx.headers);
         const key = `${hash} ${repeatOf(hash, repeats, ctx.req)}`;
-        const hit = wanted(ctx.headers) === 'refresh' ? undefined : cache.get(key);
+        const hit = cacheUse(ctx.headers) === 'refresh' ? undefined : cache.get(key);
         const result = hit ? 'hit' : 'miss';
         counter.add({ result });
         ctx.set('x-gw-cache', result);
@@ -72,7 +72,7 @@ export default definePlugin({
 type Headers = StageContext<never, never>['headers'];
 
 /** `refresh`: asks again and keeps the new answer. */
-function wanted(headers: Headers): 'on' | 'off' | 'refresh' {
+function cacheUse(headers: Headers): 'on' | 'off' | 'refresh' {
   const control = headers['cache-control'] ?? '';
   if (headerChoice(headers, 'x-gw-cache', ['true', 'false']) === 'false' || control.includes('no-store'))
     return 'off';

@@ -147,7 +147,7 @@ class Answer {
     const again = hasBudget && !this.#hasContent && this.#takenBack.again(lease.slot, call, error);
     if (again) return { lease, call: again };
     const mayTryAgain = hasBudget && this.#attempts < attempts;
-    const next = await elsewhere(lease, error, { mayTryAgain, waitIfWithinMs });
+    const next = await leaseElsewhere(lease, error, { mayTryAgain, waitIfWithinMs });
     if (!next) return undefined;
     this.#attempts += 1;
     countFailover(error, lease.slot, next.slot);
@@ -174,7 +174,7 @@ function watch(timer: CallTimer, measure: (event: ModelEvent) => void): (event: 
 }
 
 /** Reports the failure to the slot, and takes a permit in another one if there are attempts left. */
-async function elsewhere(
+async function leaseElsewhere(
   lease: SlotLease,
   error: GatewayError,
   { mayTryAgain, waitIfWithinMs }: { readonly mayTryAgain: boolean; readonly waitIfWithinMs: number },

@@ -24,7 +24,7 @@ export async function backup(
   const { backupSqlite } = await import('../state/store/sql/sqlite/backup.js');
   const contents = await asUsageError(backupSqlite(file, target));
   const lines = [
-    `${file} was copied to ${target}: ${inWords(contents)}; its integrity was checked.`,
+    `${file} was copied to ${target}: ${contentsText(contents)}; its integrity was checked.`,
     ...(await keyWarnings(target, env)),
     'It does not contain the config file or GW_SECRET_KEY (in .env), without which its credentials cannot be read. Keep both elsewhere.',
   ];
@@ -42,7 +42,7 @@ export async function restore(
   const { restoreSqlite } = await import('../state/store/sql/sqlite/restore.js');
   const { contents, kept } = await asUsageError(restoreSqlite(source, file, Date.now()));
   const lines = [
-    `${source} was restored to ${file}: ${inWords(contents)}; its integrity was checked.`,
+    `${source} was restored to ${file}: ${contentsText(contents)}; its integrity was checked.`,
     ...(kept === undefined ? [] : [`The previous file is kept as ${kept}.`]),
     ...(await keyWarnings(file, env)),
   ];
@@ -71,7 +71,7 @@ const tools = {
     `pg_restore --clean --if-exists --no-owner --single-transaction --dbname='${url}' FILE`,
 };
 
-function inWords({ bytes, rows: { keys, slots, credentials, ledger }, schema }: Contents): string {
+function contentsText({ bytes, rows: { keys, slots, credentials, ledger }, schema }: Contents): string {
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const migrated = schema.state === 'older' ? ', of an older version, migrated at the next start' : '';
   const counts = [`${keys} keys`, `${slots} slots`, `${credentials} stored tokens`, `${ledger} ledger rows`];

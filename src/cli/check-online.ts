@@ -5,11 +5,11 @@ import { globMatcher, type CatalogModel } from '../plugin/index.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { partsOf, shortName } from '../engine/models/name-parts.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
-import type { DiscoveredModels } from '../engine/slots/discovered-models.js';
+import type { DiscoveredModels } from '../engine/slots/upstream/discovered-models.js';
 import { isNamed, ModelNames } from '../engine/slots/model-names.js';
-import type { SlotPool } from '../engine/slots/pool.js';
+import type { SlotPool } from '../engine/slots/pool/pool.js';
 import { messageWithout, runProbes, secretsOf, slotProbes } from './probes.js';
-import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
+import type { UpstreamSlot } from '../engine/slots/upstream/upstream-slot.js';
 
 interface OnlineReport {
   readonly text: string;
@@ -99,7 +99,7 @@ async function answerOf(
   } catch (error) {
     const lacksList = /^(404|405|501)$/.test(String(Object(error).status));
     if (lacksList) return { slot, ...found, note: 'has no list of models' };
-    return { slot, ...found, problem: inWords(error, slot) };
+    return { slot, ...found, problem: errorText(error, slot) };
   }
 }
 
@@ -111,7 +111,7 @@ async function diagnose(
 ): Promise<Pick<SlotResult, 'note' | 'problem'>> {
   const steps = (await opened?.diagnose(signal)) ?? [];
   const failed = steps.find(({ ok }) => !ok);
-  if (failed) return { problem: inWords(new Error(`${failed.step}: ${failed.detail}`), slot) };
+  if (failed) return { problem: errorText(new Error(`${failed.step}: ${failed.detail}`), slot) };
   const isProven = steps.some(({ step, skipped }) => step === 'credential' && skipped !== true);
   const credential = isProven ? 'its credential is accepted' : 'its credential was not checked';
   return { note: `has no list of models; ${credential}` };
@@ -122,7 +122,7 @@ async function resolve(hostname: string): Promise<string> {
   return found.map(({ address }) => address).join(', ');
 }
 
-function inWords(error: unknown, slot: SlotConfig): string {
+function errorText(error: unknown, slot: SlotConfig): string {
   return messageWithout(secretsOf(slot), error, slotMs);
 }
 

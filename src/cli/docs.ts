@@ -4,7 +4,7 @@ import { readConfig, readConfigFile } from '../config/load.js';
 import { otherFile } from '../gateway/load-config.js';
 import { configSchema } from '../engine/pipeline/load/config-schema.js';
 import { builtinPlugins, listPlugins, type ListedPlugin } from '../engine/pipeline/load/listed-plugins.js';
-import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../engine/pipeline/load/import/resolve.js';
 import { optionFields, type OptionField } from '../engine/pipeline/load/option-fields.js';
 
 export interface Docs {

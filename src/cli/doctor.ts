@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
-import { within } from '../kit/within.js';
+import { within } from '../kit/time/within.js';
 import { version } from '../kit/version.js';
 import { check } from './check.js';
 import { disk, dotEnv, secrets } from './doctor/files.js';

@@ -8,7 +8,7 @@ import { globMatcher, systemClock } from '../plugin/index.js';
 import { untilAborted } from '../plugin/upstream/index.js';
 import { isRecord } from '../kit/schema/record.js';
 import { isNamed } from '../engine/slots/model-names.js';
-import type { UpstreamSlot } from '../engine/slots/upstream-slot.js';
+import type { UpstreamSlot } from '../engine/slots/upstream/upstream-slot.js';
 import { createLogger } from '../gateway/telemetry/logs.js';
 import { messageWithout, secretsOf } from './probes.js';
 
@@ -75,10 +75,10 @@ async function firstCall(
   const fault = config.discovers ? await listFault(opened) : undefined;
   const model = modelFor(config, gateway, opened, preferred);
   if (model === undefined) {
-    const why = fault === undefined ? 'none of its models are known' : inWords(fault, config);
+    const why = fault === undefined ? 'none of its models are known' : errorText(fault, config);
     return { slot, state: fault === undefined ? 'skipped' : 'failed', text: why };
   }
-  return { slot, model, ...(await called(gateway, config, model)) };
+  return { slot, model, ...(await callModel(gateway, config, model)) };
 }
 
 /** Lists the models of a slot; the error if that fails. */
@@ -115,7 +115,7 @@ function modelFor(
 const otherKinds =
   /embed|whisper|tts|audio|speech|voice|image|dall-e|video|sora|veo|moderation|guard|rerank|realtime|transcri|ocr|babbage|davinci/i;
 
-async function called(
+async function callModel(
   gateway: Gateway,
   config: SlotConfig,
   model: string,
@@ -138,7 +138,7 @@ async function called(
     status === leftStatus ? `no answer within ${callMs / 1000} s` : `${status} ${messageIn(text)}`;
   const { lastError = null } = gateway.services.slots.list().find(({ id }) => id === config.id) ?? {};
   const cause = lastError === null || message.includes(lastError) ? '' : ` (${lastError})`;
-  return { state: 'failed', text: inWords(`${model}: ${message}${cause}`, config) };
+  return { state: 'failed', text: errorText(`${model}: ${message}${cause}`, config) };
 }
 
 const maxTokens = 16;
@@ -152,6 +152,6 @@ function messageIn(text: string): string {
   return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : text;
 }
 
-function inWords(error: unknown, slot: SlotConfig): string {
+function errorText(error: unknown, slot: SlotConfig): string {
   return messageWithout(secretsOf(slot), error, listMs);
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../engine/pipeline/load/listed-plugins.js';
-import { builtinFolder, builtinNames } from '../engine/pipeline/load/resolve.js';
+import { builtinFolder, builtinNames } from '../engine/pipeline/load/import/resolve.js';
 import { packageFile } from '../kit/package-files.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { makeFolder } from '../plugin/index.js';

@@ -5,7 +5,7 @@ import { otherFile } from '../gateway/load-config.js';
 import { align } from '../engine/pipeline/run/describe.js';
 import { installedPlugins } from '../engine/pipeline/load/installed-plugins.js';
 import { listPlugins } from '../engine/pipeline/load/listed-plugins.js';
-import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../engine/pipeline/load/import/resolve.js';
 
 export interface PluginsReport {
   readonly text: string;

@@ -2,7 +2,7 @@ import type { SlotConfig } from '../config/config.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
 import { printable } from '../kit/terminal.js';
 import { untilAborted } from '../plugin/upstream/index.js';
-import type { SlotPool } from '../engine/slots/pool.js';
+import type { SlotPool } from '../engine/slots/pool/pool.js';
 
 /** Runs probes, all at once and each within `ms`; a line for each. */
 export async function runProbes(

@@ -7,7 +7,7 @@ import { checkSource } from './checked.js';
 import type { ConfigProblem } from './config.js';
 import { locate, readSource, type Path, type Source } from './document.js';
 import { CatalogSchema, type RawModel } from './schema.js';
-import { isPrice, type RawSlot } from './slot-schema.js';
+import { isPrice, type RawSlot } from './slots/slot-schema.js';
 import type { Environment, Placeholders } from './environment.js';
 import type { Price } from '../plugin/core.js';
 

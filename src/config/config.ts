@@ -1,5 +1,5 @@
 import type { SettledSections } from './sections/sections.js';
-import type { SlotSettings } from './slot-schema.js';
+import type { SlotSettings } from './slots/slot-schema.js';
 import type { CatalogModel, Operation } from '../plugin/index.js';
 import type { TlsConfig } from './tls-files.js';
 

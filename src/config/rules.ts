@@ -4,8 +4,8 @@ import { portErrors } from './sections/listen.js';
 import { sectionErrors } from './sections/sections.js';
 import { storeFields } from './sections/state.js';
 import type { RawConfig } from './schema.js';
-import type { RawSlot } from './slot-schema.js';
-import { duplicateSlots, slotErrors } from './slots.js';
+import type { RawSlot } from './slots/slot-schema.js';
+import { duplicateSlots, slotErrors } from './slots/slots.js';
 import { stageErrors } from './stages.js';
 import type { Environment } from './environment.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
@@ -41,7 +41,7 @@ export function warningsOf({ slots, pipeline, models }: Config): readonly Config
   const lists = [...stages.flatMap(conditionsOf), ...slots.map(servedBy), ...slots.map(pricedBy)];
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {
-      const message = unknownName(name, models, place.anyName);
+      const message = unknownName(name, models, place.mayBeAlias);
       const key = place.isMap ? `.${name}` : `[${index}]`;
       return message ? [{ at: place.at, path: `${place.path}${key}`, message }] : [];
     }),
@@ -53,7 +53,7 @@ interface NameList extends Pick<ConfigProblem, 'at' | 'path'> {
   /** True if the names are the keys of a map. */
   readonly isMap?: boolean;
   /** Aliases and upstream names count as names, too. */
-  readonly anyName?: boolean;
+  readonly mayBeAlias?: boolean;
 }
 
 function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameList[] {
@@ -68,7 +68,7 @@ function conditionsOf({ when, path, positionOf }: StageConfig): readonly NameLis
 }
 
 function servedBy({ models, upstreamModels, path, at }: SlotConfig): NameList {
-  return { names: models, at, path: `${path}.models`, isMap: upstreamModels !== undefined, anyName: true };
+  return { names: models, at, path: `${path}.models`, isMap: upstreamModels !== undefined, mayBeAlias: true };
 }
 
 function pricedBy({ prices = {}, path, positionOf }: SlotConfig): NameList {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Closed, Described } from '../kit/schema/type.js';
 import { Type } from '../plugin/index.js';
 import { sectionSchemas } from './sections/sections.js';
-import { Price, SlotSchema } from './slot-schema.js';
+import { Price, SlotSchema } from './slots/slot-schema.js';
 import { FormatsSchema, PipelineSchema } from './stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });

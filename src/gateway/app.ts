@@ -38,7 +38,7 @@ function createApp(
   const app = new Koa<CoreState, object>({ proxy: hops !== undefined });
   keepLazyBodies(app);
   setPlainHeaders(app);
-  if (hops) believe(hops, app);
+  if (hops) trustHops(hops, app);
   const handlersOf = perRuntime((runtime) => {
     const serving = routeContextOf(gateway, runtime, operators);
     const routes = createRoutes(serving, { webSockets: config.listen.webSockets !== false });
@@ -134,7 +134,7 @@ function removeBasePath(request: IncomingMessage, basePath: string): void {
 }
 
 /** Makes Koa take the caller's address from the hops; `ip` is the first of `ips`, else that of the connection. */
-function believe(hops: TrustedHops, app: Koa<CoreState, object>): void {
+function trustHops(hops: TrustedHops, app: Koa<CoreState, object>): void {
   Object.defineProperty(app.request, 'ips', {
     get(this: Koa.Request) {
       return [hops.callerIn(this.headers)];

@@ -76,7 +76,7 @@ function reservedOf(keys: readonly Named[]): readonly string[] {
     .map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
   if (found.length === 0) return [];
   return [
-    `Some keys have names that belong to other callers; rename them: ${shown(found)}. In \`when: { caller }\` only their ids match them.`,
+    `Some keys have names that belong to other callers; rename them: ${shortList(found)}. In \`when: { caller }\` only their ids match them.`,
   ];
 }
 
@@ -88,15 +88,15 @@ function sharedOf(keys: readonly Named[]): readonly string[] {
     idsOf.set(name, ids);
   }
   const found = [...idsOf].flatMap(([name, ids]) =>
-    ids.length > 1 ? [`${JSON.stringify(name)} (${shown(ids)})`] : [],
+    ids.length > 1 ? [`${JSON.stringify(name)} (${shortList(ids)})`] : [],
   );
   if (found.length === 0) return [];
   return [
-    `Several keys have the same name: ${shown(found)}. A pattern of \`when: { caller }\` with that name matches all of them.`,
+    `Several keys have the same name: ${shortList(found)}. A pattern of \`when: { caller }\` with that name matches all of them.`,
   ];
 }
 
-function shown(texts: readonly string[]): string {
+function shortList(texts: readonly string[]): string {
   const more = texts.length > maxShown ? ` and ${texts.length - maxShown} more` : '';
   return `${texts.slice(0, maxShown).join(', ')}${more}`;
 }

@@ -80,7 +80,7 @@ function refusedConnections(services: Services, maxConnections: number): () => v
     help: 'Connections closed at once because listen.maxConnections were open.',
   };
   const message = 'Too many connections are open; further ones are closed at once.';
-  return counted(services, metric, { fields: { maxConnections }, message });
+  return countingLogger(services, metric, { fields: { maxConnections }, message });
 }
 
 /** Counts answers that were ended because their callers did not read them, and logs them at most once a minute. */
@@ -91,10 +91,10 @@ function idleCallers(services: Services): () => void {
   };
   const message =
     'Callers did not read their answers for listen.callerIdleTimeout; their connections are closed.';
-  return counted(services, metric, { fields: {}, message });
+  return countingLogger(services, metric, { fields: {}, message });
 }
 
-function counted(
+function countingLogger(
   { metrics, log, now }: Services,
   { name, help }: { readonly name: string; readonly help: string },
   { fields, message }: { readonly fields: object; readonly message: string },

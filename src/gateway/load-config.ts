@@ -4,7 +4,7 @@ import type { Environment } from '../config/environment.js';
 import { loadFormats } from '../engine/pipeline/load/load-formats.js';
 import { loadSlots } from '../engine/pipeline/load/load-slots.js';
 import { loadStages } from '../engine/pipeline/load/load-stages.js';
-import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../engine/pipeline/load/import/resolve.js';
 
 /** The fix that messages suggest if the config file cannot be read. */
 export const otherFile = 'name another by --config FILE or GW_CONFIG';

@@ -5,7 +5,7 @@ import { callerWarnings, warnOfKeyNames } from './caller-warnings.js';
 import { warningsOf } from '../config/rules.js';
 import { loadFormats } from '../engine/pipeline/load/load-formats.js';
 import { Pipeline, type BuildOptions } from '../engine/pipeline/run/pipeline.js';
-import { builtinFolder } from '../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../engine/pipeline/load/import/resolve.js';
 import type { HostServices } from '../engine/pipeline/run/stage-host.js';
 import { formatContext, type Format, type Models } from '../plugin/index.js';
 import type { FormatContext } from '../plugin/format/index.js';

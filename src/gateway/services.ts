@@ -13,7 +13,7 @@ import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
 import type { Caches, Live } from '../plugin/core.js';
 import type { WholeStore } from '../state/store/contract/store.js';
-import { SlotPool } from '../engine/slots/pool.js';
+import { SlotPool } from '../engine/slots/pool/pool.js';
 import { Housekeeper } from '../state/store/housekeeper.js';
 import { createCipher } from '../state/store/credential-cipher.js';
 import { openStore } from '../state/store/index.js';

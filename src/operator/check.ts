@@ -11,7 +11,7 @@ export function checkOf(schema: TSchema): Check {
   return (value) => {
     check ??= compileCheck(schema);
     const errors = check(value);
-    if (errors.length > 0) throw invalid(errors.map(inWords));
+    if (errors.length > 0) throw invalid(errors.map(problemText));
   };
 }
 
@@ -20,7 +20,7 @@ export function invalid(problems: readonly string[]): GatewayError {
   return new GatewayError('invalid_request', problems.join('\n'));
 }
 
-function inWords({ path, message }: SchemaError): string {
+function problemText({ path, message }: SchemaError): string {
   return `${formatPath(path)}: ${message}`;
 }
 

@@ -10,7 +10,7 @@ export type { AccountLike, FormatLike, StageLike, UpstreamLike } from './definit
 export { fakeFormat } from './fake-format.js';
 export { fakeSlot, fakeSlots, pickerOf } from './fake-slots.js';
 export type { FakeSlot, FakeSlots, LeaseHistory } from './fake-slots.js';
-export { ManualClock } from '../kit/manual-clock.js';
+export { ManualClock } from '../kit/time/manual-clock.js';
 export { MemoryHub } from '../state/live/memory/hub.js';
 export { MemoryStore } from '../state/store/memory/store.js';
 export { stageChecks } from './stage-checks.js';

@@ -13,7 +13,7 @@ import {
   type Plugin,
   type SlotPicker,
 } from '../plugin/index.js';
-import { within } from '../kit/within.js';
+import { within } from '../kit/time/within.js';
 import { eventsOf, replyOf } from './events.js';
 import { fakeFormat } from './fake-format.js';
 import { fakeSlot, pickerOf } from './fake-slots.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AccountHost, OutgoingRequest } from '@gw2api/gateway/plugin/upstream';
 import { ConfigError } from '#src/config/config.js';
 import { loadSlots } from '#src/engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { loadWithSlots } from './load-with-slots.js';
 
 interface Broken {

@@ -1,7 +1,7 @@
 import { ConfigError, type Config } from '#src/config/config.js';
 import { readConfig, type ConfigInput } from '#src/config/load.js';
 import { loadSlots } from '#src/engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 
 /** Loads a config with the plugins of its slots. Throws a ConfigError with the problems of both. */
 export async function loadWithSlots(input: ConfigInput): Promise<Config> {

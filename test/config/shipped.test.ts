@@ -5,7 +5,7 @@ import { loadGatewayConfigFile } from '#src/gateway/load-config.js';
 import { CatalogSchema, ConfigSchema } from '#src/config/schema.js';
 import { loadStages } from '#src/engine/pipeline/load/load-stages.js';
 import { loadBuiltins, loadPlugin } from '#src/engine/pipeline/load/load-plugin.js';
-import { builtinFolder, builtinNames } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder, builtinNames } from '#src/engine/pipeline/load/import/resolve.js';
 import { accountKind } from '#src/engine/pipeline/load/slot-kinds.js';
 import { stageKind } from '#src/engine/pipeline/load/stage-kind.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { builtinPlugins } from '#src/engine/pipeline/load/listed-plugins.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { coreKeys } from '#src/plugin/contract/state.js';
 import type { Plugin } from '#src/plugin/index.js';
 

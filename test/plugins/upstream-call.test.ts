@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { expect } from 'chai';
-import { Deadline } from '#src/kit/deadline.js';
+import { Deadline } from '#src/kit/time/deadline.js';
 import {
   GatewayError,
   ModelEvent,

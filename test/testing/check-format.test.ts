@@ -3,7 +3,7 @@ import { checkFormat, fakeFormat, type FormatCheck } from '@gw2api/gateway/testi
 import type { Format } from '@gw2api/gateway/plugin';
 import { formatKind } from '#src/engine/pipeline/load/format-kind.js';
 import { loadPlugin } from '#src/engine/pipeline/load/load-plugin.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { TempFolders } from '../whole/temp-folders.js';
 import { checkBroken } from '../plugins/formats/grammar/broken.js';
 import { foldChat, wholeChat } from '../plugins/formats/grammar/chat.js';

@@ -55,11 +55,14 @@ const readers: Readonly<Record<ChatMessage['role'], MessageReader>> = {
 };
 
 function readSystem(message: ChatMessage, at: number, { transcript, dropped }: Conversation): void {
-  transcript.addSystem(named(mark(readText(message, `messages[${at}]`, dropped), message), message));
+  transcript.addSystem(withSpeaker(mark(readText(message, `messages[${at}]`, dropped), message), message));
 }
 
 function readUser(message: ChatMessage, at: number, { transcript, dropped }: Conversation): void {
-  transcript.add('user', named(mark(readContent(message, `messages[${at}]`, dropped), message), message));
+  transcript.add(
+    'user',
+    withSpeaker(mark(readContent(message, `messages[${at}]`, dropped), message), message),
+  );
 }
 
 function readAssistant(
@@ -83,7 +86,7 @@ function readAssistant(
       ? [readCall({ function: legacy }, { path, ownId: legacyId(at), field: 'function_call', dropped })]
       : []),
   ];
-  transcript.add('assistant', named(mark(blocks, message), message));
+  transcript.add('assistant', withSpeaker(mark(blocks, message), message));
 }
 
 /** Thinking that led to a call; other data of its vendor is reported. */
@@ -142,7 +145,7 @@ function mark<Block extends ContentBlock>(blocks: readonly Block[], message: Cha
 }
 
 /** Blocks with the speaker's name: Messages cannot distinguish several speakers. */
-function named<Block extends ContentBlock>(
+function withSpeaker<Block extends ContentBlock>(
   blocks: readonly Block[],
   { name }: ChatMessage,
 ): readonly Block[] {

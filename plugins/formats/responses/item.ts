@@ -29,12 +29,12 @@ export type ItemKind = 'msg' | 'rs' | 'fc' | 'ctc' | 'ws' | 'cmp';
  * that an `item_reference` alone finds the stored response.
  */
 export function itemId(kind: ItemKind, responseId: string, index: number): string {
-  return `${kind}_${bare(responseId)}_${index}`;
+  return `${kind}_${withoutPrefix(responseId)}_${index}`;
 }
 
 /** The id of an input item that the caller has sent without one: `msg_<response>_in<index>`. */
 export function inputItemId(type: string, responseId: string, index: number): string {
-  return `${prefixes.get(type) ?? 'item'}_${bare(responseId)}_in${index}`;
+  return `${prefixes.get(type) ?? 'item'}_${withoutPrefix(responseId)}_in${index}`;
 }
 
 /** The response whose output item has this id; undefined for an id that `itemId` did not make. */
@@ -58,7 +58,7 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ['compaction', 'cmp'],
 ]);
 
-function bare(responseId: string): string {
+function withoutPrefix(responseId: string): string {
   return responseId.replace(/^resp_/, '');
 }
 

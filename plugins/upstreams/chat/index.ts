@@ -8,7 +8,7 @@ import { chatRequest, type ChatRequest } from './request/chat-request.js';
 import { chatPromptBytes } from './request/prompt-bytes.js';
 import { standIn } from './stand-in/index.js';
 import { ChatAnswer } from './stream/chat-answer.js';
-import { capabilitiesFor } from './taken-back.js';
+import { capabilitiesFor } from './call-capabilities.js';
 
 const options = Type.Object(
   {

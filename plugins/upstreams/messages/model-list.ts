@@ -22,7 +22,7 @@ export async function listModels(listing: ModelListing): Promise<readonly Listed
   let search = '?limit=1000';
   for (let page = 0; page < maxPages && models.length < maxModels; page += 1) {
     const { data, has_more, last_id } = await readPage(listing, search);
-    if (Array.isArray(data)) models.push(...data.slice(0, maxModels - models.length).flatMap(modelIn));
+    models.push(...data.slice(0, maxModels - models.length).flatMap(modelIn));
     if (has_more !== true || typeof last_id !== 'string') break;
     search = `?limit=1000&after_id=${encodeURIComponent(last_id)}`;
   }
@@ -36,11 +36,12 @@ const timeoutMs = 10_000;
 const maxIdLength = 200;
 
 type Fields = Readonly<Record<string, unknown>>;
+type Page = Fields & { readonly data: readonly unknown[] };
 
 async function readPage(
   { slot, prefix, http, authorize, signal }: ModelListing,
   search: string,
-): Promise<Fields> {
+): Promise<Page> {
   const answer = await http.send(
     {
       path: `${prefix}/v1/models${search}`,
@@ -51,7 +52,8 @@ async function readPage(
   const text = await answer.text(maxPageBytes);
   if (answer.status >= 400) throw refusal(answer, text);
   const fields = jsonFields(text);
-  if (Array.isArray(fields['data'])) return fields;
+  const { data } = fields;
+  if (Array.isArray(data)) return { ...fields, data };
   throw foreign(slot, `${answer.status} ${answer.mediaType}`.trim(), { kind: 'messages' });
 }
 
@@ -73,9 +75,9 @@ function modelIn(entry: unknown): readonly ListedModel[] {
 
 function capabilitiesIn({ thinking, effort }: Fields): ModelProfile {
   const { adaptive, enabled, disabled } = fieldsOf(fieldsOf(thinking)['types']);
-  const isThinking = supported(thinking);
+  const supportsThinking = supported(thinking);
   const kind =
-    isThinking === false
+    supportsThinking === false
       ? 'none'
       : supported(adaptive)
         ? 'adaptive'

@@ -25,7 +25,7 @@ export interface SimulatorContext {
   readonly models: ModelTable;
   readonly maxBodyBytes: number;
   readonly hasCountTokens: boolean;
-  readonly lists: boolean;
+  readonly hasModelList: boolean;
 }
 
 type Operation = (exchange: RecordedRequest, context: SimulatorContext) => void | Promise<void>;
@@ -70,7 +70,7 @@ async function countTokens(exchange: RecordedRequest, context: SimulatorContext)
 }
 
 async function listModels(exchange: RecordedRequest, context: SimulatorContext): Promise<void> {
-  if (!context.lists) throw new Refusal(404, 'Not found');
+  if (!context.hasModelList) throw new Refusal(404, 'Not found');
   const scenarios = await admit(exchange, context, 'models');
   if (!scenarios) return;
   const query = new URLSearchParams(exchange.search);

@@ -29,7 +29,7 @@ export interface SimulatorOptions {
   /** False: `count_tokens` is a 404, as with compatible services. */
   readonly countTokens?: boolean;
   /** False: `GET /v1/models` is a 404, as with compatible services. */
-  readonly lists?: boolean;
+  readonly hasModelList?: boolean;
   /** Default 32 MiB, as the real service. */
   readonly maxBodyBytes?: number;
 }
@@ -69,7 +69,7 @@ export class Simulator {
       models: options.models ?? {},
       maxBodyBytes: options.maxBodyBytes ?? 32 * 1024 * 1024,
       hasCountTokens: options.countTokens ?? true,
-      lists: options.lists ?? true,
+      hasModelList: options.hasModelList ?? true,
     };
     server.on('request', (request, response) => void this.#serve(request, response));
   }

@@ -3,7 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config/config.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
-import { dayMs } from '../../kit/clock.js';
+import { dayMs } from '../../kit/time/clock.js';
 
 /** Lowest version of Node, as `engines` of package.json has it. */
 const oldestNode = [20, 19] as const;

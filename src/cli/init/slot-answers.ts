@@ -39,7 +39,7 @@ async function valuesOf(
   const values = new Map(set.map((entry) => assignmentIn(entry, provider)));
   if (baseUrl !== undefined) values.set('baseUrl', baseUrlIn(baseUrl));
   for (const blank of blanks) {
-    const value = values.get(blank.name) ?? fromEnvironment(blank, env) ?? (await asked(blank, questions));
+    const value = values.get(blank.name) ?? fromEnvironment(blank, env) ?? (await answerTo(blank, questions));
     if (value !== undefined) values.set(blank.name, value);
   }
   return Object.fromEntries(values);
@@ -71,7 +71,7 @@ function fromEnvironment({ env: names = [] }: Blank, env: Environment): string |
 }
 
 /** Asks for the value of a blank; undefined if it is to be filled in later. */
-async function asked(
+async function answerTo(
   { question, text, isOptional }: Blank,
   questions: Questions | undefined,
 ): Promise<string | undefined> {

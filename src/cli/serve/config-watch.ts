@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readConfig, readConfigFile } from '../../config/load.js';
 import type { Environment } from '../../config/environment.js';
-import { every } from '../../kit/clock.js';
+import { every } from '../../kit/time/clock.js';
 import type { Clock } from '../../plugin/index.js';
 
 interface WatchOptions {

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { ChildProcess } from 'node:child_process';
-import { within } from '../../kit/within.js';
+import { within } from '../../kit/time/within.js';
 import { RpcChannel } from './ipc/rpc-channel.js';
 import type { Measurement } from '../../gateway/telemetry/metrics.js';
 import type { Failure } from '../../gateway/start-failure.js';

@@ -25,7 +25,7 @@ export function restartSections(changes: readonly SettingChange[]): string[] {
 function takesRestart(path: string): boolean {
   const [name = '', key = ''] = path.split('.');
   const section = new Map<string, Section>(Object.entries(sections)).get(name);
-  return section?.restart === true && !section.reloaded.has(key);
+  return section?.needsRestart === true && !section.reloaded.has(key);
 }
 
 function settingsValue(config: Config): Value {

@@ -1,6 +1,6 @@
 import type { SlotConfig } from '../config.js';
 import { settled, shown } from '../sections/section.js';
-import { slotSettings, SlotSchema, type RawSlot } from '../slot-schema.js';
+import { slotSettings, SlotSchema, type RawSlot } from '../slots/slot-schema.js';
 import { compileCheck } from '../../plugin/format/index.js';
 import type { Entry } from './entries.js';
 import type { LoadedConfig, LoadedSlotPlugins } from './loaded-config.js';

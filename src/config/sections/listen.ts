@@ -149,7 +149,7 @@ const fields = {
 type RawListen = Raw<typeof fields>;
 
 /** Section `listen:`; PORT and HOST of the environment override the file. */
-export const listen = section(fields, { restart: true, errors: listenErrors });
+export const listen = section(fields, { needsRestart: true, errors: listenErrors });
 
 function listenErrors(listen: RawListen, { store }: SettingContext): readonly SchemaError[] {
   return [...networkErrors(listen), ...stuckTimeoutErrors(listen), ...workerErrors(listen, store)];

@@ -50,7 +50,7 @@ type RawLive = Static<typeof Live>;
 /** Section `live:`, whose address is split into its parts in the checked config. */
 export const live = {
   schema: Live,
-  restart: true,
+  needsRestart: true,
   reloaded: new Set<string>(),
   errors: (raw: RawLive) => liveErrors(raw),
   settle: (raw: RawLive) => toLive(raw),

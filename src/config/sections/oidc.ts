@@ -2,7 +2,7 @@ import { addressProblem } from '../addresses.js';
 import { TlsFiles, Type } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import { setting, type Raw, type Settled } from './section.js';
-import { hourMs } from '../../kit/clock.js';
+import { hourMs } from '../../kit/time/clock.js';
 
 const Text = Type.String({ minLength: 1 });
 
@@ -88,10 +88,10 @@ export function withLabel({ enabled: _, label, ...provider }: Settled<typeof oid
 export function oidcErrors({ issuer, scopes, adminGroups, viewerGroups }: Raw<typeof oidc>): SchemaError[] {
   const address = addressProblem(issuer);
   return [
-    ...(address === undefined ? [] : [at('issuer', address)]),
-    ...(scopes.includes('openid') ? [] : [at('scopes', 'must contain "openid"')]),
+    ...(address === undefined ? [] : [errorAt('issuer', address)]),
+    ...(scopes.includes('openid') ? [] : [errorAt('scopes', 'must contain "openid"')]),
     ...(adminGroups.includes('*')
-      ? [at('adminGroups', 'must name groups: only viewerGroups takes "*"')]
+      ? [errorAt('adminGroups', 'must name groups: only viewerGroups takes "*"')]
       : []),
     ...(adminGroups.length + viewerGroups.length > 0
       ? []
@@ -104,6 +104,6 @@ export function oidcErrors({ issuer, scopes, adminGroups, viewerGroups }: Raw<ty
   ];
 }
 
-function at(key: string, message: string): SchemaError {
+function errorAt(key: string, message: string): SchemaError {
   return { path: ['panel', 'oidc', key], message };
 }

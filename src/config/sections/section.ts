@@ -108,7 +108,7 @@ export function schemaOnly<Schema extends TSchema>(schema: Schema, words: string
 export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
   readonly schema: Schema;
   /** Takes effect at the next start, except for the settings in `reloaded`. */
-  readonly restart: boolean;
+  readonly needsRestart: boolean;
   readonly reloaded: ReadonlySet<string>;
   /** Rules that the schema cannot express. */
   errors(this: void, raw: Static<Schema>, context: SettingContext): readonly SchemaError[];
@@ -119,14 +119,14 @@ export interface Section<Schema extends TSchema = TSchema, Result = unknown> {
 
 interface SectionTerms<Fields extends Settings> {
   readonly description?: string;
-  readonly restart?: boolean;
+  readonly needsRestart?: boolean;
   errors?(this: void, raw: Raw<Fields>, context: SettingContext): readonly SchemaError[];
 }
 
 /** Makes a section of settings, which may be left out as a whole. */
 export function section<Fields extends Settings>(
   fields: Fields,
-  { description, restart = false, errors = () => [] }: SectionTerms<Fields> = {},
+  { description, needsRestart = false, errors = () => [] }: SectionTerms<Fields> = {},
 ) {
   const schema = Closed(schemasOf(fields), {
     default: {},
@@ -135,7 +135,7 @@ export function section<Fields extends Settings>(
   const reloaded = Object.entries(fields).flatMap(([key, { live }]) => (live ? [key] : []));
   return {
     schema,
-    restart,
+    needsRestart,
     reloaded: new Set(reloaded),
     errors,
     settle: (raw: Raw<Fields>, context: SettingContext) => settled(fields, raw, context),

@@ -17,7 +17,7 @@ const reload = section(
         as with SIGHUP.`,
     ),
   },
-  { restart: true },
+  { needsRestart: true },
 );
 
 const officialClient = section(

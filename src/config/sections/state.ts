@@ -42,7 +42,7 @@ type RawStore = Static<typeof Store>;
 /** Section `store:`, whose address is split into its parts in the checked config. */
 export const store = {
   schema: Store,
-  restart: true,
+  needsRestart: true,
   reloaded: new Set<string>(),
   errors: (raw: RawStore) => storeErrors(raw),
   settle: toStore,
@@ -75,7 +75,7 @@ export const ledger = section(
       { settle: (folder, context) => spoolFolder(folder, context.store) },
     ),
   },
-  { description: 'One row per request: tokens, times and status, never a body.', restart: true },
+  { description: 'One row per request: tokens, times and status, never a body.', needsRestart: true },
 );
 
 /** Section `audit:`. */
@@ -83,7 +83,7 @@ export const audit = section(
   { keepDays: setting(Type.Integer({ minimum: 1, default: 365 }), 'Older entries are deleted.') },
   {
     description: 'Record of who changed what, in the console and through /admin.',
-    restart: true,
+    needsRestart: true,
   },
 );
 

@@ -61,7 +61,7 @@ const fields = {
 const traces = section(fields, {
   description:
     'Traces for an OpenTelemetry collector. OTEL_EXPORTER_OTLP_* fill what is left out here. Takes effect at the next start.',
-  restart: true,
+  needsRestart: true,
   errors: telemetryErrors,
 });
 

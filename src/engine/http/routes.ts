@@ -43,7 +43,7 @@ export function createRoutes(serving: RouteContext, { webSockets = true } = {}):
   }
   const doors = new Map<string, Format | undefined>([
     ...owners,
-    ...[...modelPaths, ...healthPaths].map(alone),
+    ...[...modelPaths, ...healthPaths].map(pathWithoutFormat),
   ]);
   for (const route of serving.pipeline.routes) {
     const format = serving.formats.find(({ name }) => name === route.format);
@@ -75,7 +75,7 @@ const modelPaths = ['{/v1}/models', '{/v1}/models/:id', '{/v1}/models/:id/*rest'
 const healthPaths = ['/', '/health', '{/v1}/meta'] as const;
 
 /** A path that belongs to no format. */
-function alone(path: string): [string, undefined] {
+function pathWithoutFormat(path: string): [string, undefined] {
   return [path, undefined];
 }
 

@@ -1,7 +1,7 @@
 import { AddressMeters, networkOf } from './address-meters.js';
 import { GatewayError, isGatewayError, type Clock } from '../../plugin/index.js';
 import { sentKey, type CacheStats, type Meters } from '../../plugin/core.js';
-import { sleep } from '../../kit/clock.js';
+import { sleep } from '../../kit/time/clock.js';
 import type { CoreMiddleware } from './exchange.js';
 
 interface WrongKeysOptions {

@@ -3,7 +3,7 @@ import { maxNameLength, shortName } from './name-parts.js';
 import type { CacheStats } from '../../plugin/core.js';
 import type { ListedModel } from '../../plugin/upstream/index.js';
 import type { ModelProfile } from '../../plugin/format/index.js';
-import { corrected, inBoth } from './profile.js';
+import { corrected, commonProfile } from './profile.js';
 
 /** The slots, as far as names of models need them. */
 interface ServedNames {
@@ -101,7 +101,7 @@ function merged(
   for (const { id, aliases: _, ...profile } of lists.flat()) {
     const name = nameOf({ id });
     const known = profiles.get(name);
-    profiles.set(name, known ? inBoth(known, profile) : profile);
+    profiles.set(name, known ? commonProfile(known, profile) : profile);
   }
   return profiles;
 }

@@ -1,4 +1,4 @@
-import { limited } from '../../kit/clock.js';
+import { limited } from '../../kit/time/clock.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import type { ListedModel } from '../../plugin/upstream/index.js';
 import type { KnownModels } from './known-models.js';

@@ -7,7 +7,7 @@ export function corrected(profile: ModelProfile, by: ModelProfile): ModelProfile
 }
 
 /** The profile that is valid for either of two upstreams, since a request may go to any of them. */
-export function inBoth(a: ModelProfile, b: ModelProfile): ModelProfile {
+export function commonProfile(a: ModelProfile, b: ModelProfile): ModelProfile {
   const { thinking, canStopThinking } = { ...b, ...a };
   const efforts =
     a.efforts && b.efforts ? a.efforts.filter((level) => b.efforts?.includes(level)) : undefined;

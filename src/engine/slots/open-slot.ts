@@ -12,11 +12,11 @@ import {
   OpenUpstream,
   type SlotPlugins,
   type UpstreamParts,
-} from './open-upstream.js';
+} from './upstream/open-upstream.js';
 import type { OpenHttpClient } from '../transport/http-client.js';
-import { opening } from './opening.js';
+import { openInTime } from './open-in-time.js';
 import { configuredSecrets, SlotSecrets } from './slot-secrets.js';
-import { UpstreamSlot } from './upstream-slot.js';
+import { UpstreamSlot } from './upstream/upstream-slot.js';
 
 /** Loader of the plugins that slots name. */
 export interface SlotLoader {
@@ -65,12 +65,12 @@ export async function openSlot(
   const withLog = { ...options, log };
   const account =
     known?.account ??
-    (await opening(config, 'account', () => openAccount(config, plugins, withLog), timeoutMs));
+    (await openInTime(config, 'account', () => openAccount(config, plugins, withLog), timeoutMs));
   const identity = { id, ...identityOf({ config, plugins }) };
   const health = known?.health ?? new AccountHealth(identity, { shared, clock });
   const open = () =>
     OpenUpstream.open(settingsOf(config), plugins.upstream, { load, log, clock, openClient });
-  const upstream = await opening(config, 'upstream', open, timeoutMs).catch(async (error: unknown) => {
+  const upstream = await openInTime(config, 'upstream', open, timeoutMs).catch(async (error: unknown) => {
     if (!known) await account.close();
     throw error;
   });

@@ -1,7 +1,7 @@
 import { accountRefused, type SlotState } from '../../plugin/core.js';
 import { GatewayError, type Caller, type PickPolicy } from '../../plugin/index.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
-import type { SlotEntry, WantedModel } from './slot-entry.js';
+import type { SlotEntry, WantedModel } from './pool/slot-entry.js';
 
 export function queueTimedOut({ id }: WantedModel, timeoutMs: number): GatewayError {
   const waited = `within ${timeoutMs / 1000} s`;

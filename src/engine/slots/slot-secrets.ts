@@ -3,7 +3,7 @@ import { rememberingMask, exactMask, type ExactMask } from '../masking/exact-mas
 import { textMask, type TextMask } from '../masking/text-mask.js';
 import { markedTexts } from '../../kit/schema/redact.js';
 import type { Credential } from '../../plugin/upstream/index.js';
-import type { SlotPlugins } from './open-upstream.js';
+import type { SlotPlugins } from './upstream/open-upstream.js';
 
 /** Texts of a slot that no message may show: secrets of its config, and those of its last two credentials. */
 export class SlotSecrets {

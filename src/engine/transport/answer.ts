@@ -4,11 +4,11 @@ import { interruptedError } from '../../plugin/format/index.js';
 import type { HttpAnswer, SseTranslator } from '../../plugin/upstream/index.js';
 import type { Backpressure, BodySink } from './body.js';
 import { ByteQueue } from './byte-queue.js';
-import { EventBody } from './event-body.js';
+import { EventBody } from './events/event-body.js';
 import { mediaType, type Headers } from './headers.js';
-import { MessageReader } from './message-reader.js';
-import { SniffedBody } from './sniffed-body.js';
-import { TranslatedReader } from './translated-reader.js';
+import { MessageReader } from './events/message-reader.js';
+import { SniffedBody } from './events/sniffed-body.js';
+import { TranslatedReader } from './events/translated-reader.js';
 
 /** Call whose body can be taken once. */
 interface Readable {

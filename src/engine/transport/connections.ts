@@ -69,7 +69,7 @@ function idleLimits({ idleMs = 30_000 }: Pick<EgressSettings, 'idleMs'>): Pool.O
 
 const probes = { keepAlive: true, keepAliveInitialDelay: 10_000 };
 
-function directly(settings: EgressSettings): Dispatcher {
+function directEgress(settings: EgressSettings): Dispatcher {
   const { origin, tls, connectTimeoutMs: timeout, guard, connector } = settings;
   const options = { timeout, ...probes, ...tlsOptions(tls) };
   const connect = connector ?? guard?.connector(options) ?? buildConnector(options);
@@ -90,7 +90,7 @@ function named(connect: Connector, servername: string | undefined): Connector {
 /** Egress of a slot without a proxy of its own. */
 function withoutProxy(settings: EgressSettings): Dispatcher {
   const usesEnvironment = settings.usesEnvironment === true && !settings.connector && hasEnvironmentProxy();
-  return usesEnvironment ? byEnvironment(settings) : directly(settings);
+  return usesEnvironment ? byEnvironment(settings) : directEgress(settings);
 }
 
 /** Egress through the proxy that the environment names, unless NO_PROXY has the host. */

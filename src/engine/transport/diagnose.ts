@@ -1,4 +1,4 @@
-import { untilAborted } from '../../kit/within.js';
+import { untilAborted } from '../../kit/time/within.js';
 import { lookup } from 'node:dns/promises';
 import { isGatewayError } from '../../plugin/index.js';
 import { refusal, type DiagnosisStep } from '../../plugin/upstream/index.js';
@@ -115,11 +115,11 @@ function step(
 }
 
 function failedStep(name: DiagnosisStep['step'], fromMs: number, error: unknown): DiagnosisStep {
-  return { ...step(name, fromMs, inWords(error)), ok: false };
+  return { ...step(name, fromMs, errorText(error)), ok: false };
 }
 
 /** Error text for an operator: the cause, if there is one, is more precise than the message for callers. */
-function inWords(error: unknown): string {
+function errorText(error: unknown): string {
   const reason = isGatewayError(error) && error.cause !== undefined ? error.cause : error;
   if (!(reason instanceof Error)) return String(reason);
   if (reason.name === 'TimeoutError') return `nothing within ${maxMs} ms`;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors, type Dispatcher } from 'undici';
-import { Deadline } from '../../kit/deadline.js';
+import { Deadline } from '../../kit/time/deadline.js';
 import { foreign } from '../../plugin/upstream/index.js';
 import { interruptedError } from '../../plugin/format/index.js';
 import { isGatewayError, type Clock, type GatewayError, type ProgressReceiver } from '../../plugin/index.js';

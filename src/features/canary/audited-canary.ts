@@ -1,6 +1,6 @@
 import type { CanaryReport } from './canary-report.js';
 import type { Services } from '../../gateway/services.js';
-import { dayMs } from '../../kit/clock.js';
+import { dayMs } from '../../kit/time/clock.js';
 
 /** Records a canary that was rolled back: one entry of the audit log, however many processes have run it. */
 export async function recordGivenUp(

@@ -4,7 +4,7 @@ import type { Canary, CanaryPlace } from './canary.js';
 import type { CoreContext } from '../../engine/http/exchange.js';
 import { connectionOf, defaultStickyFrom, sentKey } from '../../plugin/core.js';
 import { stickyKey } from '../../plugin/index.js';
-import { within } from '../../kit/within.js';
+import { within } from '../../kit/time/within.js';
 import type { Services } from '../../gateway/services.js';
 
 /** Place of a request in the canary that ran at its start. */

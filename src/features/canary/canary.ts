@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { LRUCache } from 'lru-cache';
 import { defaultStickyFrom, sessionName, type Live, sentKey } from '../../plugin/core.js';
 import type { Clock, Logger } from '../../plugin/index.js';
-import { dayMs, every } from '../../kit/clock.js';
+import { dayMs, every } from '../../kit/time/clock.js';
 import { growingCache } from '../../kit/growing-cache.js';
 import { isClearlyWorse } from './evidence.js';
 import {

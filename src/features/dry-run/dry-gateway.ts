@@ -20,7 +20,7 @@ import {
 } from './world.js';
 import type { Stillness } from './stillness.js';
 import type { DryUpstreams } from './upstreams.js';
-import type { ManualClock } from '../../kit/manual-clock.js';
+import type { ManualClock } from '../../kit/time/manual-clock.js';
 
 /** Max time that a request may wait on the dry clock. */
 const maxWaitMs = 24 * 3_600_000;

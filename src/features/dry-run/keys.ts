@@ -5,7 +5,7 @@ import type { Store } from '../../state/store/contract/store.js';
 import type { DryRequest } from './outcome.js';
 import type { DrySettings, UsedLimits } from './settings.js';
 import { masterKey } from './world.js';
-import { minuteMs } from '../../kit/clock.js';
+import { minuteMs } from '../../kit/time/clock.js';
 
 /** Name of the key that may use `/admin` and the console's API. */
 export const masterName = 'master';

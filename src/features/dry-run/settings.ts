@@ -2,7 +2,7 @@ import type { PipelineWatch } from '../../engine/pipeline/run/watch.js';
 import type { KeyLimits, ProtocolKey } from '../../plugin/index.js';
 import type { MeterReading, WindowLimit } from '../../plugin/core.js';
 import type { OnChoice } from '../../engine/slots/selection/observed-choice.js';
-import type { SlotsState } from '../../engine/slots/snapshot.js';
+import type { SlotsState } from '../../engine/slots/pool/snapshot.js';
 
 /** Settings of the simulated environment of a dry gateway. */
 export interface DrySettings {

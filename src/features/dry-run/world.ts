@@ -8,11 +8,11 @@ import type { DrySettings } from './settings.js';
 import { SocketGuard } from './socket-guard.js';
 import { Stillness } from './stillness.js';
 import { DryUpstreams } from './upstreams.js';
-import { ManualClock } from '../../kit/manual-clock.js';
+import { ManualClock } from '../../kit/time/manual-clock.js';
 import { MemoryHub } from '../../state/live/memory/hub.js';
 import type { Live } from '../../plugin/core.js';
 import type { WholeStore } from '../../state/store/contract/store.js';
-import type { SlotsState } from '../../engine/slots/snapshot.js';
+import type { SlotsState } from '../../engine/slots/pool/snapshot.js';
 import type { DryOutcome } from './outcome.js';
 
 export const masterKey = 'gw2api-dry-run';

@@ -3,7 +3,7 @@ import { readText } from '../../plugin/core.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
-import { explanations } from './extension.js';
+import { liveExplainer } from './extension.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import { isoTime } from '../../operator/schemas.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -39,7 +39,7 @@ export const adminRoutes: RoutesOf = (gateway) => [
     readsBody: true, // of any content type
     answers: { 200: AnyObject },
     async handle({ ctx, audit }) {
-      const explainer = await gateway.use(explanations);
+      const explainer = await gateway.use(liveExplainer);
       return explainer.explain(async () => {
         const text = await readText(ctx.req, maxExplainBytes, ctx.state.signal);
         return noteGiven(readGivenRequest(parseJson(text)), audit);

@@ -1,11 +1,11 @@
 import type { Extension } from '../../gateway/gateway.js';
-import type { Explanations } from './explanations.js';
+import type { LiveExplainer } from './live-explainer.js';
 
 /** Explanations of requests, in threads of their own. */
-export const explanations: Extension<Explanations> = {
+export const liveExplainer: Extension<LiveExplainer> = {
   name: 'explain',
   async open(gateway) {
-    const { Explanations } = await import('./explanations.js');
-    return { api: new Explanations(gateway) };
+    const { LiveExplainer } = await import('./live-explainer.js');
+    return { api: new LiveExplainer(gateway) };
   },
 };

@@ -1,5 +1,5 @@
 import type { Feature, Verb } from '../feature.js';
-import { explanations } from './extension.js';
+import { liveExplainer } from './extension.js';
 import type { ExplainValues } from './verb/command.js';
 
 const verb: Verb<ExplainValues> = {
@@ -36,7 +36,7 @@ const verb: Verb<ExplainValues> = {
 
 /** Explanations of requests, without sending them. */
 export const explain: Feature = {
-  ...explanations,
+  ...liveExplainer,
   admin: async () => (await import('./admin.js')).adminRoutes,
   panel: async () => (await import('./panel.js')).panelRoutes,
   verbs: { explain: verb },

@@ -1,6 +1,6 @@
 import { Type } from '../../plugin/index.js';
 import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
-import { explanations } from './extension.js';
+import { liveExplainer } from './extension.js';
 import { withoutTexts } from './without-texts.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
@@ -21,7 +21,7 @@ export const panelRoutes: RoutesOf = (gateway) => [
     noted: 'An operator requested an explanation.',
     answers: { 200: Type.Record(Type.String(), Type.Unknown()) },
     async handle({ readBody, actor, audit }) {
-      const explainer = await gateway.use(explanations);
+      const explainer = await gateway.use(liveExplainer);
       const explanation = await explainer.explain(async () =>
         noteGiven(readGivenRequest(await readBody()), audit),
       );

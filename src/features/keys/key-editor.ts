@@ -12,7 +12,7 @@ import { keyReport, type IssuedKey, type KeyReport } from './key-report.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { teamIdOf } from '../../operator/team-id.js';
 import { maxFormerSecrets } from '../../state/store/key-rules.js';
-import { dayMs } from '../../kit/clock.js';
+import { dayMs } from '../../kit/time/clock.js';
 
 /** A new secret of a key, and the grace period of the one before. */
 interface NewSecret extends ReturnType<typeof makeKeySecret> {

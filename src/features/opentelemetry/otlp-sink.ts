@@ -2,7 +2,7 @@ import { unescape } from 'node:querystring';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { Pool } from 'undici';
 import type { ExportSettings } from '../../config/sections/telemetry.js';
-import { within } from '../../kit/within.js';
+import { within } from '../../kit/time/within.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import { OtlpTransport } from './otlp-transport.js';
 import { FinishedSpan } from './finished-span.js';

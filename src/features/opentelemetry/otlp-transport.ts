@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ExportResponse, IExporterTransport } from '@opentelemetry/otlp-exporter-base';
 import type { Dispatcher } from 'undici';
-import { limited, sleep } from '../../kit/clock.js';
+import { limited, sleep } from '../../kit/time/clock.js';
 import type { Clock } from '../../plugin/index.js';
 import { collectBytes } from '../../plugin/raw/index.js';
 

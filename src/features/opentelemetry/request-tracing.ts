@@ -1,6 +1,6 @@
 import type { RouterContext } from '@koa/router';
 import type { CoreContext } from '../../engine/http/exchange.js';
-import type { SlotPool } from '../../engine/slots/pool.js';
+import type { SlotPool } from '../../engine/slots/pool/pool.js';
 import type { Ended } from '../../gateway/extension.js';
 import type { TracedSlot } from './traced-request.js';
 import { RequestSpan, type Tracing } from './tracing.js';

@@ -3,7 +3,7 @@ import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../../kit/schema/record.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { ofPlugin } from '../../gateway/reload/loaded-config.js';
+import { loadedPlugin } from '../../gateway/reload/loaded-config.js';
 import type { LoadedPlugin } from '../../config/diff/loaded-config.js';
 import { compareValues, optionsValue } from '../../config/diff/values.js';
 
@@ -76,7 +76,7 @@ export async function consolePipeline(gateway: Gateway): Promise<ConsolePipeline
 /** Options of a stage as rows of a table; of a disabled one only their names. */
 function fieldsOf({ written }: StageConfig, stage: LoadedStage | undefined): readonly ConsoleField[] {
   if (!stage) return Object.keys(written).map(unknownField);
-  const plugin = ofPlugin(stage);
+  const plugin = loadedPlugin(stage);
   const { shown, changed } = showOptions(plugin, written);
   const fields = optionFields(plugin.schema).filter(({ hasFields }) => !hasFields);
   const described = new Set(fields.map(({ keys }) => keys[0]));

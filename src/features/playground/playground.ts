@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { PlaygroundCall, RunPlayground } from './playground-run.js';
 import { sendWithin } from '../../engine/http/connection/inner-client.js';
-import { every } from '../../kit/clock.js';
+import { every } from '../../kit/time/clock.js';
 import { GatewayError, type Clock, type Format } from '../../plugin/index.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { Opened } from '../../gateway/extension.js';

@@ -44,16 +44,16 @@ export function changedFields(old: DryOutcome, now: DryOutcome): readonly string
 type Comparison = (old: DryOutcome, now: DryOutcome) => readonly [old: string, now: string];
 
 const comparisons: Readonly<Record<DifferenceKind, Comparison>> = {
-  refusal: each(({ status, error }) => [status, error?.code].filter(Boolean).join(' ')),
-  slot: each(({ slot = none }) => slot),
-  model: each(modelOf),
-  attempts: each(({ attempts }) => String(attempts)),
+  refusal: compareBy(({ status, error }) => [status, error?.code].filter(Boolean).join(' ')),
+  slot: compareBy(({ slot = none }) => slot),
+  model: compareBy(modelOf),
+  attempts: compareBy(({ attempts }) => String(attempts)),
   request: (old, now) => ['', changedFields(old, now).join(', ')],
-  dropped: (old, now) => only(old.dropped, now.dropped),
-  tokens: each((outcome) => String(addedTokens(outcome))),
+  dropped: (old, now) => onlyInEither(old.dropped, now.dropped),
+  tokens: compareBy((outcome) => String(addedTokens(outcome))),
   stages(old, now) {
     const [before, after] = [stagesOf(old), stagesOf(now)];
-    const [gone, come] = only(before, after);
+    const [gone, come] = onlyInEither(before, after);
     const isMoved = gone === '' && come === '';
     return isMoved ? [before.join(' '), after.join(' ')] : [gone, come];
   },
@@ -61,16 +61,16 @@ const comparisons: Readonly<Record<DifferenceKind, Comparison>> = {
 
 const none = 'none';
 
-function each(show: (outcome: DryOutcome) => string): Comparison {
+function compareBy(show: (outcome: DryOutcome) => string): Comparison {
   return (old, now) => [show(old), show(now)];
 }
 
 /** Names that the other list does not have. */
-function only(old: readonly string[], now: readonly string[]): readonly [string, string] {
-  return [without(old, now), without(now, old)];
+function onlyInEither(old: readonly string[], now: readonly string[]): readonly [string, string] {
+  return [namesNotIn(old, now), namesNotIn(now, old)];
 }
 
-function without(list: readonly string[], other: readonly string[]): string {
+function namesNotIn(list: readonly string[], other: readonly string[]): string {
   return list.filter((name) => !other.includes(name)).join(', ');
 }
 

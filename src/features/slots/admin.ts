@@ -1,7 +1,7 @@
 import { GatewayError } from '../../plugin/index.js';
 import type { SlotStatus } from '../../plugin/core.js';
 import type { Services } from '../../gateway/services.js';
-import { DiagnosisReport, diagnosisReport, SlotReport, slotReport } from './report.js';
+import { DiagnosisReport, diagnosisReport, AdminSlotReport, adminSlotReport } from './admin-report.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
@@ -16,8 +16,8 @@ export const adminRoutes: RoutesOf = ({ services: { slots } }) => [
     path: '/admin/slots',
     summary: 'All slots.',
     scope: 'slots:read',
-    answers: { 200: ListOf(SlotReport, {}) },
-    handle: () => ({ object: 'list', data: slots.list().map(slotReport) }),
+    answers: { 200: ListOf(AdminSlotReport, {}) },
+    handle: () => ({ object: 'list', data: slots.list().map(adminSlotReport) }),
   }),
   ...(['pause', 'resume', 'drain'] as const).map((verb) =>
     route({
@@ -26,13 +26,13 @@ export const adminRoutes: RoutesOf = ({ services: { slots } }) => [
       summary: `Has a slot ${verb}.`,
       scope: 'slots:write',
       audit: `slot.${verb}`,
-      answers: { 200: SlotReport },
+      answers: { 200: AdminSlotReport },
       handle({ id, audit }) {
         const before = findSlot(slots, id);
         slots[verb](id);
         const after = findSlot(slots, id);
         audit.change({ state: before.state }, { state: after.state });
-        return slotReport(after);
+        return adminSlotReport(after);
       },
     }),
   ),

@@ -1,8 +1,8 @@
-import { SlotSchema } from '../../config/slot-schema.js';
+import { SlotSchema } from '../../config/slots/slot-schema.js';
 import { loadPlugin, type Loading } from '../../engine/pipeline/load/load-plugin.js';
 import { builtinKinds } from '../../engine/pipeline/load/load-slots.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import { accountKind, upstreamKind } from '../../engine/pipeline/load/slot-kinds.js';
 import type { AccountKind, UpstreamKind } from '../../plugin/core.js';
 import type { ConsoleTerms } from '../../gateway/slots/console-slots.js';

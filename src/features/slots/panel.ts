@@ -1,20 +1,20 @@
-import { DiagnosisReport, diagnosisReport } from './report.js';
+import { DiagnosisReport, diagnosisReport } from './admin-report.js';
 import { diagnosisTimeoutMs } from './admin.js';
 import { Closed } from '../../kit/schema/type.js';
 import { maxSlotChanges } from '../../state/store/contract/slot-history.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { SlotSchema } from '../../config/slot-schema.js';
+import { SlotSchema } from '../../config/slots/slot-schema.js';
 import { patchSchema } from '../../kit/schema/json-schema.js';
 import type { RoutesOf } from '../../operator/route-source.js';
 import { route, type Route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
 import { maxEntryBytes, SlotEditor, type Entry } from './slot-editor.js';
-import { slotKindsRoute } from './slot-kinds.js';
+import { slotKindsRoute } from './kinds-route.js';
 import { slotHistory } from './history/index.js';
-import { SlotChangeReport, slotChangeReport } from './slot-history-report.js';
+import { SlotChangeReport, slotChangeReport } from './history-report.js';
 import { shownSlots } from './shown-slots.js';
-import { ShownSlotReport } from './slot-report.js';
+import { ConsoleSlotReport } from './console-report.js';
 
 /** Routes of slots and their kinds. */
 export const panelRoutes: RoutesOf = (gateway) => [...slotRoutes(gateway), slotKindsRoute(gateway)];
@@ -26,7 +26,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       method: 'GET',
       path: '/api/panel/slots',
       summary: 'All slots, those of the config file and those of the console.',
-      answers: { 200: ListOf(ShownSlotReport, {}) },
+      answers: { 200: ListOf(ConsoleSlotReport, {}) },
       handle: async () => ({
         object: 'list',
         data: await Promise.all(shownSlots(gateway).map(editor.report)),
@@ -40,7 +40,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       maxBodyBytes: maxEntryBytes,
       bodySchema: SlotSchema,
       audit: 'slot.create',
-      answers: { 201: ShownSlotReport },
+      answers: { 201: ConsoleSlotReport },
       handle: ({ body, audit }) => editor.create(body, audit),
     }),
     route({
@@ -53,7 +53,7 @@ function slotRoutes(gateway: Gateway): readonly Route[] {
       maxBodyBytes: maxEntryBytes,
       bodySchema: patchSchema(SlotSchema),
       audit: 'slot.update',
-      answers: { 200: ShownSlotReport },
+      answers: { 200: ConsoleSlotReport },
       handle: ({ id, body, audit }) => editor.change(id, body, audit),
     }),
     route({
@@ -95,7 +95,7 @@ function operationRoutes({ services: { slots } }: Gateway, editor: SlotEditor): 
       path: `/api/panel/slots/:id/${verb}`,
       summary: summaries[verb],
       audit: `slot.${verb}`,
-      answers: { 200: ShownSlotReport },
+      answers: { 200: ConsoleSlotReport },
       handle({ id, audit }) {
         const { status: before } = editor.find(id);
         slots[verb](editor.serving(id));

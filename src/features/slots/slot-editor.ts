@@ -11,9 +11,9 @@ import { mergePatch } from '../../operator/json.js';
 import { readConsoleSlot } from '../../gateway/slots/console-slots.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { CachedFor } from '../../operator/cached-for.js';
-import { withChangedSecrets } from './slot-audit.js';
+import { withChangedSecrets } from './changed-secrets.js';
 import { shownSlots, type ShownSlot } from './shown-slots.js';
-import { shownSlotReport, shownSettings } from './slot-report.js';
+import { consoleSlotReport, shownSettings } from './console-report.js';
 
 /** A slot as written under `slots:`. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export class SlotEditor {
       this.#sessions.get(),
       slot.status && this.#forecast(slot.status),
     ]);
-    return shownSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
+    return consoleSlotReport(slot, sessions.get(slot.id) ?? 0, forecast);
   };
 
   async #forecast(status: SlotStatus): Promise<SlotForecast> {
@@ -84,11 +84,11 @@ export class SlotEditor {
     const id = String(entry['id']); // it has been checked
     const slots = shownSlots(this.#gateway);
     const taken = slots.find((slot) => slot.id === id);
-    if (taken) throw new GatewayError('conflict', `A slot "${id}" already exists${at(taken)}.`);
+    if (taken) throw new GatewayError('conflict', `A slot "${id}" already exists${placeText(taken)}.`);
     if (slots.length >= maxSlots)
       throw new GatewayError('conflict', `There are already ${maxSlots} slots, the maximum for the console.`);
     const atMs = now();
-    await this.#put({ ...split(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
+    await this.#put({ ...settingsAndAccount(entry), id, createdAtMs: atMs, updatedAtMs: atMs }, undefined);
     const slot = this.find(id);
     audit.target = id;
     audit.change(undefined, shownSettings(slot));
@@ -106,7 +106,10 @@ export class SlotEditor {
     const entry = patched(old, patch, shown);
     await this.#check(entry);
     guardSecretRedirect({ before: old, after: entry, patch, shown });
-    await this.#put({ ...before, ...split(entry), updatedAtMs: this.#gateway.services.now() }, before);
+    await this.#put(
+      { ...before, ...settingsAndAccount(entry), updatedAtMs: this.#gateway.services.now() },
+      before,
+    );
     const slot = this.find(id);
     const after = { raw: entry, shown: shownSettings(slot) };
     audit.change(shown, withChangedSecrets({ raw: old, shown }, after));
@@ -136,7 +139,7 @@ export class SlotEditor {
     if (slot.source === 'config')
       throw new GatewayError(
         'conflict',
-        `Slot "${id}" is defined in the config file${at(slot)}; change it there.`,
+        `Slot "${id}" is defined in the config file${placeText(slot)}; change it there.`,
       );
     const stored = await this.#gateway.services.store.slots.get(id);
     if (stored) return stored;
@@ -163,11 +166,11 @@ export class SlotEditor {
 const maxSlots = 1000;
 const countEveryMs = 10_000;
 
-function at({ place }: ShownSlot): string {
+function placeText({ place }: ShownSlot): string {
   return place === null ? '' : ` at ${place}`;
 }
 
-function split(entry: Entry): Pick<StoredSlot, 'settings' | 'account'> {
+function settingsAndAccount(entry: Entry): Pick<StoredSlot, 'settings' | 'account'> {
   const { id: _, account, ...settings } = entry;
   return { settings, account: (account ?? { kind: 'none' }) as Entry }; // it has been checked
 }

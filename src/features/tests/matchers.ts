@@ -43,11 +43,11 @@ export const matchers: Readonly<Record<string, (given: Given) => Holds>> = {
     return (actual) => inner(actual, '').length > 0;
   },
   any: (given) => {
-    const inner = each(given);
+    const inner = compileEach(given);
     return (actual) => inner.some((check) => check(actual, '').length === 0);
   },
   all: (given) => {
-    const inner = each(given);
+    const inner = compileEach(given);
     return (actual) => inner.every((check) => check(actual, '').length === 0);
   },
   above: (given) => {
@@ -111,7 +111,7 @@ function compiled({ argument, at, complain }: Given): RE2JS | undefined {
   }
 }
 
-function each({ argument, at, shape, complain, compile }: Given): readonly Check[] {
+function compileEach({ argument, at, shape, complain, compile }: Given): readonly Check[] {
   const items: readonly unknown[] = Array.isArray(argument) ? argument : [];
   if (items.length === 0) complain({ path: at, message: 'must be a list of allowed values' });
   return items.map((item, index) => compile(item, [...at, index], shape));

@@ -65,14 +65,19 @@ function readSource(source: Source, text: string): TestFile {
     complain: (problem) => void found.push(problem),
   };
   const tests = valid.flatMap((test: RawTest, at) =>
-    isValid(['tests', at]) ? [readTest(over(defaultsOfAll, test), ['tests', at], source, reading)] : [],
+    isValid(['tests', at])
+      ? [readTest(withDefaults(defaultsOfAll, test), ['tests', at], source, reading)]
+      : [],
   );
   found.push(...duplicateNames(valid, source));
   return { file: source.file, text, tests, bodyFiles: bodies.names, problems: locate(found, source) };
 }
 
 /** Settings of a test over those of its file: maps are joined, other values replaced. */
-function over({ request: _, ...defaults }: NonNullable<RawTestFile['defaults']>, test: RawTest): RawTest {
+function withDefaults(
+  { request: _, ...defaults }: NonNullable<RawTestFile['defaults']>,
+  test: RawTest,
+): RawTest {
   return {
     ...defaults,
     ...test,

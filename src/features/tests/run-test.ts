@@ -4,7 +4,7 @@ import type { DryOutcome, DryRequest } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import { withoutSecrets } from '../dry-run/secret-texts.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
-import { within } from '../../kit/within.js';
+import { within } from '../../kit/time/within.js';
 import type { AskedRequest, ConfigTest, Step } from './config-test.js';
 import type { Mismatch } from './mismatch.js';
 import type { TestFailure, TestResult } from './report.js';

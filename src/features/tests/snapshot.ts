@@ -39,7 +39,7 @@ export function snapshotOf({ key }: SnapshotPlace, first: DryOutcome, second: Dr
 }
 
 /** True if a recorded value matches its own outcome. */
-export function takes(value: unknown, { key }: SnapshotPlace, outcome: DryOutcome): boolean {
+export function matchesOutcome(value: unknown, { key }: SnapshotPlace, outcome: DryOutcome): boolean {
   const expected = key === undefined ? value : { [key]: value };
   const problems: unknown[] = [];
   const check = compileExpectation(

@@ -17,7 +17,7 @@ import { cacheHitRatio, costReport, nanoUsd, tokensReport } from '../../operator
 import { route, type OperatorContext, type Route } from '../../operator/route.js';
 import { UsageBucket, UsageGroup, UsageReport } from '../../operator/schemas.js';
 import { withTeamId } from '../../operator/team-id.js';
-import { dayMs, hourMs } from '../../kit/clock.js';
+import { dayMs, hourMs } from '../../kit/time/clock.js';
 
 /** Route `GET /api/panel/usage`. */
 export const panelRoutes: RoutesOf = (gateway, { names }) => [usageRoute(gateway, names)];

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
-import { every } from '../../kit/clock.js';
+import { every } from '../../kit/time/clock.js';
 import { GatewayError, type Clock } from '../../plugin/index.js';
 import type { Delivery } from '../../engine/http/watch/caller-watch.js';
 import { sendWithin, type InnerRequest, type InnerRoute } from '../../engine/http/connection/inner-client.js';

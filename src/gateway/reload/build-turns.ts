@@ -47,7 +47,7 @@ export class BuildTurns {
     try {
       return await untilAborted(building, this.#closing);
     } catch (error) {
-      if (this.#closing.aborted) building.then(leave, noop); // the refused config may be invalid
+      if (this.#closing.aborted) building.then(disposeRuntime, noop); // the refused config may be invalid
       throw error;
     }
   }
@@ -58,13 +58,13 @@ async function orLeave<Result>(next: Runtime, work: Promise<Result>): Promise<Re
   try {
     return await work;
   } catch (error) {
-    await leave(next);
+    await disposeRuntime(next);
     throw error;
   }
 }
 
 /** Disposes a runtime that is not in force. */
-export async function leave({ pipeline }: Runtime): Promise<void> {
+export async function disposeRuntime({ pipeline }: Runtime): Promise<void> {
   await pipeline.retire();
 }
 

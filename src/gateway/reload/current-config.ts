@@ -3,7 +3,7 @@ import { countChanges, type ConfigDiff } from '../../config/diff/config-diff.js'
 import { diffConfigs } from '../../config/diff/diff-configs.js';
 import { needsRestart } from '../../config/diff/settings.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
-import { BuildTurns, leave, Disposals } from './build-turns.js';
+import { BuildTurns, disposeRuntime, Disposals } from './build-turns.js';
 import type { ReloadResult } from '../options.js';
 import type { Candidate, CandidateEnd, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';
@@ -74,7 +74,7 @@ export class CurrentConfig {
         runtime: next,
         take: () => this.#taking.run(() => this.#take(next, changes)).finally(done),
         hold: (onEnd) => this.#taking.run(() => this.#hold({ runtime: next, changes, onEnd })).finally(done),
-        leave: () => leave(next).finally(done),
+        leave: () => disposeRuntime(next).finally(done),
       };
     });
   }
@@ -87,7 +87,7 @@ export class CurrentConfig {
     const { buildPreview } = this.#options;
     return this.#builds.run(buildPreview, async (next, done) => {
       const changes = await this.#changes(next);
-      await leave(next);
+      await disposeRuntime(next);
       done();
       return changes;
     });
@@ -138,7 +138,7 @@ export class CurrentConfig {
   }
 
   async #hold(candidate: Candidate): Promise<Candidate> {
-    if (this.#options.closing.aborted) await leave(candidate.runtime);
+    if (this.#options.closing.aborted) await disposeRuntime(candidate.runtime);
     this.refuseIfClosing();
     this.#leaveCandidate('replaced');
     this.#candidate = candidate;

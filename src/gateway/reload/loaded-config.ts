@@ -4,7 +4,7 @@ import { loadFormats } from '../../engine/pipeline/load/load-formats.js';
 import { defaultsOf, type Loadable } from '../../engine/pipeline/load/load-plugin.js';
 import { loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { loadStages, type LoadedStage } from '../../engine/pipeline/load/load-stages.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import type { Format } from '../../plugin/index.js';
 import type { Runtime } from '../runtime.js';
 
@@ -25,8 +25,8 @@ export async function loadPlugins(config: Config): Promise<LoadedConfig> {
   return {
     config,
     stages: stagesOf(config.pipeline, loaded),
-    formats: formats.formats.map(ofFormat),
-    slots: slots.slots.map(ofSlot),
+    formats: formats.formats.map(loadedFormat),
+    slots: slots.slots.map(loadedSlotPlugins),
   };
 }
 
@@ -48,8 +48,8 @@ export function loadedRuntime(
   return {
     config,
     stages: stagesOf(config.pipeline, pipeline.loaded),
-    formats: formats.map(ofFormat),
-    slots: config.slots.map((slot) => ofSlot(slotOf(slot))),
+    formats: formats.map(loadedFormat),
+    slots: config.slots.map((slot) => loadedSlotPlugins(slotOf(slot))),
   };
 }
 
@@ -59,26 +59,26 @@ function stagesOf(
 ): LoadedConfig['stages'] {
   return configs.map((config) => {
     const stage = loaded.get(config);
-    return stage && ofPlugin(stage);
+    return stage && loadedPlugin(stage);
   });
 }
 
-function ofFormat(format: Format): LoadedPlugin {
-  return ofPlugin({ plugin: format, options: format.settings });
+function loadedFormat(format: Format): LoadedPlugin {
+  return loadedPlugin({ plugin: format, options: format.settings });
 }
 
 /** Plugins of a slot; those of a slot that is not open have no options for display. */
-function ofSlot(slot: LoadedSlot | undefined): LoadedSlotPlugins {
+function loadedSlotPlugins(slot: LoadedSlot | undefined): LoadedSlotPlugins {
   return {
-    upstream: slot ? ofPlugin(slot.upstream) : nothing,
-    account: slot ? ofPlugin(slot.account) : nothing,
+    upstream: slot ? loadedPlugin(slot.upstream) : nothing,
+    account: slot ? loadedPlugin(slot.account) : nothing,
   };
 }
 
 const nothing: LoadedPlugin = { name: '', schema: {}, options: {}, defaults: {} };
 
 /** A plugin with its options and its defaults. */
-export function ofPlugin({ plugin, options }: { plugin: Loadable; options: object }): LoadedPlugin {
+export function loadedPlugin({ plugin, options }: { plugin: Loadable; options: object }): LoadedPlugin {
   const given = options as LoadedPlugin['options']; // options are an object with any keys
   return { name: plugin.name, schema: plugin.options, options: given, defaults: defaultsOf(plugin) };
 }

@@ -23,9 +23,9 @@ export function recordOf(
     outcome,
     ms: nowMs - startedMs,
     client,
-    firstEventMs: since(startedMs, firstEventAtMs),
-    firstTokenMs: since(startedMs, firstTokenAtMs),
-    outputMs: outcome === 'completed' ? since(firstEventAtMs, lastEventAtMs) : undefined,
+    firstEventMs: elapsedMs(startedMs, firstEventAtMs),
+    firstTokenMs: elapsedMs(startedMs, firstTokenAtMs),
+    outputMs: outcome === 'completed' ? elapsedMs(firstEventAtMs, lastEventAtMs) : undefined,
     queueMs: trace.queueMs,
     key: state.caller?.keyId,
     model: asked,
@@ -43,7 +43,7 @@ export function recordOf(
   };
 }
 
-function since(fromMs: number | undefined, toMs: number | undefined): number | undefined {
+function elapsedMs(fromMs: number | undefined, toMs: number | undefined): number | undefined {
   return fromMs === undefined || toMs === undefined ? undefined : toMs - fromMs;
 }
 

@@ -41,11 +41,13 @@ export function recordOnSettled({
     const recorded = { exchange, record, money, row };
     watch.complete?.(recorded);
     ledger.write(row, exchange.counted);
-    return watch.settled?.(row.errorTexts === undefined ? recorded : { ...recorded, row: shown(row) });
+    return watch.settled?.(
+      row.errorTexts === undefined ? recorded : { ...recorded, row: withoutErrorTexts(row) },
+    );
   };
 }
 
 /** The row for general display, without the texts of errors. */
-function shown({ errorTexts: _, ...row }: AppendedRow): LedgerRow {
+function withoutErrorTexts({ errorTexts: _, ...row }: AppendedRow): LedgerRow {
   return row;
 }

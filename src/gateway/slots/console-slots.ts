@@ -1,8 +1,8 @@
 import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../../config/config.js';
 import { writePath } from '../../config/document.js';
-import { readSlot } from '../../config/one-slot.js';
+import { parseConsoleSlot } from '../../config/slots/console-slot.js';
 import { builtinKinds, loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { isRecord } from '../../kit/schema/record.js';
 import { itemSchemas, keySchemas, schemaBranches } from '../../kit/schema/schema-branches.js';
@@ -18,7 +18,7 @@ interface ConsoleReading {
 
 /** Checks a slot of the console and its plugins; problems are one sentence each, the field first. */
 export async function readConsoleSlot(entry: unknown, config: ConsoleTerms): Promise<ConsoleReading> {
-  const { slot, plugins, problems: own } = readSlot(entry, 'console', config.console);
+  const { slot, plugins, problems: own } = parseConsoleSlot(entry, 'console', config.console);
   const problems = [...own, ...(plugins ? await pluginProblems(plugins, config) : [])];
   return { slot: problems.length === 0 ? slot : undefined, problems };
 }
@@ -30,7 +30,7 @@ async function pluginProblems(plugins: SlotPluginsConfig, config: ConsoleTerms):
   const { slots, problems } = await loadSlots([plugins], where);
   const [slot] = slots;
   return [
-    ...problems.map((problem) => inWords(problem, plugins.path)),
+    ...problems.map((problem) => problemText(problem, plugins.path)),
     ...(slot
       ? [
           ...localOptions('with', plugins.with, slot.upstream),
@@ -76,7 +76,7 @@ function unnamedPlugin(field: string, use: string, known: readonly string[]): re
   return [`${field}: "${use}" is not built in; ${cure}`];
 }
 
-function inWords({ path, subject, message }: ConfigProblem, root: string): string {
+function problemText({ path, subject, message }: ConfigProblem, root: string): string {
   const named = subject === undefined ? message : `"${subject}" ${message}`;
   return path === root ? `The slot ${named}` : `${path.slice(root.length + 1)}: ${named}`;
 }

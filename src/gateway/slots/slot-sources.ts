@@ -3,10 +3,10 @@ import { ConfigError, type SlotConfig, type Config } from '../../config/config.j
 import { readConsoleSlot, type ConsoleTerms } from './console-slots.js';
 import type { Logger } from '../../plugin/index.js';
 import type { Store, StoredSlot } from '../../state/store/contract/store.js';
-import type { Replacements } from '../../engine/slots/pool-options.js';
-import type { SlotPool } from '../../engine/slots/pool.js';
+import type { Replacements } from '../../engine/slots/pool/pool-options.js';
+import type { SlotPool } from '../../engine/slots/pool/pool.js';
 import { loadSlots, loadUpstream } from '../../engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '../../engine/pipeline/load/resolve.js';
+import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
 import type { SlotLoader } from '../../engine/slots/open-slot.js';
 
 /** Slot of the console as stored, with the problem that keeps it from serving. */
@@ -128,7 +128,7 @@ export class SlotSources {
         await this.#pool.reload([...serving, slot]);
         serving.push(slot);
       } catch (error) {
-        refusals.set(slot.id, inWords(error));
+        refusals.set(slot.id, problemOf(error));
       }
     }
     return refusals;
@@ -156,7 +156,7 @@ async function readStored(stored: StoredSlot, config: ConsoleTerms): Promise<Rea
   return slot ? { slot } : { problem: problems.join('\n') };
 }
 
-function inWords(error: unknown): string {
+function problemOf(error: unknown): string {
   if (error instanceof ConfigError)
     return error.problems
       .map(({ path, message }) => `Its ${path.endsWith('.account.kind') ? 'account' : 'upstream'} ${message}`)

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as ajvModule from 'ajv';
 import type { ErrorObject } from 'ajv';
 import { lazy } from '../once.js';
-import { readTest } from './read-test.js';
+import { readPredicate } from './schema-predicate.js';
 import { isRecord } from './record.js';
 import { describe, type SchemaError } from './schema-error.js';
 import { units } from './units.js';
@@ -15,13 +15,13 @@ export interface CheckOptions {
 /**
  * Makes a validator of a JSON Schema that returns the errors of a value; none if it conforms. Throws for a schema that is not
  * valid. Compiles it, which is slow: do it once, and lazily. A validator that fills in defaults is for values
- * such as a config, which come once: it reads the schema (see read-test.ts), and compiles it to say what is wrong.
+ * such as a config, which come once: it reads the schema (see schema-predicate.ts), and compiles it to say what is wrong.
  */
 export function compileCheck(
   schema: object,
   { useDefaults = false }: CheckOptions = {},
 ): (value: unknown) => readonly SchemaError[] {
-  const test = useDefaults ? readTest(schema) : undefined;
+  const test = useDefaults ? readPredicate(schema) : undefined;
   if (!test) return compiled(schema, useDefaults);
   const errorsOf = lazy(() => compiled(schema, useDefaults));
   return (value) => {

@@ -17,11 +17,11 @@ const percentages: Readonly<Record<string, number>> = { '%': 1 };
 export const units: Readonly<Record<'duration' | 'size' | 'time' | 'percentage', Unit>> = {
   duration: {
     noun: 'a duration such as "500ms", "30s" or "1h"',
-    parse: (value) => whole(amount(value, durations, /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/)),
+    parse: (value) => whole(parseAmount(value, durations, /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/)),
   },
   size: {
     noun: 'a size such as "512kb" or "128mb", or a number of bytes',
-    parse: (value) => whole(amount(value, sizes, /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|)$/)),
+    parse: (value) => whole(parseAmount(value, sizes, /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|)$/)),
   },
   time: {
     noun: 'a time such as 2026-01-01T12:00:00Z, or unix milliseconds',
@@ -30,7 +30,7 @@ export const units: Readonly<Record<'duration' | 'size' | 'time' | 'percentage',
   percentage: {
     noun: 'a percentage such as "10%" or "0.5%"',
     parse: (value) => {
-      const percent = amount(value, percentages, /^(\d+(?:\.\d+)?)\s*(%)$/);
+      const percent = parseAmount(value, percentages, /^(\d+(?:\.\d+)?)\s*(%)$/);
       return percent !== undefined && percent <= 100 ? percent : undefined;
     },
   },
@@ -101,7 +101,7 @@ function whole(value: number | undefined): number | undefined {
   return value === undefined ? undefined : Math.round(value);
 }
 
-function amount(
+function parseAmount(
   value: unknown,
   factors: Readonly<Record<string, number>>,
   pattern: RegExp,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { Logger, Metrics } from './telemetry.js';
 import type { Models } from './models.js';
 import type { Format } from './format.js';

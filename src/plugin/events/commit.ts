@@ -33,13 +33,13 @@ export interface CommitOptions {
  * any `error` event.
  */
 export async function committed(events: ModelEvents, options: CommitOptions): Promise<EventStream> {
-  const stream = held(EventStream.from(events), options);
+  const stream = heldToCommit(EventStream.from(events), options);
   await stream.opened();
   return stream;
 }
 
 /** With transforms, the upstream's events are watched before them, and the commit point is that of their output. */
-function held(events: EventStream, options: CommitOptions): EventStream {
+function heldToCommit(events: EventStream, options: CommitOptions): EventStream {
   const { through, onCommit: _c, onEnd: _e, ...watching } = options;
   if (!through) return events.through(new Commit(options));
   const { see: _s, onContent: _o, ...committing } = options;

@@ -1,7 +1,7 @@
-import { systemClock, type Clock } from '../../kit/clock.js';
+import { systemClock, type Clock } from '../../kit/time/clock.js';
 import { CallController } from '../http/call-controller.js';
 import type { CallSignal } from '../../kit/call-signal.js';
-import { Deadline } from '../../kit/deadline.js';
+import { Deadline } from '../../kit/time/deadline.js';
 import { GatewayError } from '../contract/error.js';
 
 interface FirstContentOptions {

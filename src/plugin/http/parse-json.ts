@@ -85,15 +85,15 @@ function breakOf(text: string): number {
   const open: string[] = [];
   let next: keyof typeof expected = 'value';
   for (let at = 0; ;) {
-    at += take(space, text, at).length;
-    const token = take(expected[next], text, at);
+    at += matchAt(space, text, at).length;
+    const token = matchAt(expected[next], text, at);
     if (token === '') return at;
     at += token.length;
-    next = follow(token, open);
+    next = expectedAfter(token, open);
   }
 }
 
-function follow(token: string, open: string[]): keyof typeof expected {
+function expectedAfter(token: string, open: string[]): keyof typeof expected {
   if (token === '{' || token === '[') open.push(token);
   if (token === '}' || token === ']') open.pop();
   const isInObject = open.at(-1) === '{';
@@ -104,7 +104,7 @@ function follow(token: string, open: string[]): keyof typeof expected {
   return open.length === 0 ? 'end' : isInObject ? 'afterMember' : 'afterItem';
 }
 
-function take(pattern: RegExp, text: string, at: number): string {
+function matchAt(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? '';
 }

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../kit/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { EventStream } from '../events/stream/event-stream.js';
 import type { Flow } from '../events/stream/stream-controller.js';
-import { Deadline } from '../../kit/deadline.js';
+import { Deadline } from '../../kit/time/deadline.js';
 import { asStream, sendTo, type LazyBody } from '../../kit/direct-body.js';
 import { SseStream } from './sse-stream.js';
 import type { SsePiece } from './sse-text.js';

@@ -4,8 +4,8 @@ import type { MeterReading, Meters } from '../contract/live.js';
 import { totalTokens } from '../events/ledger-tokens.js';
 import { growingCache } from '../../kit/growing-cache.js';
 import { fromMeter, toMeter, type LimitHolder, type LimitUnit, type LimitWindow } from './limit-window.js';
-import { within } from '../../kit/within.js';
-import { hourMs, minuteMs } from '../../kit/clock.js';
+import { within } from '../../kit/time/within.js';
+import { hourMs, minuteMs } from '../../kit/time/clock.js';
 
 /**
  * Use of the limits of keys and teams by window, over all instances; days and months outlast the shared live state, so

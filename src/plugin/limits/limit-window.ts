@@ -1,5 +1,5 @@
 import type { WindowLimit } from '../contract/protocol-key.js';
-import { dayMs } from '../../kit/clock.js';
+import { dayMs } from '../../kit/time/clock.js';
 
 /** Key or team with the limit. */
 export interface LimitHolder {

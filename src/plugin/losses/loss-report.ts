@@ -87,7 +87,7 @@ class LossReport {
 
   #named(losses: readonly Loss[], sent: MessagesRequest): readonly Loss[] {
     const { request = sent, pathOf = same } = this.#decoded ?? {};
-    return inOrder(losses)
+    return sortedByKind(losses)
       .slice(0, maxNamed)
       .flatMap((loss) => {
         const original = originalPath(loss.path, sent, request);
@@ -112,7 +112,7 @@ class LossReport {
     const answer = this.#answer;
     if (answer.headerSent) return;
     const losses = [...this.#own, ...this.#ofStages, ...this.#ofCall];
-    const paths = new Set(inOrder(losses).map(({ path }) => oneItem(path)));
+    const paths = new Set(sortedByKind(losses).map(({ path }) => oneItem(path)));
     if (paths.size > 0) answer.set(header, droppedHeader([...paths]));
     else answer.remove?.(header);
   }
@@ -142,7 +142,7 @@ function oneItem(path: string): string {
 }
 
 /** Losses by their kinds, since the header is cut at its end. */
-function inOrder(losses: readonly Loss[]): readonly Loss[] {
+function sortedByKind(losses: readonly Loss[]): readonly Loss[] {
   return order.flatMap((kind) => losses.filter((loss) => loss.kind === kind));
 }
 

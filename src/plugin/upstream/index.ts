@@ -43,4 +43,4 @@ export { refusedThinking } from '../narrowing/refused-thinking.js';
 export type { SchemaError } from '../../kit/schema/schema-error.js';
 export { keepArguments } from '../inputs/argument-objects.js';
 export { inputJson, keepInput } from '../inputs/kept-inputs.js';
-export { untilAborted } from '../../kit/within.js';
+export { untilAborted } from '../../kit/time/within.js';

@@ -1,7 +1,7 @@
 import { isGatewayError, type Clock, type Logger } from '../../plugin/index.js';
 import type { CacheStats } from '../../plugin/core.js';
-import { LateError, within } from '../../kit/within.js';
-import { sleep } from '../../kit/clock.js';
+import { LateError, within } from '../../kit/time/within.js';
+import { sleep } from '../../kit/time/clock.js';
 import type { AuditEntry, AuditLog } from '../store/contract/audit.js';
 
 interface AuditWriterOptions {

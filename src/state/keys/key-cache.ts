@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import { GatewayError, type Clock, type Logger } from '../../plugin/index.js';
 import type { Caches, CacheStats } from '../../plugin/core.js';
 import { growingCache } from '../../kit/growing-cache.js';
-import { within } from '../../kit/within.js';
+import { within } from '../../kit/time/within.js';
 
 interface KeyCacheOptions<Known> {
   /** Looks a key up in the store. */

@@ -1,4 +1,4 @@
-import { every } from '../../kit/clock.js';
+import { every } from '../../kit/time/clock.js';
 import type { CacheStats } from '../../plugin/core.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 

@@ -27,15 +27,15 @@ export function additionsByStage(
 /** Part of the tokens from one share to another, 0 to 1: adjacent parts add up to the whole. */
 function partOf(whole: LedgerTokens, from: number, to: number): LedgerTokens {
   return {
-    input: between(whole.input, from, to),
-    cacheRead: between(whole.cacheRead, from, to),
-    cacheWrite5m: between(whole.cacheWrite5m, from, to),
-    cacheWrite1h: between(whole.cacheWrite1h, from, to),
-    output: between(whole.output, from, to),
+    input: roundedPart(whole.input, from, to),
+    cacheRead: roundedPart(whole.cacheRead, from, to),
+    cacheWrite5m: roundedPart(whole.cacheWrite5m, from, to),
+    cacheWrite1h: roundedPart(whole.cacheWrite1h, from, to),
+    output: roundedPart(whole.output, from, to),
   };
 }
 
-function between(count: number, from: number, to: number): number {
+function roundedPart(count: number, from: number, to: number): number {
   return Math.round(count * to) - Math.round(count * from);
 }
 

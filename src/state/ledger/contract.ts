@@ -1,6 +1,7 @@
 import type { LedgerFilter, LedgerSums, UsageQuery } from '../../plugin/core.js';
 import type { LedgerRow } from './columns.js';
 import type { ErrorTexts } from './error-texts.js';
+import { type StepResult } from '../step-result.js';
 
 export type { LedgerRow } from './columns.js';
 export type { CacheLoss, LedgerAddition, LedgerCost, LedgerTrace } from './row/row-values.js';
@@ -65,10 +66,9 @@ export interface Ledger extends LedgerSums {
    */
   latency(query: UsageQuery): Promise<readonly LatencySum[]>;
   /**
-   * Deletes at most `limit` rows, and as many hourly sums, from before the hour of `beforeMs`. Returns the
-   * number of rows.
+   * Deletes at most `limit` rows, and as many hourly sums, from before the hour of `beforeMs`.
    */
-  prune(beforeMs: number, limit: number): Promise<number>;
+  prune(beforeMs: number, limit: number): Promise<StepResult>;
 }
 
 /** Error of a batch with a row that the store refuses for its content at every attempt. */

@@ -1,3 +1,5 @@
+import { type StepResult } from '../step-result.js';
+
 /** Texts of the errors of a failed request: short, without secrets and control characters. */
 export interface ErrorTexts {
   /** Text of the error that the request ended with. */
@@ -12,8 +14,8 @@ export interface ErrorTextStore {
   find(
     rows: readonly { readonly atMs: number; readonly id: string }[],
   ): Promise<ReadonlyMap<string, ErrorTexts>>;
-  /** Deletes the texts of at most `limit` requests from before `beforeMs`. Returns the number of requests. */
-  prune(beforeMs: number, limit: number): Promise<number>;
+  /** Deletes the texts of at most `limit` requests from before `beforeMs`. */
+  prune(beforeMs: number, limit: number): Promise<StepResult>;
 }
 
 /** Days that error texts are kept: a week, and no longer than the rows of the ledger. */

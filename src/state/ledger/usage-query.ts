@@ -2,7 +2,7 @@ import type { LedgerFilter, UsageGroup, UsageQuery, UsageSum } from '../../plugi
 import type { LedgerRow } from './contract.js';
 import { groupOfField } from './groups.js';
 import { addSums } from './sums.js';
-import { hourMs } from '../../kit/clock.js';
+import { hourMs } from '../../kit/time/clock.js';
 
 /** Unix milliseconds, cut down to the whole hour. */
 export function hourOf(ms: number): number {

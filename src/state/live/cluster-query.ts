@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../kit/schema/record.js';
-import { within } from '../../kit/within.js';
+import { within } from '../../kit/time/within.js';
 import type { Json } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';
 

@@ -1,9 +1,10 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { errorTextDays } from '../ledger/error-texts.js';
-import { every, dayMs } from '../../kit/clock.js';
+import { every, dayMs } from '../../kit/time/clock.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';
 import type { WholeStore } from './contract/store.js';
+import { type StepResult } from '../step-result.js';
 
 interface HousekeeperOptions {
   readonly store: Pick<
@@ -92,7 +93,7 @@ export class Housekeeper {
       await this.#repeat(() => store.errorTexts.prune(before(errorTextDays(keepDays.ledger)), stepRows));
       await this.#repeat(() => store.audit.prune(before(keepDays.audit), stepRows));
       await this.#repeat(() => store.slotHistory.prune(before(historyDays), stepRows));
-      await this.#repeat(async () => store.reclaim?.(stepRows) ?? 0);
+      await this.#repeat(async () => store.reclaim?.(stepRows) ?? { isDone: true });
       return true;
     } catch (error) {
       log.warn({ err: error }, 'Expired entries could not be deleted from the store.');
@@ -106,7 +107,8 @@ export class Housekeeper {
     const beforeMs = clock.now() - lateMs;
     try {
       for (let hours = 0; hours < maxHours && !this.#isStopped; hours += 1) {
-        if (!(await store.sumPairs?.(beforeMs, 1))) break; // close waits for this one hour
+        const { isDone } = (await store.sumPairs?.(beforeMs, 1)) ?? { isDone: true };
+        if (isDone) break; // close waits for this one hour
         await breath();
       }
       return true;
@@ -119,9 +121,9 @@ export class Housekeeper {
     }
   }
 
-  /** Repeats a step until little is left; yields to the event loop between two steps. */
-  async #repeat(step: () => Promise<number>): Promise<void> {
-    while (!this.#isStopped && (await step()) === stepRows) await breath();
+  /** Repeats a step until it is done; yields to the event loop between two steps. */
+  async #repeat(step: () => Promise<StepResult>): Promise<void> {
+    while (!this.#isStopped && !(await step()).isDone) await breath();
   }
 }
 

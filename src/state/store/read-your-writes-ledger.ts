@@ -4,7 +4,7 @@ import type { WholeStore } from './contract/store.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { addSums, sumOf } from '../ledger/sums.js';
 import { bothWaiting, type WaitingQuery, type WaitingUse } from '../ledger/writer/waiting-sums.js';
-import { dayMs } from '../../kit/clock.js';
+import { dayMs } from '../../kit/time/clock.js';
 
 /** Ledgers of the other instances, as far as they answer. */
 export interface OtherLedgers {

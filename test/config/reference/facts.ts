@@ -1,6 +1,6 @@
 import { ConfigSchema } from '#src/config/schema.js';
 import { builtinPlugins } from '#src/engine/pipeline/load/listed-plugins.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { isRecord } from '#src/kit/schema/record.js';
 
 /** What a schema says of a key. */

@@ -52,7 +52,7 @@ function defaultOf(initial: unknown): string {
 function takenBy(path: string): 'reload' | 'restart' {
   const [name = '', key = ''] = path.split('.');
   const section = new Map<string, Section>(Object.entries(sections)).get(name);
-  return section?.restart === true && !section.reloaded.has(key) ? 'restart' : 'reload';
+  return section?.needsRestart === true && !section.reloaded.has(key) ? 'restart' : 'reload';
 }
 
 /** The first sentence of words; the reference config has all of them. */

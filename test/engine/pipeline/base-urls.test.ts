@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { formatProblem } from '#src/config/config.js';
 import { readConfig } from '#src/config/load.js';
 import { loadSlots } from '#src/engine/pipeline/load/load-slots.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { TempFolders } from '../../whole/temp-folders.js';
 
 /** Kind whose calls add `/chat/completions`, and whose base URL follows from its region, if there is one. */

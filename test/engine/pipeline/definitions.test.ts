@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { formatProblem } from '#src/config/config.js';
 import { formatKind } from '#src/engine/pipeline/load/format-kind.js';
 import { loadEntry, type Loadable, type PluginKind } from '#src/engine/pipeline/load/load-plugin.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { accountKind, upstreamKind } from '#src/engine/pipeline/load/slot-kinds.js';
 import { stageKind } from '#src/engine/pipeline/load/stage-kind.js';
 import { Workshop } from './workshop.js';

@@ -1,6 +1,6 @@
 import type { Live } from '#src/plugin/contract/live.js';
 import type { SlotConfig } from '#src/config/config.js';
-import type { SlotPoolOptions } from '#src/engine/slots/pool-options.js';
+import type { SlotPoolOptions } from '#src/engine/slots/pool/pool-options.js';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
 import { MemoryStore } from '#src/state/store/memory/store.js';
 import { ManualClock } from '@gw2api/gateway/testing';

@@ -6,7 +6,7 @@ import { EventStream, ModelEvent, type GatewayState } from '#src/plugin/index.js
 import type { UpstreamReply } from '#src/plugin/upstream/index.js';
 import { noInterceptors } from '#src/plugin/stage/interceptors.js';
 import { RequestTrace } from '#src/engine/trace/request-trace.js';
-import { sleep } from '#src/kit/clock.js';
+import { sleep } from '#src/kit/time/clock.js';
 import { builtinPolicies } from '#src/engine/slots/selection/policies.js';
 import { openPool, refusal, settled, slotConfig, type Kit } from './kit.js';
 

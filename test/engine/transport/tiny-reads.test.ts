@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ReceivedAnswer, TextBody } from '#src/engine/transport/answer.js';
 import { ByteQueue } from '#src/engine/transport/byte-queue.js';
-import { WholeEvents } from '#src/engine/transport/whole-events.js';
+import { WholeEvents } from '#src/engine/transport/events/whole-events.js';
 import { FrameDecoder, encodeFrame } from '#plugins/upstreams/bedrock/frames.js';
 import type { Backpressure, BodySink } from '#src/engine/transport/body.js';
 import { heldBytes } from '../../held-bytes.js';

@@ -9,7 +9,7 @@ import {
 import { systemClock, type Logger, type ModelEvent, type ModelEvents } from '#src/plugin/index.js';
 import type { Credential, SlotSettings, UpstreamCall } from '#src/plugin/upstream/index.js';
 import messages from '#plugins/upstreams/messages/index.js';
-import { OpenUpstream } from '#src/engine/slots/open-upstream.js';
+import { OpenUpstream } from '#src/engine/slots/upstream/open-upstream.js';
 
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isGatewayError } from '@gw2api/gateway/plugin';
-import { systemClock } from '#src/kit/clock.js';
+import { systemClock } from '#src/kit/time/clock.js';
 import { TrustedHops } from '#src/engine/http/trusted-hops.js';
 import { lastingHeaders, originError, shakeHands } from '#src/features/websockets/handshake.js';
 import { OpenSockets, SocketConnection } from '#src/features/websockets/open-sockets.js';

@@ -9,7 +9,7 @@ import {
   type ModelEvents,
 } from '@gw2api/gateway/plugin';
 import { collectEvents, eventsOf, messageEvents, recordedEvents } from '@gw2api/gateway/testing';
-import { MessageReader } from '#src/engine/transport/message-reader.js';
+import { MessageReader } from '#src/engine/transport/events/message-reader.js';
 import { sentEvents, withoutEarlyPings } from '../../plugins/formats/streams.js';
 import { rejection, sse } from '../../engine/transport/upstream-kit.js';
 

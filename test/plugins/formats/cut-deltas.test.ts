@@ -6,7 +6,7 @@ import chat from '#plugins/formats/chat/index.js';
 import completions from '#plugins/formats/completions/index.js';
 import messages from '#plugins/formats/messages/index.js';
 import responses from '#plugins/formats/responses/index.js';
-import { MessageReader } from '#src/engine/transport/message-reader.js';
+import { MessageReader } from '#src/engine/transport/events/message-reader.js';
 import { replyOf, streamed, whole } from './streams.js';
 
 const formats: readonly (readonly [Format, object])[] = [

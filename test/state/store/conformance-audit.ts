@@ -75,10 +75,10 @@ export function describeAudit(storeNow: () => WholeStore): void {
     it('loses its oldest entries by age alone, some at a time', async () => {
       const { audit } = storeNow();
       await audit.append([1, 2, 3, 4, 5].map((at) => entry(`e${at}`, at)));
-      expect(await audit.prune(5, 0)).to.equal(0);
-      expect(await audit.prune(5, 3)).to.equal(3);
-      expect(await audit.prune(5, 3)).to.equal(1);
-      expect(await audit.prune(5, 3)).to.equal(0);
+      expect(await audit.prune(5, 0)).to.deep.equal({ isDone: false });
+      expect(await audit.prune(5, 3)).to.deep.equal({ isDone: false });
+      expect(await audit.prune(5, 3)).to.deep.equal({ isDone: true });
+      expect(await audit.prune(5, 3)).to.deep.equal({ isDone: true });
       expect((await audit.page({}, { limit: 10 })).entries).to.deep.equal([entry('e5', 5)]);
     });
   });

@@ -77,9 +77,9 @@ export function describeSlotHistory(storeNow: () => WholeStore): void {
       const states = ['ready', 'paused'] as const;
       await slotHistory.append([1, 2, 3, 4].map((at) => change('a', at, { state: states[at % 2]! })));
       await slotHistory.sample([sample('a', 1), sample('a', 4)]);
-      expect(await slotHistory.prune(4, 2)).to.equal(2);
-      expect(await slotHistory.prune(4, 2)).to.equal(1);
-      expect(await slotHistory.prune(4, 2)).to.equal(0);
+      expect(await slotHistory.prune(4, 2)).to.deep.equal({ isDone: false });
+      expect(await slotHistory.prune(4, 2)).to.deep.equal({ isDone: true });
+      expect(await slotHistory.prune(4, 2)).to.deep.equal({ isDone: true });
       expect((await slotHistory.changes('a', 9)).map(({ atMs }) => atMs)).to.deep.equal([4]);
       expect(await slotHistory.samples(0)).to.deep.equal([sample('a', 4)]);
     });

@@ -30,7 +30,7 @@ describe('the housekeeper', () => {
       clock: clockAt(now),
     });
     await keeper.cleanUp();
-    expect(await store.bindings.deleteExpired(10_000)).to.equal(0);
+    expect(await store.bindings.deleteExpired(1)).to.deep.equal({ isDone: true });
     expect(await store.bindings.get('s1150')).to.not.equal(undefined);
     const { rows } = await store.ledger.requests({}, { limit: 10 });
     expect(rows.map(({ id }) => id)).to.deep.equal(['young']);
@@ -111,7 +111,7 @@ describe('the housekeeper', () => {
       const prune = async () => {
         rounds.push(name);
         await new Promise<void>((resolve) => void (end = resolve));
-        return 0;
+        return { isDone: true };
       };
       const { bindings, responses, sessions, slotStates, spaces, ledger, errorTexts, audit, slotHistory } =
         store;

@@ -14,7 +14,7 @@ import { checkedShape } from '../../shared/request-shape.js';
 import { reportUnreadParts } from '../../shared/losses/unread-parts.js';
 import { withoutSampling } from '../../shared/without-sampling.js';
 import type { Capabilities } from '../capabilities.js';
-import { capabilitiesFor } from '../taken-back.js';
+import { capabilitiesFor } from '../call-capabilities.js';
 import type { ChatBody, ChatContent, ChatMessage, ChatPart } from './chat-body.js';
 import type { Conversion } from './content.js';
 import { chatMessages } from './conversation.js';
@@ -97,13 +97,13 @@ function joinedUsers(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   for (const message of messages) {
     const last = joined.at(-1);
     if (message.role === 'user' && last?.role === 'user' && message.name === last.name)
-      joined[joined.length - 1] = { ...last, content: both(last.content, message.content) };
+      joined[joined.length - 1] = { ...last, content: joinedContent(last.content, message.content) };
     else joined.push(message);
   }
   return joined;
 }
 
-function both(first: ChatContent, second: ChatContent): ChatContent {
+function joinedContent(first: ChatContent, second: ChatContent): ChatContent {
   if (typeof first === 'string' && typeof second === 'string') return `${first}\n\n${second}`;
   return [...partsIn(first), ...partsIn(second)];
 }

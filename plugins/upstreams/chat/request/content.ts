@@ -31,7 +31,7 @@ export function partOf(block: ContentBlock, path: string, conversion: Conversion
   const parts = plainBlocks(block, path, conversion.dropped).flatMap((each) =>
     plainPart(each.block, path + each.path, conversion),
   );
-  return named(parts, block, path, conversion);
+  return withSpeaker(parts, block, path, conversion);
 }
 
 function plainPart(block: ContentBlock, path: string, conversion: Conversion): readonly ChatPart[] {
@@ -42,7 +42,7 @@ function plainPart(block: ContentBlock, path: string, conversion: Conversion): r
 }
 
 /** Parts with the speaker's name, if the server takes it. */
-function named(
+function withSpeaker(
   parts: readonly ChatPart[],
   block: object,
   path: string,

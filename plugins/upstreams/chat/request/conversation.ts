@@ -106,7 +106,7 @@ function toolMessage(
   const others = parts.filter(({ type }) => type !== 'text');
   if (texts.length === 0 && typeof content !== 'string' && content.length > 0)
     texts.push({ type: 'text', text: textInstead(content, others, conversion) });
-  const said = is_error ? failed(texts) : texts;
+  const said = is_error ? markedAsError(texts) : texts;
   const marked = said.map((text, at) =>
     at === said.length - 1 ? withMarker(text, marker, conversion) : text,
   );
@@ -132,7 +132,7 @@ function textInstead(
 }
 
 /** Marks a failed call in its text, the first one of several, since Chat has no field for it. */
-function failed(texts: readonly TextPart[]): readonly TextPart[] {
+function markedAsError(texts: readonly TextPart[]): readonly TextPart[] {
   const [first = { type: 'text', text: '' }, ...rest] = texts;
   return [{ ...first, text: asError(first.text) }, ...rest];
 }

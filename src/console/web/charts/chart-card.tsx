@@ -29,7 +29,7 @@ export function ChartCard({ title, data, words, formatValue, isHidden, onToggle 
       </header>
       <Chart
         data={shown}
-        label={`${title} over ${words}: ${inWords(shown, formatValue)}`}
+        label={`${title} over ${words}: ${peaksText(shown, formatValue)}`}
         formatValue={formatValue}
         formatTime={formatTime}
       />
@@ -53,7 +53,7 @@ export function ChartCard({ title, data, words, formatValue, isHidden, onToggle 
 }
 
 /** Text for screen readers: each series with its highest value. */
-function inWords({ series }: ChartData, formatValue: (value: number) => string): string {
+function peaksText({ series }: ChartData, formatValue: (value: number) => string): string {
   const peaks = series.map(({ label, values }) => {
     const peak = Math.max(0, ...values.map((value) => value ?? 0));
     return `${label} up to ${formatValue(peak)}`;

@@ -52,11 +52,11 @@ export function relative(at: Date, nowMs: number): string {
   const ms = at.getTime() - nowMs;
   const size = Math.abs(ms);
   if (size < 45_000) return ms > 0 ? 'in a moment' : 'just now';
-  const words = inWords(size);
+  const words = durationText(size);
   return ms > 0 ? `in ${words}` : `${words} ago`;
 }
 
-function inWords(ms: number): string {
+function durationText(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.round(minutes / 60);

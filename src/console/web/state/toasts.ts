@@ -12,7 +12,8 @@ let lastId = 0;
 
 /** Shows a message in the corner of the page for some seconds. */
 export function toast(text: string, tone: Toast['tone'] = 'ok'): void {
-  const id = (lastId += 1);
+  lastId += 1;
+  const id = lastId;
   toasts.set([...toasts.get(), { id, tone, text }].slice(-3));
   setTimeout(() => dropToast(id), tone === 'ok' ? 4000 : 8000);
 }

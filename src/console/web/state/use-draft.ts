@@ -14,7 +14,7 @@ export function useDraft<Draft>(first: Draft): Drafting<Draft> {
 type TextField<Draft> = { [Field in keyof Draft]: string extends Draft[Field] ? Field : never }[keyof Draft];
 
 /** Binds inputs to the texts of a draft: `<Input label="Name" {...tied('name')} />`. */
-export function tie<Draft>({ draft, change }: Drafting<Draft>) {
+export function bindTexts<Draft>({ draft, change }: Drafting<Draft>) {
   return <Field extends TextField<Draft>>(field: Field) => ({
     value: draft[field],
     onValue: (text: Draft[Field]) => {

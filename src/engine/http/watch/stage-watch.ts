@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange.js';
-import { every } from '../../../kit/clock.js';
+import { every } from '../../../kit/time/clock.js';
 import { systemClock, type Clock } from '../../../plugin/index.js';
 import type { StagePlace } from '../../../plugin/core.js';
 

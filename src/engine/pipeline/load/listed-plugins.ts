@@ -4,7 +4,7 @@ import type { ConfigReading } from '../../../config/load.js';
 import { isRecord } from '../../../kit/schema/record.js';
 import { formatKind } from './format-kind.js';
 import { loadPlugin, type Loadable, type Loading, type PluginKind } from './load-plugin.js';
-import { builtinNames, moduleFile } from './resolve.js';
+import { builtinNames, moduleFile } from './import/resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
 import { stageKind } from './stage-kind.js';
 

@@ -4,9 +4,9 @@ import { writePath, type Path } from '../../../config/document.js';
 import type { Plugin } from '../../../plugin/index.js';
 import { compileCheck } from '../../../plugin/format/index.js';
 import { definitionFault } from '../../../plugin/core.js';
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 import { misspeltKeyword } from './schema-keywords.js';
-import { builtinNames, importModule, type ResolveOptions } from './resolve.js';
+import { builtinNames, importModule, type ResolveOptions } from './import/resolve.js';
 
 /** The part of a definition that all kinds of plugins share. */
 export interface Loadable {

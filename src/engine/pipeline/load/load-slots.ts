@@ -3,7 +3,7 @@ import { writePath, type Path } from '../../../config/document.js';
 import type { AccountKind, UpstreamKind } from '../../../plugin/core.js';
 import type { SchemaError } from '../../../plugin/upstream/index.js';
 import { loadEntry, type LoadedPlugin, type Loading, loadBuiltins } from './load-plugin.js';
-import { builtinNames } from './resolve.js';
+import { builtinNames } from './import/resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
 import { isRecord } from '../../../kit/schema/record.js';
 
@@ -66,7 +66,7 @@ async function loadSlot(
     ...ownFaults(config, ['with'], upstream),
     ...(config.isValid(['account', 'kind']) ? account.problems : []),
     ...ownFaults(config, ['account'], account),
-    ...(upstream.plugin ? needs(config, upstream.plugin, upstream) : []),
+    ...(upstream.plugin ? missingSettings(config, upstream.plugin, upstream) : []),
     ...(upstream.plugin ? addedPaths(config, upstream.plugin) : []),
   ];
   if (problems.length > 0 || !upstream.plugin || !account.plugin) return { slot: undefined, problems };
@@ -104,7 +104,7 @@ function addedPaths(config: SlotPluginsConfig, { adds }: UpstreamKind): readonly
 }
 
 /** Problems of a slot that lacks a setting its upstream needs. */
-function needs(
+function missingSettings(
   config: SlotPluginsConfig,
   plugin: UpstreamKind,
   { options, problems }: LoadedPlugin<UpstreamKind>,

@@ -1,5 +1,5 @@
 import { formatProblem, type ConfigProblem } from '../../../config/config.js';
-import { LateError, within } from '../../../kit/within.js';
+import { LateError, within } from '../../../kit/time/within.js';
 import type { Logger } from '../../../plugin/index.js';
 import type { LoadedStage } from '../load/load-stages.js';
 

@@ -7,7 +7,7 @@ import type { Operation } from '../../../plugin/index.js';
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from '../load/load-stages.js';
 import { pluginTimeoutMs } from '../load/load-plugin.js';
-import { builtinFolder, builtinNames } from '../load/resolve.js';
+import { builtinFolder, builtinNames } from '../load/import/resolve.js';
 import type { RouteOwner } from '../order/route-owners.js';
 import { placeOf, setUpAll, type ReadyStage } from './set-up.js';
 import { StageRoutes } from './stage-routes.js';

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { ConfigProblem } from '../../../config/config.js';
-import { LateError, within } from '../../../kit/within.js';
+import { LateError, within } from '../../../kit/time/within.js';
 import { pluginPlace } from '../../trace/plugin-place.js';
 import { stageParts, type ReadyParts } from '../stage/stage-parts.js';
 import { strictParts } from '../stage/strict-stage.js';

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../../../config/config.js';
-import { LateError, within } from '../../../kit/within.js';
+import { LateError, within } from '../../../kit/time/within.js';
 import { faultOf, problemOf, type ReadyStage } from './set-up.js';
 
 /** Starts stages, all at once and each within the time limit; returns their problems. */

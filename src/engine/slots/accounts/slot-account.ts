@@ -1,6 +1,6 @@
 import type { Account, AccountHost } from '../../../plugin/upstream/index.js';
 import type { AccountKind } from '../../../plugin/core.js';
-import { requireMethod } from '../open-upstream.js';
+import { requireMethod } from '../upstream/open-upstream.js';
 import { SlotTokens, type AccountParts } from './slot-tokens.js';
 
 interface OpenTokens {

@@ -203,10 +203,10 @@ export class CoolDowns {
     if (message.serial < Math.max(known?.serial ?? 0, cleared)) return this.#republish(key, known, message);
     if (message.isOver) {
       this.#byKey.delete(key);
-      keep(this.#cleared, key, message.serial);
+      storeNewest(this.#cleared, key, message.serial);
     } else if (message.serial > cleared) {
       const mark = known && isSame(known, message) ? known.mark : this.advance();
-      keep(this.#byKey, key, coolDownOf(message, mark));
+      storeNewest(this.#byKey, key, coolDownOf(message, mark));
     } else this.#republish(key, known, message);
   }
 
@@ -227,14 +227,14 @@ export class CoolDowns {
   }
 
   #change(key: string, coolDown: CoolDown): void {
-    const oldest = keep(this.#byKey, key, coolDown);
+    const oldest = storeNewest(this.#byKey, key, coolDown);
     this.#publish(key, messageOf(coolDown, false));
     if (oldest !== undefined) this.#publish(oldest, undefined);
   }
 
   #end(key: string, coolDown: CoolDown): void {
     this.#byKey.delete(key);
-    const oldest = keep(this.#cleared, key, coolDown.serial);
+    const oldest = storeNewest(this.#cleared, key, coolDown.serial);
     this.#publish(key, messageOf(coolDown, true));
     if (oldest !== undefined && !this.#byKey.has(oldest)) this.#publish(oldest, undefined);
   }
@@ -273,7 +273,7 @@ function coolDownOf(message: CoolDownMessage, mark: number): CoolDown {
  * Stores a value and returns the evicted oldest key, if any. The max is needed because callers can invent
  * model names if a slot serves all of them.
  */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): string | undefined {
+function storeNewest<Value>(map: Map<string, Value>, key: string, value: Value): string | undefined {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

@@ -1,6 +1,6 @@
 import { timeoutSignal, type Clock, type Logger, type Models } from '../../../plugin/index.js';
 import type { Live } from '../../../plugin/core.js';
-import type { SlotEntry } from '../slot-entry.js';
+import type { SlotEntry } from '../pool/slot-entry.js';
 
 export interface ProberOptions {
   readonly live: Pick<Live, 'withLock'>;

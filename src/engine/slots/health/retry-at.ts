@@ -7,7 +7,12 @@ type Headers = Readonly<Record<string, string>>;
  * date), else the reset of the used-up limit; undefined if none of them is in the future.
  */
 export function retryAt(headers: Headers, nowMs: number): GivenTime | undefined {
-  const times = [afterMs(headers, nowMs), after(headers, nowMs), unifiedReset(headers), limitReset(headers)];
+  const times = [
+    afterMs(headers, nowMs),
+    retryAfter(headers, nowMs),
+    unifiedReset(headers),
+    limitReset(headers),
+  ];
   return times.find((each) => each !== undefined && each.untilMs > nowMs);
 }
 
@@ -23,7 +28,7 @@ export function mayRetryAtOnce(headers: Headers): boolean {
  */
 export function retryInMs(headers: Headers, nowMs: number): number | undefined {
   if (isExhausted(headers)) return undefined;
-  const given = afterMs(headers, nowMs) ?? after(headers, nowMs);
+  const given = afterMs(headers, nowMs) ?? retryAfter(headers, nowMs);
   return given && Math.max(0, given.untilMs - nowMs);
 }
 
@@ -32,7 +37,7 @@ function afterMs(headers: Headers, nowMs: number): GivenTime | undefined {
   return ms === undefined ? undefined : headerTime(headers, 'retry-after-ms', nowMs + ms);
 }
 
-function after(headers: Headers, nowMs: number): GivenTime | undefined {
+function retryAfter(headers: Headers, nowMs: number): GivenTime | undefined {
   const text = headers['retry-after'];
   const seconds = toNumber(text);
   return headerTime(headers, 'retry-after', seconds === undefined ? toTime(text) : nowMs + seconds * 1000);

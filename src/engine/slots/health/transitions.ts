@@ -16,11 +16,11 @@ export interface Cooling {
 export interface Effect {
   readonly state: 'untouched' | 'rejected' | Cooling;
   /** True if the same request may succeed in another slot. */
-  readonly elsewhere: boolean;
+  readonly mayFailOver: boolean;
   /** True if an immediate retry in this slot may succeed. */
-  readonly again: boolean;
+  readonly mayRetryHere: boolean;
   /** True if the retry goes to this slot first, once a request. */
-  readonly repeat?: boolean;
+  readonly isRepeatedHere?: boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ export function effectOf(failure: CallFailure, nowMs: number): Effect {
   if (failure.kind !== 'status') return kinds[failure.kind];
   const effect = effectOfStatus(failure.status, failure.headers, nowMs);
   const mayRetry = failure.headers['x-should-retry'] !== 'false';
-  return mayRetry ? effect : { state: effect.state, elsewhere: effect.elsewhere, again: false };
+  return mayRetry ? effect : { state: effect.state, mayFailOver: effect.mayFailOver, mayRetryHere: false };
 }
 
 /** Effect of a status: other 4xx concern the request, other 5xx only this one call. */
@@ -52,20 +52,20 @@ export function exhaustion(headers: Readonly<Record<string, string>>, nowMs: num
 }
 
 /** Request error: the reply is passed on. */
-const passOn: Effect = { state: 'untouched', elsewhere: false, again: false };
-const tryAgain: Effect = { state: 'untouched', elsewhere: true, again: true };
+const passOn: Effect = { state: 'untouched', mayFailOver: false, mayRetryHere: false };
+const tryAgain: Effect = { state: 'untouched', mayFailOver: true, mayRetryHere: true };
 /** Failure of this one call: most pass at once, and the slot has the session's cache. */
-const repeat: Effect = { ...tryAgain, repeat: true };
+const repeat: Effect = { ...tryAgain, isRepeatedHere: true };
 
 const unreachable: Effect = {
   state: { scope: 'slot', reason: 'unreachable', untilMs: undefined },
-  elsewhere: true,
-  again: true,
+  mayFailOver: true,
+  mayRetryHere: true,
 };
 
 /** Timeouts: another wait in this slot would be as long. */
-const silent: Effect = { ...unreachable, again: false };
-const elsewhereOnly: Effect = { ...tryAgain, again: false };
+const silent: Effect = { ...unreachable, mayRetryHere: false };
+const elsewhereOnly: Effect = { ...tryAgain, mayRetryHere: false };
 
 const kinds: Readonly<Record<Exclude<CallFailure['kind'], 'status' | 'timeout'>, Effect>> = {
   unreachable,
@@ -78,7 +78,7 @@ type EffectOfStatus = (headers: Readonly<Record<string, string>>, nowMs: number)
 
 /** Effects by status. 408 (request arrived too late) does not change the slot's state. */
 const statuses: Readonly<Record<number, EffectOfStatus>> = {
-  401: () => ({ state: 'rejected', elsewhere: true, again: false }),
+  401: () => ({ state: 'rejected', mayFailOver: true, mayRetryHere: false }),
   402: unpaid,
   408: () => tryAgain,
   429: rateLimited,
@@ -94,7 +94,7 @@ function unpaid(headers: Readonly<Record<string, string>>, nowMs: number): Effec
     untilMs: undefined,
     ...retryAt(headers, nowMs),
   };
-  return { state, elsewhere: true, again: false };
+  return { state, mayFailOver: true, mayRetryHere: false };
 }
 
 /** Cooldown after a 429, without a retry in this slot: an earlier retry would only be refused again. */
@@ -106,12 +106,12 @@ function rateLimited(headers: Readonly<Record<string, string>>, nowMs: number): 
     untilMs: undefined,
     ...retryAt(headers, nowMs),
   };
-  return { state: exhaustion(headers, nowMs) ?? limited, elsewhere: true, again: false };
+  return { state: exhaustion(headers, nowMs) ?? limited, mayFailOver: true, mayRetryHere: false };
 }
 
 /** Cooldown of a slot that has only failed lately: its errors are no longer about one request. */
 export function brokenSlot(effect: Effect): Effect {
-  return { ...unreachable, again: false, elsewhere: effect.elsewhere };
+  return { ...unreachable, mayRetryHere: false, mayFailOver: effect.mayFailOver };
 }
 
 /** True for a failure that counts towards a broken slot. */
@@ -121,5 +121,5 @@ export function isServerError(failure: CallFailure, { state }: Effect): boolean 
 
 function overloaded(): Effect {
   const state: Cooling = { scope: 'model', reason: 'overloaded', untilMs: undefined };
-  return { state, elsewhere: true, again: true };
+  return { state, mayFailOver: true, mayRetryHere: true };
 }

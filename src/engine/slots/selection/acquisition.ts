@@ -1,6 +1,6 @@
 import { isGatewayError, type GatewayError, type SlotLease } from '../../../plugin/index.js';
 import type { FailoverTerms, PickedCall, PickTerms } from '../../../plugin/core.js';
-import { sleep } from '../../../kit/clock.js';
+import { sleep } from '../../../kit/time/clock.js';
 import { choose, noEarlier, type Earlier, type Wanted } from './choose.js';
 import { observedChoice } from './observed-choice.js';
 import { CallResults, type WantedCall } from './call-results.js';
@@ -12,7 +12,7 @@ import { observerWithin } from './slot-access.js';
 import { SessionBinding } from '../sticky/session-binding.js';
 import { SessionClaim, type ClaimDecision } from '../sticky/session-claim.js';
 import type { SessionOrigin } from '../sticky/session-origin.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import { RetryPlan } from './retry-plan.js';
 
 /** Acquisition of a lease for one call of a request, with its retries in other slots. */

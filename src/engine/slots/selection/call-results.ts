@@ -9,11 +9,11 @@ import {
   type Cooling,
   type Effect,
 } from '../health/transitions.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import type { SessionOrigin } from '../sticky/session-origin.js';
 import type { SessionBinding } from '../sticky/session-binding.js';
 import type { Lease } from './lease.js';
-import { cool, reject, type PoolContext } from './pool-context.js';
+import { startCooldown, reject, type PoolContext } from './pool-context.js';
 import type { RetryPlan } from './retry-plan.js';
 
 /** A call of a request, and the terms of that. */
@@ -75,7 +75,7 @@ export class CallResults {
       waitIfWithinMs: terms.waitIfWithinMs ?? 0,
       isWorthWaiting: () => this.#isWorthWaiting(entry, nowMs),
     });
-    if (!effect.elsewhere) return false;
+    if (!effect.mayFailOver) return false;
     lease.concludeCheck();
     this.#weigh(lease, failure, nowMs);
     this.#apply(lease, effect.state, error, nowMs);
@@ -127,7 +127,7 @@ export class CallResults {
   }
 
   #cool(lease: Lease, cooling: Cooling, cause: FailureCause): void {
-    cool(lease, cooling, { cause, policy: lease.entry.config.cooldown }, this.#context);
+    startCooldown(lease, cooling, { cause, policy: lease.entry.config.cooldown }, this.#context);
   }
 }
 

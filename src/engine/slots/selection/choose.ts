@@ -1,7 +1,7 @@
 import type { Candidate, PickPolicy } from '../../../plugin/index.js';
 import type { PickedCall } from '../../../plugin/core.js';
 import type { WaysOut } from '../health/ways-out.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 
 /** Needs of one request, and the slots that it has tried. */
 export interface Wanted {

@@ -1,8 +1,8 @@
 import type { CallSignal } from '../../../plugin/raw/index.js';
 import type { FailoverTerms, SessionMove } from '../../../plugin/core.js';
 import type { GatewayError, SlotLease } from '../../../plugin/index.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
-import type { UpstreamSlot } from '../upstream-slot.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
+import type { UpstreamSlot } from '../upstream/upstream-slot.js';
 
 /** Owner of a lease, which receives its results. */
 export interface LeaseOwner {

@@ -1,6 +1,6 @@
 import type { SlotFailure } from '../../../plugin/core.js';
 import type { CoolDown } from '../health/cooldowns.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import type { Sorted, Wanted } from './choose.js';
 
 /** Reason why a slot was not taken for a call. */

@@ -1,4 +1,4 @@
-import { asError } from '../../../kit/within.js';
+import { asError } from '../../../kit/time/within.js';
 import type { CallSignal } from '../../../plugin/raw/index.js';
 import type { Clock, GatewayError, SlotLease } from '../../../plugin/index.js';
 

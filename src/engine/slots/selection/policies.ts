@@ -1,5 +1,5 @@
 import type { Candidate } from '../../../plugin/index.js';
-import type { SlotEntry } from '../slot-entry.js';
+import type { SlotEntry } from '../pool/slot-entry.js';
 
 /** Built-in policies to pick a slot; each call creates one with its own turn. */
 export const builtinPolicies: Readonly<Record<string, () => BuiltinPolicy>> = {

@@ -5,14 +5,14 @@ import type { Lease } from './lease.js';
 import type { PermitQueue } from './permit-queue.js';
 import type { SessionClaims } from '../sticky/session-claims.js';
 import type { SessionOrigins } from '../sticky/session-origins.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import type { FairQueueing } from './fair-queueing.js';
 import type { OnChoice } from './observed-choice.js';
 import type { CooldownPolicy, SlotConfig } from '../../../config/config.js';
 import type { FailureCause } from '../health/failure-cause.js';
 import type { Cooling } from '../health/transitions.js';
 import type { WaysOut } from '../health/ways-out.js';
-import type { UpstreamSlot } from '../upstream-slot.js';
+import type { UpstreamSlot } from '../upstream/upstream-slot.js';
 
 /** Finds the prices that a model lacks at a slot. */
 export type FindPriceGaps = (
@@ -75,7 +75,7 @@ interface Begun {
 }
 
 /** Starts a cooldown of the slot, or of its upstream's model, after a call of this lease. */
-export function cool(
+export function startCooldown(
   { slot, upstreamModel, began }: Pick<Lease, 'slot' | 'upstreamModel' | 'began'>,
   cooling: Cooling,
   { cause, policy }: Begun,

@@ -9,7 +9,7 @@ import type {
 } from '../../../plugin/index.js';
 import { poolClosed, noKnownCost } from '../refusal.js';
 import { SessionOrigin } from '../sticky/session-origin.js';
-import { wantedModel, type WantedModel, type SlotEntry } from '../slot-entry.js';
+import { wantedModel, type WantedModel, type SlotEntry } from '../pool/slot-entry.js';
 import { Acquisition } from './acquisition.js';
 import type { PoolContext } from './pool-context.js';
 import { limitedContext, withRefused } from './slot-access.js';

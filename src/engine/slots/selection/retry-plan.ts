@@ -1,7 +1,7 @@
 import type { CallFailure } from '../../../plugin/core.js';
 import { retryInMs } from '../health/retry-at.js';
 import type { Effect } from '../health/transitions.js';
-import type { SlotEntry } from '../slot-entry.js';
+import type { SlotEntry } from '../pool/slot-entry.js';
 import type { Earlier } from './choose.js';
 
 /** Consequence of a slot's failed call for its request. */
@@ -65,14 +65,14 @@ export class RetryPlan {
   failed(entry: SlotEntry, attempt: FailedTry): void {
     const { effect } = attempt;
     this.#preferred = undefined;
-    if (!effect.elsewhere) return;
+    if (!effect.mayFailOver) return;
     const isNextToo = this.#repeats(effect) || this.#waits(entry, attempt);
     if (isNextToo) this.#preferred = entry;
-    else this.#tried.set(entry, effect.again);
+    else this.#tried.set(entry, effect.mayRetryHere);
   }
 
-  #repeats({ repeat = false }: Effect): boolean {
-    if (!repeat || this.#hasRepeated) return false;
+  #repeats({ isRepeatedHere = false }: Effect): boolean {
+    if (!isRepeatedHere || this.#hasRepeated) return false;
     this.#hasRepeated = true;
     return true;
   }

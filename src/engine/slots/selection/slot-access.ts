@@ -1,7 +1,7 @@
 import { globMatcher, type Caller } from '../../../plugin/index.js';
 import type { PickTerms } from '../../../plugin/core.js';
 import { keyHasNoSlot, noSlotOfThese } from '../refusal.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import { observedSlot, type NotTaken, type OnChoice } from './observed-choice.js';
 import type { PoolContext } from './pool-context.js';
 

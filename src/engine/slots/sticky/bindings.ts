@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import { growingCache } from '../../../kit/growing-cache.js';
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 import type { Caches, Messages } from '../../../plugin/core.js';
 import type { Clock, Json, Logger } from '../../../plugin/index.js';
 import type { Binding, Store } from '../../../state/store/contract/store.js';

@@ -1,6 +1,6 @@
 import type { PickTerms } from '../../../plugin/core.js';
 import type { PoolContext } from '../selection/pool-context.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 
 /** Binding of a request's session to a slot; none for a request without a session. */
 export class SessionBinding {

@@ -1,7 +1,7 @@
 import { type MessagesRequest, toolLoop, type ContentBlock, type Message } from '../../../plugin/index.js';
 import type { PickTerms, SessionMove } from '../../../plugin/core.js';
 import type { PoolContext } from '../selection/pool-context.js';
-import type { SlotEntry, WantedModel } from '../slot-entry.js';
+import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import type { SessionBinding } from './session-binding.js';
 import type { Origin } from './session-origins.js';
 import { reasoningEnvelope } from '../../../plugin/format/index.js';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { collectBytes } from '../../../plugin/raw/index.js';
-import { explain } from '../explain.js';
+import { explain } from '../explainer.js';
 import type { ExplainRequest } from '../explanation.js';
 import { loadGatewayConfigFile, otherFile } from '../../../gateway/load-config.js';
 import { UsageError } from '../../../gateway/start-failure.js';

@@ -1,4 +1,4 @@
-import { tie, type Drafting } from '../../../console/web/state/use-draft.js';
+import { bindTexts, type Drafting } from '../../../console/web/state/use-draft.js';
 import { Input } from '../../../console/web/ui/input/field.js';
 import { Select } from '../../../console/web/ui/input/select.js';
 import { LimitFields, limitDraftOf, limitsOf, type LimitDraft } from './limit-fields.js';
@@ -7,7 +7,7 @@ import { fetchTeams, type Key, type KeySettings } from './api.js';
 import { fromInputTime, toInputTime } from '../../../console/web/format/times.js';
 
 export function KeyFields(props: Drafting<KeyDraft>) {
-  const tied = tie(props);
+  const tied = bindTexts(props);
   return (
     <>
       <Input

@@ -1,4 +1,4 @@
-import { tie, type Drafting } from '../../../console/web/state/use-draft.js';
+import { bindTexts, type Drafting } from '../../../console/web/state/use-draft.js';
 import { Input } from '../../../console/web/ui/input/field.js';
 import type { Limits } from './api.js';
 
@@ -22,7 +22,7 @@ const budgetFields: readonly LimitField[] = [
 
 /** Limits and budgets of a key or a team. */
 export function LimitFields(props: Drafting<LimitDraft>) {
-  const tied = tie(props);
+  const tied = bindTexts(props);
   return (
     <>
       <fieldset>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ConsolePage } from '../../../console/web/shell/console-page.js';
 import { useAction } from '../../../console/web/state/use-action.js';
-import { changedFields, filledFields, tie, useDraft } from '../../../console/web/state/use-draft.js';
+import { changedFields, filledFields, bindTexts, useDraft } from '../../../console/web/state/use-draft.js';
 import { toast } from '../../../console/web/state/toasts.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Confirm } from '../../../console/web/ui/dialog/confirm.js';
@@ -138,7 +138,7 @@ interface TeamFormProps {
 function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
   const [before] = useState(() => draftOf(team));
   const drafting = useDraft(before);
-  const tied = tie(drafting);
+  const tied = bindTexts(drafting);
   const action = useAction();
   const save = async () => {
     const settings = settingsOf(drafting.draft);

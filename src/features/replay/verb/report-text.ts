@@ -26,7 +26,7 @@ export function replayText(report: ReplayReport): string {
   const rest = ungrouped > 0 ? [`${count(ungrouped, 'more difference')}, of too many kinds to list\n`] : [];
   const alike = requests - different;
   return [
-    `old  ${old}\nnew  ${now}\n${count(requests, 'request')}${between(report)}, ${(durationMs / 1000).toFixed(1)} s\n`,
+    `old  ${old}\nnew  ${now}\n${count(requests, 'request')}${periodText(report)}, ${(durationMs / 1000).toFixed(1)} s\n`,
     ...notes(report),
     ...parts,
     ...rest,
@@ -73,7 +73,7 @@ function skippedText(reason: string, files: readonly SkippedFile[]): string {
   return `${count(files.length, 'recording')} skipped (${files[0]?.file}): ${reason}`;
 }
 
-function between({ fromMs, toMs }: ReplayReport): string {
+function periodText({ fromMs, toMs }: ReplayReport): string {
   if (fromMs === undefined || toMs === undefined) return '';
   return ` from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
 }

@@ -1,4 +1,4 @@
-import { hourMs } from '../../../kit/clock.js';
+import { hourMs } from '../../../kit/time/clock.js';
 
 /** Used part of a window at a time. */
 export interface UsePoint {

@@ -1,7 +1,7 @@
 import type { SlotHistory, WindowSample } from '../../../state/store/contract/slot-history.js';
 import type { SlotStatus } from '../../../plugin/core.js';
 import { forecast, type Forecast } from './forecast.js';
-import { hourMs } from '../../../kit/clock.js';
+import { hourMs } from '../../../kit/time/clock.js';
 
 /** Usage windows: their lengths, and the steps in which they are sampled. */
 export const windows = {

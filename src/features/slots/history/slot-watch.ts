@@ -1,4 +1,4 @@
-import { every } from '../../../kit/clock.js';
+import { every } from '../../../kit/time/clock.js';
 import {
   maxSlotChanges,
   type SlotChange,

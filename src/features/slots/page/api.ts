@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import { call, fetchList, pathOf } from '../../../console/web/api/call.js';
-import type { DiagnosisReport, SlotReport } from '../report.js';
-import type { SlotChangeReport } from '../slot-history-report.js';
-import type { SlotKindsReport } from '../slot-kinds.js';
-import type { ShownSlotReport } from '../slot-report.js';
+import type { DiagnosisReport, AdminSlotReport } from '../admin-report.js';
+import type { SlotChangeReport } from '../history-report.js';
+import type { SlotKindsReport } from '../kinds-route.js';
+import type { ConsoleSlotReport } from '../console-report.js';
 
 /** An entry under `slots:` in the config file, without its id. */
 export interface SlotSettings {
@@ -25,10 +25,10 @@ type Account = { readonly kind: string } & Readonly<Record<string, unknown>>;
 /** A merge patch: null deletes a field, missing fields stay. */
 export type SlotPatch = { readonly [Field in keyof SlotSettings]?: unknown };
 
-export type Slot = Omit<Static<typeof ShownSlotReport>, 'settings'> & { readonly settings: SlotSettings };
+export type Slot = Omit<Static<typeof ConsoleSlotReport>, 'settings'> & { readonly settings: SlotSettings };
 export type SlotState = Slot['state'];
 export type CoolReason = NonNullable<Slot['reason']>;
-export type Window = NonNullable<Static<typeof SlotReport>['windows']['5h']>;
+export type Window = NonNullable<Static<typeof AdminSlotReport>['windows']['5h']>;
 export type SlotVerb = 'pause' | 'resume' | 'drain';
 
 /** Kinds of upstreams and accounts with the fields of their forms. */

@@ -1,4 +1,4 @@
-import { tie } from '../../../console/web/state/use-draft.js';
+import { bindTexts } from '../../../console/web/state/use-draft.js';
 import { Input, TextArea } from '../../../console/web/ui/input/field.js';
 import { Select } from '../../../console/web/ui/input/select.js';
 import type { SlotKind } from './api.js';
@@ -22,7 +22,7 @@ export function Upstream({ isNew, isMoved, ...props }: UpstreamProps) {
       <div class="columns">
         <Input
           label="Name of the slot"
-          {...tie(props)('id')}
+          {...bindTexts(props)('id')}
           hint="Shown in logs and in the x-gw-slot header."
           error={errorAt('id')}
           placeholder="team-a"
@@ -73,7 +73,7 @@ function BaseUrl({ isUsual, isRequired, ...props }: BaseUrlProps) {
     <Input
       label="Base URL"
       type="url"
-      {...tie(props)('baseUrl')}
+      {...bindTexts(props)('baseUrl')}
       placeholder="https://upstream.example"
       hint={
         isUsual
@@ -90,7 +90,7 @@ function BaseUrl({ isUsual, isRequired, ...props }: BaseUrlProps) {
 /** Models, and the capacity of a slot. */
 export function Shares(props: PartProps) {
   const { errorAt } = props;
-  const tied = tie(props);
+  const tied = bindTexts(props);
   return (
     <fieldset>
       <legend>What it takes</legend>
@@ -128,7 +128,7 @@ export function Shares(props: PartProps) {
 /** The proxy to the upstream, and settings that few slots need. */
 export function Network(props: PartProps) {
   const { draft, kinds, errorAt } = props;
-  const tied = tie(props);
+  const tied = bindTexts(props);
   const isOpen = ['proxy', 'headers', 'connectTimeout'].some((path) => errorAt(path) !== undefined);
   const own = draftFields(draft, kinds).filter(
     ({ path: [part = ''] }) => !['with', 'account'].includes(part),

@@ -17,7 +17,7 @@ import { writeSnapshots } from './update.js';
 import { changeIn, foldersOf, maxFolders } from './watched-folders.js';
 import { DryGateway } from '../../dry-run/dry-gateway.js';
 import { UsageError } from '../../../gateway/start-failure.js';
-import { PluginFiles } from '../../../engine/pipeline/load/plugin-files.js';
+import { PluginFiles } from '../../../engine/pipeline/load/import/plugin-files.js';
 
 /** Options of `gw2api test` as they were given. */
 export interface TestValues {

@@ -7,7 +7,7 @@ import type { AskedRequest, SnapshotPlace } from '../config-test.js';
 import { isTestFile, type FoundTests } from '../find-tests.js';
 import { runTest, type OpenEngine } from '../run-test.js';
 import type { FinishedTest, FinishedTests } from '../run-tests.js';
-import { snapshotOf, takes } from '../snapshot.js';
+import { snapshotOf, matchesOutcome } from '../snapshot.js';
 
 /** A value that a file of tests gets at a path. */
 interface Recorded {
@@ -67,7 +67,7 @@ function recordedValue(
 ): unknown {
   const [one, other] = [first.get(request), second.get(request)];
   const value = one && other ? snapshotOf(place, one, other) : undefined;
-  return one && value !== undefined && takes(value, place, one) ? value : undefined;
+  return one && value !== undefined && matchesOutcome(value, place, one) ? value : undefined;
 }
 
 /** The text of a file with values instead of the words; the rest is unchanged, comments and blank lines too. */

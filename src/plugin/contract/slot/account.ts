@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Clock } from '../../../kit/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { CallSignal } from '../../../kit/call-signal.js';
 import type { SchemaError } from '../../../kit/schema/schema-error.js';
 import { defined, type DefinitionForm, type ApiLevel } from '../definition.js';

@@ -77,16 +77,21 @@ interface Fit {
 type Rule = (schema: Schema, fit: Fit) => Schema;
 type Rules = Readonly<Record<SchemaUse, readonly Rule[]>>;
 
-function by(mend: (schema: Schema, changes: Changes) => Schema): Rule {
+function ruleOf(mend: (schema: Schema, changes: Changes) => Schema): Rule {
   return (schema, { changes }) => mend(schema, changes);
 }
 
-const objectRoot = [by(toDraft2020), by(inlineRootRef), by(mergeRootBranches), by(declareRootObject)];
-const openAiRoot = [...objectRoot, by(declareProperties), by(dropRootRules)];
+const objectRoot = [
+  ruleOf(toDraft2020),
+  ruleOf(inlineRootRef),
+  ruleOf(mergeRootBranches),
+  ruleOf(declareRootObject),
+];
+const openAiRoot = [...objectRoot, ruleOf(declareProperties), ruleOf(dropRootRules)];
 
 const openAi: Rules = {
-  tool: [...openAiRoot, by(mendNodes)],
-  output: [by(toDraft2020), by(mendNodes)],
+  tool: [...openAiRoot, ruleOf(mendNodes)],
+  output: [ruleOf(toDraft2020), ruleOf(mendNodes)],
 };
 
 const checkStrict: Rule = (schema, fit) => {
@@ -116,15 +121,18 @@ function close(use: SchemaUse): Rule {
 const dialects = {
   openai: openAi,
   'openai-strict': { tool: [...openAi.tool, checkStrict], output: [...openAi.output, checkStrict] },
-  anthropic: { tool: [by(toDraft2020), by(mergeRootBranches), by(declareRootObject), rename], output: [] },
+  anthropic: {
+    tool: [ruleOf(toDraft2020), ruleOf(mergeRootBranches), ruleOf(declareRootObject), rename],
+    output: [],
+  },
   'anthropic-strict': {
     tool: [...objectRoot, close('tool'), rename],
-    output: [by(toDraft2020), checkKeys, close('output')],
+    output: [ruleOf(toDraft2020), checkKeys, close('output')],
   },
-  grammar: { tool: [...openAi.tool, by(fitGrammar)], output: [...openAi.output, by(fitGrammar)] },
+  grammar: { tool: [...openAi.tool, ruleOf(fitGrammar)], output: [...openAi.output, ruleOf(fitGrammar)] },
   'grammar-minimal': {
-    tool: [...openAi.tool, by(fitMinimalGrammar)],
-    output: [...openAi.output, by(fitMinimalGrammar)],
+    tool: [...openAi.tool, ruleOf(fitMinimalGrammar)],
+    output: [...openAi.output, ruleOf(fitMinimalGrammar)],
   },
 } as const satisfies Readonly<Record<string, Rules>>;
 

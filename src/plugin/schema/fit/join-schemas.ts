@@ -125,14 +125,18 @@ function mergeNamed(values: readonly unknown[]): unknown {
 }
 
 function largest(values: readonly unknown[]): unknown {
-  return values.reduce((first, second) => pick(first, second, Math.max));
+  return values.reduce((first, second) => chosenNumber(first, second, Math.max));
 }
 
 function smallest(values: readonly unknown[]): unknown {
-  return values.reduce((first, second) => pick(first, second, Math.min));
+  return values.reduce((first, second) => chosenNumber(first, second, Math.min));
 }
 
-function pick(first: unknown, second: unknown, choose: (first: number, second: number) => number): unknown {
+function chosenNumber(
+  first: unknown,
+  second: unknown,
+  choose: (first: number, second: number) => number,
+): unknown {
   return typeof first === 'number' && typeof second === 'number' ? choose(first, second) : undefined;
 }
 

@@ -5,20 +5,24 @@ import { hasLiterals, refusedIn } from './strict-keywords.js';
 /** Finds the parts of a schema that Anthropic's strict subset accepts unchanged. */
 export class StrictCheck {
   readonly #invalid: ReadonlySet<Schema>;
-  readonly #known = new Map<Schema, boolean>();
+  readonly #known = { typed: new Map<Schema, boolean>(), untyped: new Map<Schema, boolean>() };
 
   /** `invalid`: schemas whose reference the subset refuses. */
   constructor(invalid: ReadonlySet<Schema>) {
     this.#invalid = invalid;
   }
 
-  /** `isTyped`: the schema around this one declares the type. */
+  /**
+   * `isTyped`: the schema around this one declares the type. `depth` is not part of what is known: the root comes first,
+   * and what lies too deep in it stays refused.
+   */
   accepts(schema: Schema, isTyped = false, depth = 0): boolean {
-    const known = this.#known.get(schema);
+    const results = this.#known[isTyped ? 'typed' : 'untyped'];
+    const known = results.get(schema);
     if (known !== undefined) return known;
-    this.#known.set(schema, false); // for a schema that holds itself
+    results.set(schema, false); // for a schema that holds itself
     const accepted = depth <= maxDepth && this.#acceptsAnew(schema, isTyped, depth);
-    this.#known.set(schema, accepted);
+    results.set(schema, accepted);
     return accepted;
   }
 

@@ -11,37 +11,32 @@ export type TokenSide = '' | 'shown_';
 export type TokenColumn<Side extends TokenSide = TokenSide> = `${Side}${TokenKind}_tokens`;
 export type TokenRecord<Side extends TokenSide> = { readonly [Column in TokenColumn<Side>]: number };
 
-const tokenKinds: readonly TokenKind[] = [
-  'input',
-  'cache_read',
-  'cache_write_5m',
-  'cache_write_1h',
-  'output',
+/** Fields of the tokens with their columns, in the order of these. */
+const tokenKinds: readonly (readonly [keyof LedgerTokens, TokenKind])[] = [
+  ['input', 'input'],
+  ['cacheRead', 'cache_read'],
+  ['cacheWrite5m', 'cache_write_5m'],
+  ['cacheWrite1h', 'cache_write_1h'],
+  ['output', 'output'],
 ];
 
 /** Columns of a side, in the order of `writeTokens`. */
 export function tokenColumns<Side extends TokenSide>(side: Side): readonly TokenColumn<Side>[] {
-  return tokenKinds.map((kind): TokenColumn<Side> => `${side}${kind}_tokens`);
+  return tokenKinds.map(([, kind]): TokenColumn<Side> => `${side}${kind}_tokens`);
 }
 
 export function writeTokens(tokens: LedgerTokens, values: unknown[]): void {
-  values.push(tokens.input, tokens.cacheRead, tokens.cacheWrite5m, tokens.cacheWrite1h, tokens.output);
+  for (const [field] of tokenKinds) values.push(tokens[field]);
 }
 
 /** Reads the tokens of one side. */
 export function tokenReader<Side extends TokenSide>(side: Side): (stored: TokenRecord<Side>) => LedgerTokens {
-  const input = `${side}input_tokens` as const;
-  const cacheRead = `${side}cache_read_tokens` as const;
-  const cacheWrite5m = `${side}cache_write_5m_tokens` as const;
-  const cacheWrite1h = `${side}cache_write_1h_tokens` as const;
-  const output = `${side}output_tokens` as const;
-  return (stored) => ({
-    input: stored[input],
-    cacheRead: stored[cacheRead],
-    cacheWrite5m: stored[cacheWrite5m],
-    cacheWrite1h: stored[cacheWrite1h],
-    output: stored[output],
-  });
+  const columns = tokenKinds.map(([field, kind]) => [field, `${side}${kind}_tokens`] as const);
+  return (stored) => {
+    const tokens = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+    for (const [field, column] of columns) tokens[field] = stored[column];
+    return tokens;
+  };
 }
 
 const Count = Type.Integer({ minimum: 0 });

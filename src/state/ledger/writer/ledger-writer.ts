@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { systemClock, type Clock, type Logger } from '../../../plugin/index.js';
 import type { Caches, LimitHolder } from '../../../plugin/core.js';
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 import type { AppendedRow, Ledger } from '../contract.js';
 import type { Spool } from '../spool/spool.js';
 import { SpoolDrain } from '../spool/spool-drain.js';

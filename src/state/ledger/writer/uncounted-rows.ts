@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 import type { AppendedRow } from '../contract.js';
 
 /** Rows that are written once their use is counted. */

@@ -1,7 +1,7 @@
 import type { LedgerRow, LedgerRowKey } from '../contract.js';
 import type { LimitHolder, UsageSum } from '../../../plugin/core.js';
 import { addSums, sumOf } from '../sums.js';
-import { dayMs } from '../../../kit/clock.js';
+import { dayMs } from '../../../kit/time/clock.js';
 
 /** Days of UTC of a key or a team, unix milliseconds. */
 export interface WaitingQuery {

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { AbstractConnector, Redis } from 'ioredis';
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 import type { RedisAccess } from './address.js';
 
 /**

@@ -1,4 +1,4 @@
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 import type { Permits } from '../../../plugin/core.js';
 import type { RedisNames } from './names.js';
 import { heartbeat, deadAfterMs, leave, releasePermit, takePermit } from './scripts.js';

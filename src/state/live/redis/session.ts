@@ -3,7 +3,7 @@ import type { RedisAccess } from './address.js';
 import { createConnection } from './connection.js';
 import { labelOf, type RedisServers } from './directory.js';
 import { runScript, type Script } from './scripts.js';
-import { within } from '../../../kit/within.js';
+import { within } from '../../../kit/time/within.js';
 
 interface SessionListeners {
   /** Receives each message published on the channels, including those of this instance. */

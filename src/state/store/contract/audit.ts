@@ -1,4 +1,5 @@
 import type { Json } from '../../../plugin/index.js';
+import { type StepResult } from '../../step-result.js';
 
 /** Result of an audited action: refused by a check (4xx), or failed (5xx). */
 export type AuditOutcome = 'done' | 'refused' | 'failed';
@@ -53,6 +54,6 @@ export interface AuditLog {
   append(entries: readonly AuditEntry[]): Promise<void>;
   /** At most 1000 entries. Throws a TypeError on a foreign cursor. */
   page(filter: AuditFilter, page: { readonly cursor?: string; readonly limit: number }): Promise<AuditPage>;
-  /** Deletes at most `limit` of the oldest entries from before `beforeMs`. Returns their number. */
-  prune(beforeMs: number, limit: number): Promise<number>;
+  /** Deletes at most `limit` of the oldest entries from before `beforeMs`. */
+  prune(beforeMs: number, limit: number): Promise<StepResult>;
 }

@@ -1,4 +1,5 @@
 import type { SlotState } from '../../../plugin/core.js';
+import { type StepResult } from '../../step-result.js';
 
 /** Change of a slot's state; it lasts until the next one. */
 export interface SlotChange {
@@ -39,8 +40,8 @@ export interface SlotHistory {
   sample(samples: readonly WindowSample[]): Promise<void>;
   /** Samples of all slots from `fromMs` on, in the order of time. */
   samples(fromMs: number): Promise<readonly WindowSample[]>;
-  /** Deletes at most `limit` changes, and as many samples, from before `beforeMs`. Returns the higher number. */
-  prune(beforeMs: number, limit: number): Promise<number>;
+  /** Deletes at most `limit` changes, and as many samples, from before `beforeMs`. */
+  prune(beforeMs: number, limit: number): Promise<StepResult>;
 }
 
 /** Changes that are kept of each slot. */

@@ -7,6 +7,7 @@ import type { Actor } from './actor.js';
 import type { AdminTokens } from './admin-token.js';
 import type { AuditLog } from './audit.js';
 import type { SlotHistory } from './slot-history.js';
+import { type StepResult } from '../../step-result.js';
 
 /** Slot entered in the console; encrypted at rest, because a header or a proxy may hold a secret too. */
 export interface StoredSlot {
@@ -69,8 +70,8 @@ export type StateChange = Pick<StoredState, 'key' | 'ttlMs'> & { readonly value:
 
 /** Collection with expiry: an expired item reads as undefined, and is deleted in small steps. */
 export interface Expiring {
-  /** Deletes at most `limit` expired items. Returns their number. */
-  deleteExpired(limit: number): Promise<number>;
+  /** Deletes at most `limit` expired items. */
+  deleteExpired(limit: number): Promise<StepResult>;
 }
 
 /** Value in a space, as JSON text. */
@@ -192,10 +193,9 @@ export interface Store extends PluginStore {
     };
   readonly ledger: Ledger;
   /**
-   * Returns free pages of the file to the file system, at most `pages`, and returns their number; absent if there is no
-   * file.
+   * Returns free pages of the file to the file system, at most `pages`; absent if there is no file.
    */
-  readonly reclaim?: (pages: number) => Promise<number>;
+  readonly reclaim?: (pages: number) => Promise<StepResult>;
   close(): Promise<void>;
 }
 
@@ -206,8 +206,8 @@ export interface WholeStore extends Store {
   readonly slotHistory: SlotHistory;
   readonly audit: AuditLog;
   readonly adminTokens: AdminTokens;
-  /** Sums `limit` hours of the ledger at most, from before `beforeMs`, by pairs of groups; returns their number. */
-  readonly sumPairs?: (beforeMs: number, limit: number) => Promise<number>;
+  /** Sums `limit` hours of the ledger at most, from before `beforeMs`, by pairs of groups. */
+  readonly sumPairs?: (beforeMs: number, limit: number) => Promise<StepResult>;
   /** Runs `begin(data)` of the module at `url` in the thread of the store; absent if it has none. */
   readonly runModule?: (url: string, data: unknown) => void;
 }

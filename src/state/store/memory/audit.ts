@@ -1,6 +1,7 @@
 import type { AuditEntry, AuditFilter, AuditLog } from '../contract/audit.js';
 import type { CacheStats } from '../../../plugin/core.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
+import { stepResult, type StepResult } from '../../step-result.js';
 
 /** Audit log in memory: keeps the latest entries. */
 export class MemoryAuditLog implements AuditLog {
@@ -39,11 +40,11 @@ export class MemoryAuditLog implements AuditLog {
     return { entries, ...(found.length > size && last && { cursor: writeCursor(last) }) };
   }
 
-  async prune(beforeMs: number, limit: number): Promise<number> {
+  async prune(beforeMs: number, limit: number): Promise<StepResult> {
     const old = [...this.#entries.values()].filter(({ atMs }) => atMs < beforeMs);
     const oldest = old.toSorted(newestFirst).slice(Math.max(0, old.length - limit));
     for (const { id } of oldest) this.#entries.delete(id);
-    return oldest.length;
+    return stepResult(oldest.length, limit);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AppendedRow, LedgerRowKey } from '../../ledger/contract.js';
 import type { CacheStats } from '../../../plugin/core.js';
 import type { ErrorTexts, ErrorTextStore } from '../../ledger/error-texts.js';
+import { stepResult, type StepResult } from '../../step-result.js';
 
 /** Error texts in memory; the oldest go first. */
 export class MemoryErrorTexts implements ErrorTextStore {
@@ -31,9 +32,9 @@ export class MemoryErrorTexts implements ErrorTextStore {
     return found;
   }
 
-  async prune(beforeMs: number, limit: number): Promise<number> {
+  async prune(beforeMs: number, limit: number): Promise<StepResult> {
     const old = [...this.#kept].filter(([, { atMs }]) => atMs < beforeMs).slice(0, limit);
     for (const [id] of old) this.#kept.delete(id);
-    return old.length;
+    return stepResult(old.length, limit);
   }
 }

@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache';
+import { stepResult, type StepResult } from '../../step-result.js';
 
 /** A value of the map; one that has expired is deleted. */
 export function unexpired<Value extends { readonly expiresAtMs: number }>(
@@ -12,11 +13,11 @@ export function unexpired<Value extends { readonly expiresAtMs: number }>(
   return undefined;
 }
 
-/** Deletes at most `limit` of the expired values. Returns their number. */
+/** Deletes at most `limit` of the expired values. */
 export function deleteExpired<Value extends { readonly expiresAtMs: number }>(
   map: LRUCache<string, Value>,
   now: () => number,
-): (limit: number) => Promise<number> {
+): (limit: number) => Promise<StepResult> {
   return async (limit) => {
     const expired: string[] = [];
     for (const key of map.rkeys()) {
@@ -24,6 +25,6 @@ export function deleteExpired<Value extends { readonly expiresAtMs: number }>(
       if ((map.peek(key)?.expiresAtMs ?? Infinity) <= now()) expired.push(key);
     }
     for (const key of expired) map.delete(key);
-    return expired.length;
+    return stepResult(expired.length, limit);
   };
 }

@@ -20,6 +20,7 @@ import { askedModelOf, rowGroups } from '../../ledger/groups.js';
 import { addSums } from '../../ledger/sums.js';
 import { bucketsOf, conditionsOf, hourlyGroup, hourOf, tagGroups } from '../../ledger/usage-query.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
+import { stepResult, type StepResult } from '../../step-result.js';
 
 /** A ledger that keeps the latest rows, and hourly sums that include dropped ones. */
 export class MemoryLedger implements Ledger {
@@ -103,13 +104,13 @@ export class MemoryLedger implements Ledger {
     return groups.sums();
   }
 
-  async prune(beforeMs: number, limit: number): Promise<number> {
+  async prune(beforeMs: number, limit: number): Promise<StepResult> {
     const isOld = (ms: number) => ms < hourOf(beforeMs);
     const hours = [...this.#hours].filter(([, { sum }]) => isOld(sum.atMs)).slice(0, limit);
     for (const [key] of hours) this.#hours.delete(key);
     const rows = [...this.#rows.values()].filter(({ atMs }) => isOld(atMs)).slice(0, limit);
     for (const { id } of rows) this.#rows.delete(id);
-    return rows.length;
+    return stepResult(rows.length, limit);
   }
 
   *#singles(): Generator<Combination> {

@@ -8,6 +8,7 @@ import {
 } from '../contract/slot-history.js';
 import type { CacheStats } from '../../../plugin/core.js';
 import { isNewChange } from '../slot-changes.js';
+import { stepResult, type StepResult } from '../../step-result.js';
 
 /** History of slots in memory: the latest changes and samples of each. */
 export class MemorySlotHistory implements SlotHistory {
@@ -58,8 +59,11 @@ export class MemorySlotHistory implements SlotHistory {
     return all.filter(({ atMs }) => atMs >= fromMs).toSorted((a, b) => a.atMs - b.atMs);
   }
 
-  async prune(beforeMs: number, limit: number): Promise<number> {
-    return Math.max(pruned(this.#changes, beforeMs, limit), pruned(this.#samples, beforeMs, limit));
+  async prune(beforeMs: number, limit: number): Promise<StepResult> {
+    const steps = [this.#changes, this.#samples].map((lists) =>
+      stepResult(pruned(lists, beforeMs, limit), limit),
+    );
+    return { isDone: steps.every(({ isDone }) => isDone) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { LateError, within } from '../../../kit/within.js';
+import { LateError, within } from '../../../kit/time/within.js';
 import type { Clock, Logger } from '../../../plugin/index.js';
 import { StoreDownError } from '../store-error.js';
 

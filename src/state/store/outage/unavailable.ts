@@ -1,5 +1,5 @@
 import { GatewayError, isGatewayError } from '../../../plugin/index.js';
-import { LateError } from '../../../kit/within.js';
+import { LateError } from '../../../kit/time/within.js';
 import { RefusedRowsError, type AppendedRow, type Ledger } from '../../ledger/contract.js';
 import type { WholeStore } from '../contract/store.js';
 import { StoreDownError } from '../store-error.js';

@@ -4,6 +4,7 @@ import type { Json } from '../../../plugin/index.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
 import type { AuditRecord } from './audit-records.js';
 import type { Tables } from './tables/tables.js';
+import { stepResult } from '../../step-result.js';
 
 /** The audit log in a table, whose trigger refuses changes of rows. */
 export function sqlAuditLog(db: Kysely<Tables>): AuditLog {
@@ -31,7 +32,7 @@ export function sqlAuditLog(db: Kysely<Tables>): AuditLog {
         delete from audit where (at, id) in
           (select at, id from audit where at < ${beforeMs} order by at, id limit ${limit})
       `.execute(db);
-      return Number(numAffectedRows);
+      return stepResult(numAffectedRows, limit);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
+import { stepResult, type StepResult } from '../../step-result.js';
 
 /** Sticky bindings. */
 export function sqlBindings(db: Kysely<Tables>, now: () => number): Store['bindings'] {
@@ -44,13 +45,13 @@ export function deleteExpired(
   table: 'sessions' | 'bindings' | 'responses' | 'plugin_values',
   primaryKey: readonly string[],
   now: () => number,
-): (limit: number) => Promise<number> {
+): (limit: number) => Promise<StepResult> {
   const columns = sql.join(primaryKey.map((column) => sql.ref(column)));
   return async (limit) => {
     const { numAffectedRows = 0n } = await sql`
       delete from ${sql.table(table)} where (${columns}) in
         (select ${columns} from ${sql.table(table)} where expires_at <= ${now()} order by expires_at limit ${limit})
     `.execute(db);
-    return Number(numAffectedRows);
+    return stepResult(numAffectedRows, limit);
   };
 }

@@ -8,6 +8,7 @@ import {
 import { isNewChange } from '../slot-changes.js';
 import type { SlotChangeRecord, WindowSampleRecord } from './slot-history-records.js';
 import type { Tables } from './tables/tables.js';
+import { stepResult } from '../../step-result.js';
 
 /** History of slots in two tables. */
 export function sqlSlotHistory(db: Kysely<Tables>): SlotHistory {
@@ -52,7 +53,8 @@ export function sqlSlotHistory(db: Kysely<Tables>): SlotHistory {
         delete from window_samples where (slot, kind, at) in
           (select slot, kind, at from window_samples where at < ${beforeMs} order by at limit ${limit})
       `.execute(db);
-      return Math.max(Number(changes.numAffectedRows ?? 0n), Number(samples.numAffectedRows ?? 0n));
+      const steps = [changes, samples].map(({ numAffectedRows = 0n }) => stepResult(numAffectedRows, limit));
+      return { isDone: steps.every(({ isDone }) => isDone) };
     },
   };
 }

@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Json } from '../../../plugin/index.js';
 import type { StateChange, Store } from '../contract/store.js';
 import type { Tables } from './tables/tables.js';
+import { stepResult } from '../../step-result.js';
 
 /** The state of slots. Lifetimes use one clock for all instances: on PostgreSQL that of the server. */
 export function sqlSlotStates(
@@ -35,7 +36,7 @@ export function sqlSlotStates(
         delete from slot_states where key in
           (select key from slot_states where expires_at <= ${clock()} order by expires_at limit ${limit})
       `.execute(db);
-      return Number(numAffectedRows);
+      return stepResult(numAffectedRows, limit);
     },
   };
 }

@@ -3,7 +3,7 @@ import { problemsOf, formatProblem } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { loadFormats, type LoadedFormats } from '#src/engine/pipeline/load/load-formats.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { Workshop } from '../workshop.js';
 
 const builtins = ['messages', 'chat', 'responses', 'completions'];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { formatProblem } from '#src/config/config.js';
-import { builtinNames } from '#src/engine/pipeline/load/resolve.js';
+import { builtinNames } from '#src/engine/pipeline/load/import/resolve.js';
 import {
   loadBuiltins,
   loadEntry,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { stageKind } from '#src/engine/pipeline/load/stage-kind.js';
 import { loadPlugin } from '#src/engine/pipeline/load/load-plugin.js';
-import { builtinFolder } from '#src/engine/pipeline/load/resolve.js';
+import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { Workshop } from '../workshop.js';
 
 describe('the schema of the options of a plugin', () => {

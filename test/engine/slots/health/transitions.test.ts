@@ -12,55 +12,64 @@ describe('transitions', () => {
 
   for (const status of [400, 403, 404, 413, 422]) {
     it(`takes a ${status} to be about the request`, () => {
-      expect(after(status)).to.deep.equal({ state: 'untouched', elsewhere: false, again: false });
+      expect(after(status)).to.deep.equal({ state: 'untouched', mayFailOver: false, mayRetryHere: false });
     });
   }
 
   it('takes a 408 to another slot, and leaves this one as it is', () => {
-    expect(after(408)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true });
+    expect(after(408)).to.deep.equal({ state: 'untouched', mayFailOver: true, mayRetryHere: true });
   });
 
   for (const status of [500, 502, 504]) {
     it(`takes a ${status} to the same slot once more, and leaves it as it is`, () => {
-      expect(after(status)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true, repeat: true });
+      expect(after(status)).to.deep.equal({
+        state: 'untouched',
+        mayFailOver: true,
+        mayRetryHere: true,
+        isRepeatedHere: true,
+      });
     });
   }
 
   it('cool a slot that has not begun to answer in time like an unreachable one, which is not asked again', () => {
     const silent = effectOf({ kind: 'timeout', waitedFor: 'headers', afterMs: 10 }, nowMs);
     const unreachable = effectOf({ kind: 'unreachable', reused: false }, nowMs);
-    expect(silent).to.deep.equal({ ...unreachable, again: false });
+    expect(silent).to.deep.equal({ ...unreachable, mayRetryHere: false });
   });
 
   it('leave a slot as it is whose first token was late', () => {
     const late = effectOf({ kind: 'timeout', waitedFor: 'content', afterMs: 10 }, nowMs);
-    expect(late).to.deep.equal({ state: 'untouched', elsewhere: true, again: false });
+    expect(late).to.deep.equal({ state: 'untouched', mayFailOver: true, mayRetryHere: false });
   });
 
   for (const kind of ['interrupted', 'empty', 'foreign'] as const) {
     it(`takes a call that ended ${kind} to another slot, and leaves this one as it is`, () => {
-      expect(effectOf({ kind }, nowMs)).to.deep.equal({ state: 'untouched', elsewhere: true, again: true });
+      expect(effectOf({ kind }, nowMs)).to.deep.equal({
+        state: 'untouched',
+        mayFailOver: true,
+        mayRetryHere: true,
+      });
     });
   }
 
   it('cools a slot whose account has not paid, whatever the model', () => {
-    const { state, elsewhere, again } = after(402);
+    const { state, mayFailOver, mayRetryHere } = after(402);
     expect(state).to.deep.include({ scope: 'slot', reason: 'rate_limited' });
-    expect({ elsewhere, again }).to.deep.equal({ elsewhere: true, again: false });
+    expect({ mayFailOver, mayRetryHere }).to.deep.equal({ mayFailOver: true, mayRetryHere: false });
   });
 
   it('takes a 429 with a wait of zero to be tried again at once', () => {
-    const atOnce = { state: 'untouched', elsewhere: true, again: true };
+    const atOnce = { state: 'untouched', mayFailOver: true, mayRetryHere: true };
     expect(after(429, { 'retry-after': '0' })).to.deep.equal(atOnce);
     expect(after(429, { 'retry-after-ms': '0', 'retry-after': '0' })).to.deep.equal(atOnce);
   });
 
   it('takes a call that timed out to another slot, and does not wait for this one twice', () => {
-    expect(effectOf({ kind: 'timeout' }, nowMs)).to.include({ elsewhere: true, again: false });
+    expect(effectOf({ kind: 'timeout' }, nowMs)).to.include({ mayFailOver: true, mayRetryHere: false });
   });
 
   it('rejects a slot whose credential is refused; sending it there again is no use', () => {
-    expect(after(401)).to.deep.equal({ state: 'rejected', elsewhere: true, again: false });
+    expect(after(401)).to.deep.equal({ state: 'rejected', mayFailOver: true, mayRetryHere: false });
   });
 
   it('cools the whole slot where it cannot be reached', () => {
@@ -71,15 +80,15 @@ describe('transitions', () => {
   for (const status of [503, 529]) {
     it(`cools the model where a ${status} says it is overloaded`, () => {
       expect(after(status).state).to.include({ scope: 'model', reason: 'overloaded', untilMs: undefined });
-      expect(after(status)).to.include({ elsewhere: true, again: true });
+      expect(after(status)).to.include({ mayFailOver: true, mayRetryHere: true });
     });
   }
 
   it('leaves a slot in peace that says x-should-retry: false, and asks another one', () => {
     const headers = { 'x-should-retry': 'false' };
-    expect(after(529, headers)).to.include({ elsewhere: true, again: false });
-    expect(after(500, headers)).to.deep.equal({ state: 'untouched', elsewhere: true, again: false });
-    expect(after(500, { 'x-should-retry': 'true' }).again).to.equal(true);
+    expect(after(529, headers)).to.include({ mayFailOver: true, mayRetryHere: false });
+    expect(after(500, headers)).to.deep.equal({ state: 'untouched', mayFailOver: true, mayRetryHere: false });
+    expect(after(500, { 'x-should-retry': 'true' }).mayRetryHere).to.equal(true);
   });
 
   describe('of a 429', () => {

@@ -102,7 +102,7 @@ describe('the watch over slots', () => {
       changes: (slot, limit) => store.changes(slot, limit),
       sample: (samples) => store.sample(samples),
       samples: (fromMs) => store.samples(fromMs),
-      prune: async () => 0,
+      prune: async () => ({ isDone: true }),
     };
     const { watch, host } = open(away);
     await watch.changes('a', 1);

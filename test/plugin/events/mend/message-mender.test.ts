@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { foldMessage, EventStream, type ModelEvent } from '#src/plugin/index.js';
-import { MessageReader } from '#src/engine/transport/message-reader.js';
+import { MessageReader } from '#src/engine/transport/events/message-reader.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { systemClock } from '#src/plugin/index.js';
 import type { SlotSettings, UpstreamCall } from '#src/plugin/upstream/index.js';
 import type { UpstreamKind } from '#src/plugin/contract/slot/upstream.js';
-import { OpenUpstream } from '#src/engine/slots/open-upstream.js';
+import { OpenUpstream } from '#src/engine/slots/upstream/open-upstream.js';
 import { filledOptions } from '#src/testing/filled-options.js';
 import chat from '#plugins/upstreams/chat/index.js';
 import { aCall, silent, type Kit } from '../../../engine/transport/upstream-kit.js';

@@ -11,7 +11,7 @@ const ask = (gateway: GatewayUnderTest, model: string) =>
 describe('sampling', () => {
   for (const model of ['sonnet-5', 'haiku-5', 'new-7'])
     it(`is one of the two at a Messages upstream unless the catalog says more: ${model}`, async () => {
-      const pair = await startPair({ models: shippedCatalog }, { lists: false });
+      const pair = await startPair({ models: shippedCatalog }, { hasModelList: false });
       const response = await ask(pair, model);
       expect([response.status, response.headers.get('x-gw-dropped')]).to.deep.equal([200, 'top_p']);
       const { temperature, top_p } = lastCall(pair.simulator);

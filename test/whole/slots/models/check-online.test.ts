@@ -71,7 +71,7 @@ describe('check --online', () => {
   });
 
   it('exits with 0 where all is well, and says nothing of models that a slot could not list', async () => {
-    const none = await startSimulator({ lists: false });
+    const none = await startSimulator({ hasModelList: false });
     const { code, stdout } = await check(
       [
         slotAt(simulator.url, { models: ['sonnet-*'] }),

@@ -18,7 +18,7 @@ describe('a model that the catalog lacks', () => {
   afterEach(() => pair.close());
 
   async function start(models: SimulatorOptions['models'], config: object = {}): Promise<void> {
-    pair = await startPair({ ...config }, { ...(models && { models }), lists: false });
+    pair = await startPair({ ...config }, { ...(models && { models }), hasModelList: false });
   }
 
   const chat = (fields: object) => pair.post('/v1/chat/completions', { ...hello, ...fields });

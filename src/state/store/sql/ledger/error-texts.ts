@@ -4,6 +4,7 @@ import type { ErrorTexts, ErrorTextStore } from '../../../ledger/error-texts.js'
 import { PreparedInsert } from './insert-rows.js';
 import { deleteRows } from './pruning.js';
 import type { Tables } from '../tables/tables.js';
+import { stepResult } from '../../../step-result.js';
 
 /** Table of error texts, beside the ledger: its rows are deleted long before those of the ledger. */
 export async function ledgerErrorsTable(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Promise<void> {
@@ -38,8 +39,9 @@ export function sqlErrorTexts(db: Kysely<Tables>): ErrorTextStore {
     },
     async prune(beforeMs, limit) {
       const deleted = await deleteRows(db, 'ledger_errors', { fromMs, toMs: beforeMs, limit });
-      fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
-      return deleted.length;
+      const step = stepResult(deleted.length, limit);
+      fromMs = step.isDone ? 0 : Math.max(...deleted);
+      return step;
     },
   };
 }

@@ -6,6 +6,7 @@ import { rowGroups } from '../../../ledger/groups.js';
 import { groupPairs } from '../../../ledger/hourly-pair.js';
 import { pairKey, pairKind } from './pairs/pair-tables.js';
 import type { SumKind, Tables } from '../tables/tables.js';
+import { stepResult, type StepResult } from '../../../step-result.js';
 
 /**
  * Deletes the oldest ledger rows in steps, each from the end of the last one. Dead rows stay in PostgreSQL
@@ -14,8 +15,7 @@ import type { SumKind, Tables } from '../tables/tables.js';
 export class Pruning {
   #fromMs = 0;
 
-  /** Returns the number of deleted rows; fewer than `limit` means that none are left. */
-  async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<number> {
+  async run(db: Kysely<Tables>, beforeMs: number, limit: number): Promise<StepResult> {
     const span = { fromMs: this.#fromMs, toMs: hourOf(beforeMs), limit };
     for (const kind of [...rowGroups.map(({ group }) => group), 'asked_model', 'stage', 'cause'] as const)
       await deleteSums(db, kind, span);
@@ -23,8 +23,9 @@ export class Pruning {
     for (const kind of latencyKinds) await deleteCounts(db, kind, span);
     await deletePairs(db, span);
     const deleted = await deleteRows(db, 'ledger', span);
-    this.#fromMs = deleted.length < limit ? 0 : Math.max(...deleted);
-    return deleted.length;
+    const step = stepResult(deleted.length, limit);
+    this.#fromMs = step.isDone ? 0 : Math.max(...deleted);
+    return step;
   }
 }
 

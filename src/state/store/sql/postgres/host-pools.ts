@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { Pool, types, TypeOverrides, type PoolClient } from 'pg';
-import { within } from '../../../../kit/within.js';
+import { within } from '../../../../kit/time/within.js';
 import type { Logger } from '../../../../plugin/index.js';
 import { StoreBusyError } from '../../store-error.js';
 import type { PostgresAddress, PostgresHost } from './address.js';

@@ -90,7 +90,7 @@ function poolFor(asker: Asker | undefined, pools: HostPools, places: Places): Po
     async connect() {
       const leave = asker && (await places.take(asker));
       try {
-        return released(await pools.connect(), leave);
+        return poolClientOf(await pools.connect(), leave);
       } catch (error) {
         leave?.();
         throw error;
@@ -102,7 +102,7 @@ function poolFor(asker: Asker | undefined, pools: HostPools, places: Places): Po
 
 type PoolClient = Awaited<ReturnType<PostgresPool['connect']>>;
 
-function released(client: HeldClient, leave: Leave | undefined): PoolClient {
+function poolClientOf(client: HeldClient, leave: Leave | undefined): PoolClient {
   const query = (text: string, values: readonly unknown[]) => client.query(text, values);
   const release = () => {
     client.release();

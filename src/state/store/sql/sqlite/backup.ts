@@ -24,7 +24,7 @@ export async function backupSqlite(from: string, to: string): Promise<Contents> 
   const part = `${to}.part`;
   await rm(part, { force: true });
   const made = await open(to, 'wx', 0o600).catch((error: unknown) => {
-    throw cannot(`The backup ${to} cannot be written`, error);
+    throw backupError(`The backup ${to} cannot be written`, error);
   });
   await made.close();
   try {
@@ -38,7 +38,7 @@ export async function backupSqlite(from: string, to: string): Promise<Contents> 
   } catch (error) {
     await rm(part, { force: true });
     await rm(to, { force: true });
-    throw cannot(`${from} cannot be copied`, error);
+    throw backupError(`${from} cannot be copied`, error);
   }
 }
 
@@ -72,7 +72,7 @@ export async function checkedContents(file: string): Promise<Contents> {
     }
     return { bytes: (await stat(file)).size, schema, rows };
   } catch (error) {
-    throw cannot(`${file} cannot be read`, error);
+    throw backupError(`${file} cannot be read`, error);
   } finally {
     await db.destroy();
   }
@@ -89,7 +89,7 @@ export async function flush(file: string): Promise<void> {
 }
 
 /** Error as a sentence; an existing sentence stays unchanged. */
-export function cannot(what: string, cause: unknown): StoreError {
+export function backupError(what: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException; // file system and SQLite throw nothing else
   return new StoreError(`${what}: ${(code && causes[code]) ?? message}.`, { cause });

@@ -5,7 +5,7 @@ import { makeFolder } from '../../../../plugin/index.js';
 import { StoreError } from '../../store-error.js';
 import type { Database } from './database.js';
 import { openDatabase } from './driver.js';
-import { cannot, checkedContents, flush, type Contents } from './backup.js';
+import { backupError, checkedContents, flush, type Contents } from './backup.js';
 import { newerError } from '../ledger/migration-steps.js';
 
 /** Result of a restore. */
@@ -36,7 +36,7 @@ export async function restoreSqlite(backup: string, file: string, nowMs: number)
     await flush(path.dirname(path.resolve(file)));
     return { contents, kept };
   } catch (error) {
-    throw cannot(`${backup} cannot be restored`, error);
+    throw backupError(`${backup} cannot be restored`, error);
   } finally {
     await rm(part, { force: true });
   }

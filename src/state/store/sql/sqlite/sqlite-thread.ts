@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { programUrl } from '../../../../kit/package-files.js';
-import { within } from '../../../../kit/within.js';
+import { within } from '../../../../kit/time/within.js';
 import type { CacheStats } from '../../../../plugin/core.js';
 import type { Logger } from '../../../../plugin/index.js';
 import type { Result } from './connection.js';

@@ -10,6 +10,7 @@ import { cannotOpen, codeOf, isLocked, NoFileError } from './sqlite-errors.js';
 import type { SqliteThread } from './sqlite-thread.js';
 import type { Tables } from '../tables/tables.js';
 import { SqliteThreadDialect } from './thread-dialect.js';
+import { stepResult, type StepResult } from '../../../step-result.js';
 
 /**
  * Opens the file of a thread; creates it and its folder if missing. With a log a lock of another program is waited for;
@@ -103,12 +104,11 @@ const maxMigrationMs = 60_000;
 const lockedPauseMs = 50;
 
 /**
- * Returns up to `pages` free pages to the file system, if the file has a vacuum mode for that. Returns their
- * number.
+ * Returns up to `pages` free pages to the file system, if the file has a vacuum mode for that.
  */
-export async function reclaimPages(db: Kysely<Tables>, pages: number): Promise<number> {
+export async function reclaimPages(db: Kysely<Tables>, pages: number): Promise<StepResult> {
   const { rows } = await sql`pragma incremental_vacuum(${sql.lit(pages)})`.execute(db);
-  return rows.length; // one for each page
+  return stepResult(rows.length, pages); // one row for each page
 }
 
 /** True for a failure of the file, rather than of a statement or its values. */

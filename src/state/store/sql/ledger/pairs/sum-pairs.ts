@@ -2,12 +2,13 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { groupPairs, pairColumnOf, type GroupPair } from '../../../../ledger/hourly-pair.js';
 import { sumColumns } from '../../../../ledger/sums.js';
 import { hourOf } from '../../../../ledger/usage-query.js';
-import { hourMs } from '../../../../../kit/clock.js';
+import { hourMs } from '../../../../../kit/time/clock.js';
 import { unsummedHours, type CountedHour } from './pair-hours.js';
 import { pairKey, pairKind } from './pair-tables.js';
 import { groupedBy, type Dialect } from '../parts.js';
 import type { Tables } from '../../tables/tables.js';
 import { sumsOfRows } from '../usage-source.js';
+import { stepResult, type StepResult } from '../../../../step-result.js';
 
 /** Hours from before `beforeMs`, at most `limit`. */
 interface PairHours {
@@ -16,26 +17,26 @@ interface PairHours {
 }
 
 /**
- * Sums hours by pairs of groups, the newest first, and again those with further requests since. Returns the number of
- * hours; fewer than `limit` means that none are left, and a failed hour is skipped, so as not to block all older ones.
+ * Sums hours by pairs of groups, the newest first, and again those with further requests since. A failed hour is skipped
+ * next time, so as not to block all older ones.
  */
 export async function sumPairs(
   db: Kysely<Tables>,
   dialect: Dialect,
   { beforeMs, limit }: PairHours,
-): Promise<number> {
+): Promise<StepResult> {
   const hours = await unsummedHours(db, hourOf(beforeMs), limit);
   for (const hour of hours) {
     const isSmall = hour.requests <= maxRequests[dialect];
     try {
       if (isSmall) await sumHour(db, dialect, hour.atMs);
     } catch (error) {
-      await note(db, hour, false);
+      await recordHour(db, hour, false);
       throw error;
     }
-    await note(db, hour, isSmall);
+    await recordHour(db, hour, isSmall);
   }
-  return hours.length;
+  return stepResult(hours.length, limit);
 }
 
 /**
@@ -85,7 +86,11 @@ function refs(columns: readonly string[]): readonly RawBuilder<unknown>[] {
 }
 
 /** Records the requests of an hour before it was summed: with further ones, its sums are not valid. */
-async function note(db: Kysely<Tables>, { atMs, requests }: CountedHour, isSummed: boolean): Promise<void> {
+async function recordHour(
+  db: Kysely<Tables>,
+  { atMs, requests }: CountedHour,
+  isSummed: boolean,
+): Promise<void> {
   await sql`
     insert into ledger_pair_hours (at, requests, has_sums) values (${atMs}, ${requests}, ${isSummed ? 1 : 0})
     on conflict (at) do update set requests = excluded.requests, has_sums = excluded.has_sums
