@@ -13,8 +13,8 @@ import {
   type Plugin,
 } from '../plugin/index.js';
 import { joining } from '../plugin/core.js';
-import { keepLazyBodies } from '../engine/http/lazy-bodies.js';
-import { setPlainHeaders } from '../engine/http/plain-headers.js';
+import { keepLazyBodies } from '../engine/http/koa/lazy-bodies.js';
+import { setPlainHeaders } from '../engine/http/koa/plain-headers.js';
 import { stageParts } from '../engine/pipeline/stage/stage-parts.js';
 import { strictParts } from '../engine/pipeline/stage/strict-stage.js';
 import { toStage, type StageLike } from './definitions.js';

@@ -6,7 +6,7 @@ import { BodyWatch } from './watch/body-watch.js';
 import { CallerWatch, type CallerLimits } from './watch/caller-watch.js';
 import { Exchange, type CoreContext, type CostState } from './exchange.js';
 import { closeLingering, lingerAfterAnswer } from './connection/lingering-close.js';
-import { directBodyOf } from './lazy-bodies.js';
+import { directBodyOf } from './koa/lazy-bodies.js';
 import { requestIdOf } from './request-id.js';
 import { StageWatch } from './watch/stage-watch.js';
 import { sendWhole } from './connection/whole-answer.js';

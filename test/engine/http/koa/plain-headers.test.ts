@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { setPlainHeaders } from '#src/engine/http/plain-headers.js';
+import { setPlainHeaders } from '#src/engine/http/koa/plain-headers.js';
 
 describe('headers of an answer', () => {
   /** Headers and status that an app answers with. */

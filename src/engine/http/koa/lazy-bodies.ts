@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type Koa from 'koa';
-import { asStream, sendTo, type DirectBody, type LazyBody } from '../../kit/direct-body.js';
-import { isPlain } from './connection/whole-answer.js';
+import { asStream, sendTo, type DirectBody, type LazyBody } from '../../../kit/direct-body.js';
+import { isPlain } from '../connection/whole-answer.js';
 
 /** Body of a response that no stage has read; the key is absent in all others. */
 const lazyBody = Symbol('lazy body');

@@ -4,7 +4,7 @@ import { Socket, type AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { directBodyOf, keepLazyBodies } from '#src/engine/http/lazy-bodies.js';
+import { directBodyOf, keepLazyBodies } from '#src/engine/http/koa/lazy-bodies.js';
 import { EventStream } from '#src/plugin/index.js';
 import { sendTo, SseBody, StreamController } from '#src/plugin/raw/index.js';
 
