@@ -185,10 +185,12 @@ function allOf<Value>(values: readonly (Value | Promise<Value>)[]): readonly Val
 }
 
 function countedBy(holder: LimitedHolder, nowMs: number): readonly Counted[] {
-  return windowLimits.flatMap((limit) => {
+  const counted: Counted[] = [];
+  for (const limit of windowLimits) {
     const max = holder.limits[limit];
-    return max === undefined ? [] : [{ holder, window: limitWindow(limit, holder, nowMs), max }];
-  });
+    if (max !== undefined) counted.push({ holder, window: limitWindow(limit, holder, nowMs), max });
+  }
+  return counted;
 }
 
 /** Limit as the metric names it: `requests_per_minute`. */
