@@ -81,10 +81,7 @@ interface Parsed {
  * cuts: if all of these are valid JSON, so is the whole, with the same meaning.
  */
 function parsePieces(bytes: Buffer, spans: readonly Span[]): Parsed | undefined {
-  const scratch = Buffer.allocUnsafe(Math.max(...spans.map(({ start, end }) => end - start)) + 2);
-  const runs = spans.map(({ start, end }): Run => {
-    return { start, end, items: parseList(bytes.subarray(start, end), scratch) };
-  });
+  const runs = spans.map((span): Run => ({ ...span, items: parseList(bytes, span) }));
   const [headEnd, tailStart] = [spans[0]?.start ?? 0, spans.at(-1)?.end ?? 0];
   const ends = [cutLists(bytes, 0, headEnd), cutLists(bytes, tailStart, bytes.length)] as const;
   const head = textWithout(bytes, 0, headEnd, ends[0]);
@@ -117,12 +114,17 @@ function fillIn(body: Parsed['body'], bytes: Buffer, lists: readonly ListSpan[])
   return true;
 }
 
-/** Parses messages as a list, in brackets within `scratch`: to add them to the text costs more. */
-function parseList(messages: Buffer, scratch: Buffer): readonly unknown[] {
-  scratch.writeUInt8(brackets[0], 0);
-  messages.copy(scratch, 1);
-  scratch.writeUInt8(brackets[1], messages.length + 1);
-  return JSON.parse(scratch.toString('utf8', 0, messages.length + 2)) as readonly unknown[]; // a JSON text in brackets is an array
+/** Parses messages as a list. The bytes around them are brackets while their text is made: a copy would cost more. */
+function parseList(bytes: Buffer, { start, end }: Span): readonly unknown[] {
+  const [before = 0, after = 0] = [bytes[start - 1], bytes[end]];
+  bytes[start - 1] = brackets[0];
+  bytes[end] = brackets[1];
+  try {
+    return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as readonly unknown[]; // a JSON text in brackets is an array
+  } finally {
+    bytes[start - 1] = before;
+    bytes[end] = after;
+  }
 }
 
 const brackets = [0x5b, 0x5d] as const;
