@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useStore } from '../state/store.js';
 import { theme } from '../state/theme.js';
-import type { ChartData, Pointed } from './chart-data.js';
+import { seriesAt, type ChartData, type Pointed } from './chart-data.js';
 import type { Plot } from './plot.js';
 
 interface ChartProps {
@@ -60,7 +60,7 @@ interface TooltipProps extends Omit<ChartProps, 'label'> {
 function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
   const { index, left, width } = pointed;
   const at = data.times[index];
-  const rows = data.series.filter(({ values }) => values[index]);
+  const rows = seriesAt(data, index);
   if (at === undefined) return null;
   const isOpen = isAfter((at + data.stepSeconds) * 1000);
   const side = left > width / 2 ? { right: `${width - left + 14}px` } : { left: `${left + 14}px` };
