@@ -27,6 +27,7 @@ describe('the cache page of the console', function () {
     ]);
     browser = await startBrowser();
     window = await openWindow(browser, pair.url);
+    await signIn(window.page, '/panel/cache');
     return undefined;
   });
   after(async () => {
@@ -37,7 +38,7 @@ describe('the cache page of the console', function () {
 
   it('has the cost of each cause: 0 for models that cost nothing, unknown for those without a price', async () => {
     const { page } = window;
-    await signIn(page, '/panel/cache');
+    await page.goto('/panel/cache');
     await page.locator('table.causes tbody tr').first().waitFor();
     expect(await costs(page)).to.deep.equal(['$0.00', 'unknown', '$2.50']);
     expect(window.complaints).to.deep.equal([]);
@@ -50,6 +51,21 @@ describe('the cache page of the console', function () {
     expect(await page.locator('.chart-tip .name').allInnerTexts()).to.have.members(['none', 'cold']);
     const cold = page.locator('.chart-tip p').filter({ hasText: 'cold' });
     expect(await cold.locator('b').innerText()).to.equal('0 %');
+    expect(window.complaints).to.deep.equal([]);
+  });
+
+  it('says that its chart did not load, as after an upgrade, and is reloaded', async () => {
+    const { page } = window;
+    const script = /\/assets\/plot-[^/]+\.js$/;
+    await page.route(script, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto('/panel/cache');
+    const problem = page.locator('.chart-card').getByRole('alert');
+    await problem.waitFor();
+    expect(await problem.innerText()).to.include('A part of this page did not load');
+    await page.unroute(script);
+    await problem.getByRole('button', { name: 'Reload the page' }).click();
+    await page.locator('.chart canvas').waitFor();
+    expect(await problem.count()).to.equal(0);
     expect(window.complaints).to.deep.equal([]);
   });
 });
