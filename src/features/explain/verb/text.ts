@@ -8,6 +8,7 @@ import type {
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
 import { skipWords } from '../words.js';
 import { callLines, changeLines, eventLines, valueText } from './changes.js';
+import { counted } from '../../../kit/plural.js';
 import { painter, printable, type Paint } from '../../../kit/terminal.js';
 
 /** Text of an explanation for a reader at a terminal. */
@@ -51,18 +52,14 @@ function headLines({ request, answer, outgoing }: Explanation, paint: Paint): re
     model && `model ${model}`,
     `as ${key ?? 'nobody'}`,
     `${bytes} bytes`,
-    countOf(outgoing.filter(isModelCall).length, 'call of the model', 'calls of the model'),
-    ...(counts > 0 ? [countOf(counts, 'token count', 'token counts')] : []),
+    counted(outgoing.filter(isModelCall).length, 'call of the model', 'calls of the model'),
+    ...(counts > 0 ? [counted(counts, 'token count')] : []),
   ].filter((fact) => fact !== undefined && fact !== '');
   const status = paint(
     isGood ? 'green' : 'red',
     `${answer.status}${answer.error ? ` ${answer.error.code}` : ''}`,
   );
   return [`${printable(`${method} ${path}`)}  ${status}`, `  ${printable(facts.join(', '))}`];
-}
-
-function countOf(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
 }
 
 const signs = { passed: '✓', answered: '■', failed: '✗', skipped: '·' } as const;
