@@ -67,15 +67,13 @@ const colours = { passed: 'green', answered: 'yellow', failed: 'red', skipped: '
 
 function stageLines(stage: ExplainedStage, paint: Paint): readonly string[] {
   const { result, reason, ms, error, caught } = stage;
-  const name = `${paint(colours[result], signs[result])} ${printable(stage.stage)}`;
-  if (reason)
-    return [
-      `  ${paint('dim', `${signs[result]} ${printable(stage.stage)}: ${printable(skipWords(reason))}`)}`,
-    ];
+  const name = printable(stage.stage);
+  const sign = signs[result];
+  if (reason) return [`  ${paint('dim', `${sign} ${name}: ${printable(skipWords(reason))}`)}`];
   const time = paint('dim', `${ms.toFixed(2)} ms`);
   const end = result === 'answered' ? ', ended the request' : '';
   return [
-    `  ${name}  ${time}${end}`,
+    `  ${paint(colours[result], sign)} ${name}  ${time}${end}`,
     ...(error ? [`      ${paint('red', printable(`${error.code}: ${error.message}`))}`] : []),
     ...(caught ? [`      caught ${printable(`${caught.code}: ${caught.message}`)}`] : []),
     ...changeLines(stage.request, 'request', paint),
