@@ -1,5 +1,6 @@
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { counted } from '../kit/plural.js';
 import { UsageError } from '../gateway/start-failure.js';
 import { createCipher } from '../state/store/credential-cipher.js';
 import { openForMaintenance } from '../state/store/maintenance.js';
@@ -74,7 +75,12 @@ const tools = {
 function contentsText({ bytes, rows: { keys, slots, credentials, ledger }, schema }: Contents): string {
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const migrated = schema.state === 'older' ? ', of an older version, migrated at the next start' : '';
-  const counts = [`${keys} keys`, `${slots} slots`, `${credentials} stored tokens`, `${ledger} ledger rows`];
+  const counts = [
+    counted(keys, 'key'),
+    counted(slots, 'slot'),
+    counted(credentials, 'stored token'),
+    counted(ledger, 'ledger row'),
+  ];
   return `${size} with ${counts.join(', ')}${migrated}`;
 }
 
@@ -89,7 +95,7 @@ async function keyWarnings(file: string, env: Environment): Promise<readonly str
     const [first] = problems;
     return first === undefined
       ? []
-      : [`warning: ${problems.length} encrypted texts in it cannot be read: ${first}`];
+      : [`warning: ${counted(problems.length, 'encrypted text')} in it cannot be read: ${first}`];
   } finally {
     await store.close();
   }

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import type { Config, SlotConfig } from '../config/config.js';
 import { untilAborted } from '../plugin/upstream/index.js';
 import { globMatcher, type CatalogModel } from '../plugin/index.js';
+import { counted } from '../kit/plural.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
 import { partsOf, shortName } from '../engine/models/name-parts.js';
 import type { Probe } from '../engine/pipeline/run/pipeline.js';
@@ -127,7 +128,7 @@ function errorText(error: unknown, slot: SlotConfig): string {
 }
 
 function linesOf({ slot, addresses, names, discovered, note, problem }: SlotResult): readonly string[] {
-  const models = names && `${names.length} model${names.length === 1 ? '' : 's'}`;
+  const models = names && counted(names.length, 'model');
   const what = problem === undefined ? (note ?? models) : `FAILED: ${problem}`;
   const served = discovered && problem === undefined ? listOf(discovered) : undefined;
   return [[slot.id, addresses, what], ...(served === undefined ? [] : [['', served]])].map(

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { loadGatewayConfigFile, otherFile } from '../gateway/load-config.js';
+import { counted } from '../kit/plural.js';
 import { within } from '../kit/time/within.js';
 import { version } from '../kit/version.js';
 import { check } from './check.js';
@@ -89,8 +90,9 @@ const onlineMs = 75_000;
 function findingOf(error: unknown): Finding {
   if (!(error instanceof ConfigError))
     return finding('config', '', { problem: String(error instanceof Error ? error.message : error) });
-  const { length } = error.problems;
-  return finding('config', '', { problem: `${length} problem${length === 1 ? '' : 's'}:\n${error.message}` });
+  return finding('config', '', {
+    problem: `${counted(error.problems.length, 'problem')}:\n${error.message}`,
+  });
 }
 
 /** The config with its plugins set up, as `check` does it. */
@@ -145,18 +147,14 @@ function report(
   });
   const verdict =
     problems > 0
-      ? `${count(problems, 'problem')} to fix before it can serve`
+      ? `${counted(problems, 'problem')} to fix before it can serve`
       : 'Nothing prevents it from serving';
   return [
     `gw2api ${version}, ${file}`,
     '',
     ...rows,
     '',
-    `${verdict}${warnings > 0 ? `, ${count(warnings, 'warning')}` : ''}.`,
+    `${verdict}${warnings > 0 ? `, ${counted(warnings, 'warning')}` : ''}.`,
     '',
   ].join('\n');
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

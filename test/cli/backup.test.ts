@@ -47,7 +47,7 @@ describe('gw2api backup and restore', function () {
       const made = await run('backup', name);
       expect(made.code, made.stderr).to.equal(0);
       expect(made.stdout).to.match(
-        /was copied to .*1 keys, 1 slots, .*integrity was checked\..*GW_SECRET_KEY \(in \.env\)/s,
+        /was copied to .*1 key, 1 slot, .*integrity was checked\..*GW_SECRET_KEY \(in \.env\)/s,
       );
       const copy = await contentsOf(path.join(cwd, name));
       expect(copy.rows).to.be.at.least(before);

@@ -22,7 +22,7 @@ function readList(
   path: string,
   dropped: UnsupportedFields,
 ): readonly ContentBlock[] {
-  return parts.flatMap((part, at) => readPart(part, `${path}.content[${at}]`, dropped));
+  return parts.flatMap((given, at) => readPart(given, `${path}.content[${at}]`, dropped));
 }
 
 /** The same for system messages, which allow only text. */
@@ -38,21 +38,22 @@ export function readText(
   });
 }
 
-function readPart(part: ChatPart, path: string, dropped: UnsupportedFields): readonly ContentBlock[] {
-  const read = Object.hasOwn(readers, part.type) ? readers[part.type] : undefined;
+function readPart(given: ChatPart, path: string, dropped: UnsupportedFields): readonly ContentBlock[] {
+  const { type } = given;
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
   if (read) {
-    members[part.type]?.(part, path, dropped);
-    return [{ ...read(part, path, dropped), ...markerOf(part) }];
+    members[type]?.(given, path, dropped);
+    return [{ ...read(given, path, dropped), ...markerOf(given) }];
   }
   const place = {
     path,
     dropped,
     read: (parts: readonly ChatPart[], at: string) => readList(parts, at, dropped),
   };
-  const blocks = readForeignPart(part, place);
-  if (!blocks) throw invalidField(path, `has the type "${part.type}", which the gateway does not support`);
-  const isThinking = part.type === 'thinking' || part.type === 'redacted_thinking';
-  return isThinking ? blocks : blocks.map((block) => ({ ...block, ...markerOf(part) }));
+  const blocks = readForeignPart(given, place);
+  if (!blocks) throw invalidField(path, `has the type "${type}", which the gateway does not support`);
+  const isThinking = type === 'thinking' || type === 'redacted_thinking';
+  return isThinking ? blocks : blocks.map((block) => ({ ...block, ...markerOf(given) }));
 }
 
 const markers = Object.keys(markerFields);

@@ -3,6 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config/config.js';
 import { finding, sizeText, type Finding, type Patient } from './finding.js';
+import { counted } from '../../kit/plural.js';
 import { dayMs } from '../../kit/time/clock.js';
 
 /** Lowest version of Node, as `engines` of package.json has it. */
@@ -24,7 +25,7 @@ export function memory({ config }: Patient): Finding {
   const processes = workersOf(config) + (workersOf(config) > 1 ? 1 : 0);
   const needed = processes * bytesEach;
   const text = `${sizeText(free)} of ${sizeText(total)} free`;
-  const cure = `${text}, and ${processes} process${processes === 1 ? '' : 'es'} may need ${sizeText(needed)}: give it more, or fewer listen.workers`;
+  const cure = `${text}, and ${counted(processes, 'process', 'processes')} may need ${sizeText(needed)}: give it more, or fewer listen.workers`;
   return finding('memory', text, { warning: free < needed ? cure : undefined });
 }
 

@@ -9,6 +9,7 @@ import {
   type ServerState,
 } from '../../state/store/sql/postgres/postgres-server.js';
 import { createLogger } from '../../gateway/telemetry/logs.js';
+import { counted } from '../../kit/plural.js';
 import { listenProblem } from '../../gateway/start-failure.js';
 import { finding, type Finding, type Patient } from './finding.js';
 import { workersOf } from './machine.js';
@@ -89,7 +90,7 @@ function connections(
   const { store } = config;
   const needed = processes * ((store.kind === 'postgres' ? store.pool : undefined) ?? defaultConnections);
   const text = `${free} of ${max} are free`;
-  const cure = `${text}, and ${processes} process${processes === 1 ? '' : 'es'} may open ${needed}: raise max_connections, or lower the pool of \`store:\``;
+  const cure = `${text}, and ${counted(processes, 'process', 'processes')} may open ${needed}: raise max_connections, or lower the pool of \`store:\``;
   return finding('connections', text, { warning: free < needed ? cure : undefined });
 }
 

@@ -5,17 +5,31 @@ import type { Provider } from './providers.js';
 
 /** The config that the package brings, with another slot and port. */
 export async function newConfig(slot: FilledSlot, port: number): Promise<string> {
-  return (await shipped('gateway.yaml'))
-    .replace(/^# yaml-language-server:.*\n\n?/, '')
-    .replace(
-      '`node dist/server.js check`; every key there is stands in gateway.reference.yaml',
+  return configFrom(await shipped('gateway.yaml'), slot, port);
+}
+
+/** The text of a config with another slot and port. Throws if a part to be replaced is missing. */
+export function configFrom(text: string, slot: FilledSlot, port: number): string {
+  const changes: readonly Change[] = [
+    [/^# yaml-language-server:.*\n\n?/, ''],
+    [
+      /`node dist\/server\.js check`; every key there is stands in gateway\.reference\.yaml/,
       '`gw2api check`',
-    )
-    .replace(/^ {2}port: \d+/m, `  port: ${port}`)
-    .replace(
+    ],
+    [/^ {2}port: \d+/m, `  port: ${port}`],
+    [
       /^# One upstream account per slot\.[^]*?(?=^models:)/m,
-      () => `${slotsComment}\nslots:\n${indented(slot.text)}\n`,
-    );
+      `${slotsComment}\nslots:\n${indented(slot.text)}\n`,
+    ],
+  ];
+  return changes.reduce(replaced, text);
+}
+
+type Change = readonly [part: RegExp, replacement: string];
+
+function replaced(text: string, [part, replacement]: Change): string {
+  if (!part.test(text)) throw new Error(`The shipped config has no text like ${part}.`);
+  return text.replace(part, () => replacement);
 }
 
 const slotsComment =
@@ -31,7 +45,7 @@ export async function newCatalog(provider: Provider, slot: FilledSlot): Promise<
   const entries = (await catalogEntries(provider, slot)).map(({ text }) => indented(text));
   return entries.length > 0
     ? head + entries.join('\n')
-    : head.replace(/^models:$/m, `${listedComment}\nmodels: []`);
+    : replaced(head, [/^models:$/m, `${listedComment}\nmodels: []`]);
 }
 
 const listedComment =
@@ -125,5 +139,6 @@ export function indented(text: string, indent = 2): string {
 
 /** A text as a YAML flow scalar. */
 function quoted(text: string): string {
-  return /^[A-Za-z][\w./-]*$/.test(text) ? text : JSON.stringify(text);
+  const isPlain = /^[A-Za-z][\w./-]*$/.test(text) && !/^(?:true|false|null)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
 }

@@ -9,6 +9,7 @@ export interface ThrottleOptions {
 export class Throttle {
   readonly #options: ThrottleOptions;
   readonly #act: () => void;
+  /** `monotonicMs()` of the last action. */
   #actedAtMs = -Infinity;
   #cancelTimer: (() => void) | undefined;
   #isStopped = false;
@@ -21,7 +22,7 @@ export class Throttle {
   ask(): void {
     if (this.#isStopped || this.#cancelTimer) return;
     const { clock, everyMs } = this.#options;
-    const waitMs = this.#actedAtMs + everyMs - clock.now();
+    const waitMs = this.#actedAtMs + everyMs - clock.monotonicMs();
     if (waitMs <= 0) return this.#actNow();
     this.#cancelTimer = clock.setTimer(() => this.#actNow(), waitMs);
   }
@@ -40,7 +41,7 @@ export class Throttle {
 
   #actNow(): void {
     this.#cancelTimer = undefined;
-    this.#actedAtMs = this.#options.clock.now();
+    this.#actedAtMs = this.#options.clock.monotonicMs();
     this.#act();
   }
 }

@@ -5,6 +5,7 @@ import { route } from '../../operator/route.js';
 import { GivenRequestBody, noteGiven, readGivenRequest } from '../../operator/given-request.js';
 import { liveExplainer } from './extension.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
+import { rowOf } from '../../operator/request-report.js';
 import { isoTime } from '../../operator/schemas.js';
 import type { Gateway } from '../../gateway/gateway.js';
 
@@ -89,8 +90,10 @@ const maxIdLength = 300;
 
 async function findRow({ services }: Gateway, id: string): Promise<LedgerRow | undefined> {
   const { ledger } = services.store;
-  const [, at, own] = /^(\d{1,15})\.(.{1,100})$/.exec(id) ?? [];
-  if (at !== undefined && own !== undefined) return ledger.get({ atMs: Number(at), id: own });
+  const own = rowOf(id);
+  const found = own && (await ledger.get(own));
+  if (found) return found;
+  // A caller's request id may look like the id of a report.
   const { rows } = await ledger.requests({ requestId: id }, { limit: 1 });
   return rows[0] && ledger.get(rows[0]);
 }

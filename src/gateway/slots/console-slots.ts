@@ -1,5 +1,5 @@
 import type { Config, ConfigProblem, SlotConfig, SlotPluginsConfig } from '../../config/config.js';
-import { writePath } from '../../config/document.js';
+import { writePath, type Path } from '../../config/document.js';
 import { parseConsoleSlot } from '../../config/slots/console-slot.js';
 import { builtinKinds, loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
 import { builtinFolder } from '../../engine/pipeline/load/import/resolve.js';
@@ -80,8 +80,6 @@ function problemText({ path, subject, message }: ConfigProblem, root: string): s
   const named = subject === undefined ? message : `"${subject}" ${message}`;
   return path === root ? `The slot ${named}` : `${path.slice(root.length + 1)}: ${named}`;
 }
-
-type Path = readonly (string | number)[];
 
 /**
  * Paths of the options that their JSON Schema marks with `local: true`, in whichever of its branches: they make the

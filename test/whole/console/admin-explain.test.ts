@@ -147,6 +147,14 @@ describe('POST /admin/explain', () => {
     expect(again).to.deep.equal(recorded);
     expect((await team.get('/admin/explain/req_none')).status).to.equal(404);
   });
+
+  it('shows a request by a request id of the caller that looks like the id of a report', async () => {
+    const requestId = '1732690000.421';
+    await (await team.post('/v1/messages', ask('hi'), { 'x-request-id': requestId })).text();
+    const response = await team.get(`/admin/explain/${requestId}`);
+    expect(response.status).to.equal(200);
+    expect(await response.json()).to.include({ request_id: requestId, status: 200 });
+  });
 });
 
 describe('the thread of an explanation', () => {

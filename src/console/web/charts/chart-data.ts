@@ -17,6 +17,14 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[];
 }
 
+/** Series that show something at a time: in lines any value, and in bars none of height 0. */
+export function seriesAt({ kind, series }: ChartData, index: number): readonly ChartSeries[] {
+  return series.filter(({ values }) => {
+    const value = values[index] ?? null;
+    return kind === 'lines' ? value !== null : Boolean(value);
+  });
+}
+
 /** Position of the pointer in a chart. */
 export interface Pointed {
   readonly index: number;

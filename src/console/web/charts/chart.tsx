@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { ConsoleError } from '../api/call.js';
 import { useStore } from '../state/store.js';
 import { theme } from '../state/theme.js';
-import type { ChartData, Pointed } from './chart-data.js';
+import { Problem } from '../ui/problem.js';
+import { seriesAt, type ChartData, type Pointed } from './chart-data.js';
 import type { Plot } from './plot.js';
 
 interface ChartProps {
@@ -16,8 +18,11 @@ interface ChartProps {
 export function Chart(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [isMissing, setMissing] = useState(false);
   const { data, label, formatValue, formatTime } = props;
-  usePlot(host, props, setPointed);
+  usePlot(host, props, { onPoint: setPointed, onMissing: () => setMissing(true) });
+  if (isMissing)
+    return <Problem error={missingScript} retryText="Reload the page" onRetry={() => location.reload()} />;
   return (
     <div class="chart">
       <div class="chart-plot" ref={host} role="img" aria-label={label} />
@@ -26,10 +31,23 @@ export function Chart(props: ChartProps) {
   );
 }
 
+/** Error if the drawing code does not load; an upgrade of the gateway replaces the scripts of an open page. */
+const missingScript = new ConsoleError(
+  0,
+  'missing_script',
+  'The gateway may have been upgraded since this page was opened.',
+);
+
+interface PlotEvents {
+  readonly onPoint: (pointed: Pointed | null) => void;
+  /** Called if the drawing code cannot be loaded. */
+  readonly onMissing: () => void;
+}
+
 function usePlot(
   host: { readonly current: HTMLElement | null },
   { data, formatValue, formatTime }: ChartProps,
-  onPoint: (pointed: Pointed | null) => void,
+  { onPoint, onMissing }: PlotEvents,
 ): void {
   const shownTheme = useStore(theme);
   useEffect(() => {
@@ -38,8 +56,10 @@ function usePlot(
     let plot: Plot | undefined;
     let isGone = false;
     const draw = async () => {
-      const { drawPlot } = await import('./plot.js');
-      if (!isGone) plot = drawPlot({ data, host: current, formatValue, formatTime, onPoint });
+      const loaded = await import('./plot.js').catch(() => undefined); // the browser logs why
+      if (isGone) return;
+      if (loaded) plot = loaded.drawPlot({ data, host: current, formatValue, formatTime, onPoint });
+      else onMissing();
     };
     void draw();
     const observer = new ResizeObserver(() => plot?.resize());
@@ -60,7 +80,7 @@ interface TooltipProps extends Omit<ChartProps, 'label'> {
 function Tooltip({ data, pointed, formatValue, formatTime }: TooltipProps) {
   const { index, left, width } = pointed;
   const at = data.times[index];
-  const rows = data.series.filter(({ values }) => values[index]);
+  const rows = seriesAt(data, index);
   if (at === undefined) return null;
   const isOpen = isAfter((at + data.stepSeconds) * 1000);
   const side = left > width / 2 ? { right: `${width - left + 14}px` } : { left: `${left + 14}px` };

@@ -1,4 +1,5 @@
 import type { Config, SlotConfig } from '../../../config/config.js';
+import { counted } from '../../../kit/plural.js';
 import { stepsOf } from '../order/alternatives.js';
 import type { StageInfo } from './stage-info.js';
 
@@ -8,7 +9,7 @@ export function describePipeline(
   { stages }: { readonly stages: readonly StageInfo[] },
 ): string {
   const rows = stepsOf(stages).flatMap(stepRows);
-  const head = `${file}: ${count(stages.length, 'stage')}, ${count(slots.length, 'slot')}, ${count(models.length, 'model')}`;
+  const head = `${file}: ${counted(stages.length, 'stage')}, ${counted(slots.length, 'slot')}, ${counted(models.length, 'model')}`;
   return [
     `${head}, ${listen.host}:${listen.port}`,
     '',
@@ -70,8 +71,4 @@ export function align(rows: readonly (readonly string[])[]): readonly string[] {
   for (const row of rows)
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`.trimEnd());
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }

@@ -8,6 +8,7 @@ import type {
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
 import { skipWords } from '../words.js';
 import { callLines, changeLines, eventLines, valueText } from './changes.js';
+import { counted } from '../../../kit/plural.js';
 import { painter, printable, type Paint } from '../../../kit/terminal.js';
 
 /** Text of an explanation for a reader at a terminal. */
@@ -51,8 +52,8 @@ function headLines({ request, answer, outgoing }: Explanation, paint: Paint): re
     model && `model ${model}`,
     `as ${key ?? 'nobody'}`,
     `${bytes} bytes`,
-    countOf(outgoing.filter(isModelCall).length, 'call of the model', 'calls of the model'),
-    ...(counts > 0 ? [countOf(counts, 'token count', 'token counts')] : []),
+    counted(outgoing.filter(isModelCall).length, 'call of the model', 'calls of the model'),
+    ...(counts > 0 ? [counted(counts, 'token count')] : []),
   ].filter((fact) => fact !== undefined && fact !== '');
   const status = paint(
     isGood ? 'green' : 'red',
@@ -61,24 +62,18 @@ function headLines({ request, answer, outgoing }: Explanation, paint: Paint): re
   return [`${printable(`${method} ${path}`)}  ${status}`, `  ${printable(facts.join(', '))}`];
 }
 
-function countOf(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
-}
-
 const signs = { passed: '✓', answered: '■', failed: '✗', skipped: '·' } as const;
 const colours = { passed: 'green', answered: 'yellow', failed: 'red', skipped: 'dim' } as const;
 
 function stageLines(stage: ExplainedStage, paint: Paint): readonly string[] {
   const { result, reason, ms, error, caught } = stage;
-  const name = `${paint(colours[result], signs[result])} ${printable(stage.stage)}`;
-  if (reason)
-    return [
-      `  ${paint('dim', `${signs[result]} ${printable(stage.stage)}: ${printable(skipWords(reason))}`)}`,
-    ];
+  const name = printable(stage.stage);
+  const sign = signs[result];
+  if (reason) return [`  ${paint('dim', `${sign} ${name}: ${printable(skipWords(reason))}`)}`];
   const time = paint('dim', `${ms.toFixed(2)} ms`);
   const end = result === 'answered' ? ', ended the request' : '';
   return [
-    `  ${name}  ${time}${end}`,
+    `  ${paint(colours[result], sign)} ${name}  ${time}${end}`,
     ...(error ? [`      ${paint('red', printable(`${error.code}: ${error.message}`))}`] : []),
     ...(caught ? [`      caught ${printable(`${caught.code}: ${caught.message}`)}`] : []),
     ...changeLines(stage.request, 'request', paint),

@@ -1,3 +1,4 @@
+import { counted } from '../../../kit/plural.js';
 import type { Difference, DifferenceKind } from '../differences.js';
 import type { DifferenceGroup } from '../groups.js';
 import type { ReplayReport, SkippedFile } from '../report.js';
@@ -23,10 +24,10 @@ export function replayText(report: ReplayReport): string {
       groups.filter((group) => group.kind === kind),
     ),
   );
-  const rest = ungrouped > 0 ? [`${count(ungrouped, 'more difference')}, of too many kinds to list\n`] : [];
+  const rest = ungrouped > 0 ? [`${counted(ungrouped, 'more difference')}, of too many kinds to list\n`] : [];
   const alike = requests - different;
   return [
-    `old  ${old}\nnew  ${now}\n${count(requests, 'request')}${periodText(report)}, ${(durationMs / 1000).toFixed(1)} s\n`,
+    `old  ${old}\nnew  ${now}\n${counted(requests, 'request')}${periodText(report)}, ${(durationMs / 1000).toFixed(1)} s\n`,
     ...notes(report),
     ...parts,
     ...rest,
@@ -63,21 +64,17 @@ function notes({ skipped, leftOut, requests }: ReplayReport): readonly string[] 
       ),
     ),
     ...(leftOut > 0
-      ? [`${count(leftOut, 'older recording')} left out by --limit ${requests + skipped.length}`]
+      ? [`${counted(leftOut, 'older recording')} left out by --limit ${requests + skipped.length}`]
       : []),
   ];
   return lines.length === 0 ? [] : [`${lines.join('\n')}\n`];
 }
 
 function skippedText(reason: string, files: readonly SkippedFile[]): string {
-  return `${count(files.length, 'recording')} skipped (${files[0]?.file}): ${reason}`;
+  return `${counted(files.length, 'recording')} skipped (${files[0]?.file}): ${reason}`;
 }
 
 function periodText({ fromMs, toMs }: ReplayReport): string {
   if (fromMs === undefined || toMs === undefined) return '';
   return ` from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }

@@ -56,16 +56,15 @@ export function isToolUse({ type }: ContentBlock): boolean {
 export function mendedMessage(given: unknown, requestBytes: number): MessagesResponse | undefined {
   if (!isRecord(given)) return undefined;
   const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  const { id, content, usage } = known;
+  const { id, content, usage, type = 'message', role = 'assistant', model = '' } = known;
+  const required = { type, role, model };
   const list = Array.isArray(content) ? (content as readonly unknown[]) : [];
   const isComplete = list.length > 0;
   const message = {
-    type: 'message',
-    role: 'assistant',
-    model: '',
     stop_reason: null,
     stop_sequence: null,
     ...given,
+    ...required,
     id: typeof id === 'string' && id !== '' ? id : `msg_${randomUUID().replaceAll('-', '')}`,
     content: list,
     usage: usage ?? {
