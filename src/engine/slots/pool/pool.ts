@@ -122,7 +122,7 @@ export class SlotPool implements Slots {
     return {
       ...this.#bindings.caches,
       waiting_requests: waiting,
-      cool_downs: () => this.#registry.coolDowns,
+      cool_downs: () => this.#registry.cooldowns,
     };
   }
 
@@ -280,7 +280,7 @@ export class SlotPool implements Slots {
     this.#queue.wake();
     this.#prober.watch(this.#registry.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();
-    const times = this.#registry.entries.flatMap(({ coolDowns }) => coolDowns.changeTimes(nowMs));
+    const times = this.#registry.entries.flatMap(({ cooldowns }) => cooldowns.changeTimes(nowMs));
     this.#cooldownTimer.arm(times, nowMs);
   }
 
