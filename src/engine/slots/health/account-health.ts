@@ -1,9 +1,9 @@
 import type { Clock, Json } from '../../../plugin/index.js';
 import type { SharedMap, Windows } from '../../../plugin/core.js';
-import { accountDigest, SharedSlotState, type AccountIdentity } from '../shared/shared-slot-state.js';
+import { accountDigest, SharedSlotState, type AccountIdentity } from '../replicated/shared-slot-state.js';
 import { Cooldowns } from './cooldowns.js';
 import { cooldownTopic, keptMs, receiveCooldown, sendCooldown, type SentCooldown } from './sent-cooldown.js';
-import { LwwRegister, type Stamped } from '../shared/lww-register.js';
+import { LwwRegister, type Stamped } from '../replicated/lww-register.js';
 import { WindowGauge } from './windows.js';
 
 export interface AccountHealthOptions {

@@ -1,7 +1,7 @@
 import type { CacheStats, CoolReason } from '../../../plugin/core.js';
 import type { Json } from '../../../plugin/index.js';
 import type { Backoff } from '../../../config/config.js';
-import { nextSerial } from '../shared/lww-register.js';
+import { nextSerial } from '../replicated/lww-register.js';
 import type { FailureCause } from './failure-cause.js';
 import type { Cooling } from './transitions.js';
 

@@ -1,13 +1,13 @@
 import { globMatcher, type Clock, type Json, type Models } from '../../../plugin/index.js';
 import type { SharedMap, SlotState } from '../../../plugin/core.js';
 import type { SlotConfig } from '../../../config/config.js';
-import { SharedSlotState } from '../shared/shared-slot-state.js';
+import { SharedSlotState } from '../replicated/shared-slot-state.js';
 import type { Cooldown, Cooldowns } from '../health/cooldowns.js';
 import type { FailureCause } from '../health/failure-cause.js';
 import { AnsweredModels } from '../health/answered-models.js';
 import { FirstTokenTimes } from '../health/first-token-times.js';
 import { isNamed, ModelNames } from '../model-names.js';
-import { LwwRegister, type Stamped } from '../shared/lww-register.js';
+import { LwwRegister, type Stamped } from '../replicated/lww-register.js';
 import type { SlotPermits } from './slot-permits.js';
 import type { UpstreamSlot } from '../upstream/upstream-slot.js';
 
