@@ -67,11 +67,7 @@ describe('the modules of src', () => {
   });
 
   it('have no file that only re-exports names, except the public modules', () => {
-    const reexporting =
-      /^(?:\s*(?:\/\*[\s\S]*?\*\/|\/\/.*|export (?:type )?(?:\*|\{[^}]*\}) from '[^']*';))+\s*$/;
-    const found = files.filter(
-      (file) => !publicModules.test(file) && reexporting.test(texts.get(file) ?? ''),
-    );
+    const found = files.filter((file) => !publicModules.test(file) && isReexport(texts.get(file) ?? ''));
     expect(found).to.deep.equal([]);
   });
 
@@ -81,6 +77,18 @@ describe('the modules of src', () => {
     const lists = texts.get('plugin/core.ts')?.match(/(?<=\{)[^}]*(?=\})/g) ?? [];
     const names = lists.flatMap((list) => list.split(',').filter((name) => name.trim()));
     expect(names.length).to.be.within(1, 100);
+  });
+});
+
+describe('the modules of plugins', () => {
+  it('do not only re-export names, except the entry of a plugin', () => {
+    const files = (readdirSync('plugins', { recursive: true }) as string[]).filter((file) =>
+      /\.ts$/.test(file),
+    );
+    const inner = files.filter((file) => !/^(?:formats|upstreams)\/[^/]+\/index\.ts$/.test(file));
+    const found = inner.filter((file) => isReexport(readFileSync(path.join('plugins', file), 'utf8')));
+    expect(inner).to.include('upstreams/simulator/server.ts');
+    expect(found).to.deep.equal([]);
   });
 });
 
@@ -97,6 +105,13 @@ describe('the scripts of package.json', () => {
     expect(running).to.include.members(['build:reference', 'build:providers']);
   });
 });
+
+/** True for a text that consists of `export … from` and comments. */
+function isReexport(text: string): boolean {
+  return /^(?:\s*(?:\/\*[\s\S]*?\*\/|\/\/.*|export (?:type )?(?:\*|\{[^}]*\}) from '[^']*';))+\s*$/.test(
+    text,
+  );
+}
 
 /** Files of src that a file imports: types and `import()` count. */
 function importsOf(file: string, texts: ReadonlyMap<string, string>): readonly string[] {
