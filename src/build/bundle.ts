@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { InputOptions, OutputChunk, RolldownOutput } from 'rolldown';
 import { chunkNames } from './chunks.js';
-import { doors, entries } from './entries.js';
+import { entries, publicModules } from './entries.js';
 import { licences } from './licences.js';
 import { latePackages } from './late-packages.js';
 import { lazyHttp } from './lazy-http.js';
@@ -71,9 +71,10 @@ async function bundle(): Promise<void> {
   await writeFile(licenceFile, await licences(chunksOf(output).flatMap(({ moduleIds }) => moduleIds)));
 }
 
-/** Sources in place of the doors that plugins import; the longer specifiers first. */
+/** Sources in place of the public modules that plugins import; the longer specifiers first. */
 function aliases(): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(doors()).toSorted(([one], [other]) => other.length - one.length));
+  const sources = Object.entries(publicModules());
+  return Object.fromEntries(sources.toSorted(([one], [other]) => other.length - one.length));
 }
 
 function chunksOf({ output }: RolldownOutput): readonly OutputChunk[] {

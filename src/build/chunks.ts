@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ModuleInfo } from 'rolldown';
-import { doors, loadedByPath } from './entries.js';
+import { loadedByPath, publicModules } from './entries.js';
 import { repository } from './outputs.js';
 
 interface Modules {
@@ -35,12 +35,12 @@ type Sets = Readonly<Record<'gateway' | 'threads' | 'commands' | 'plugins', Read
 function setsIn(modules: Modules, scripts: readonly string[]): Sets {
   const setOf = (importer: string) => loadedWith(importer, modules);
   const { dynamicallyImportedIds: commands = [] } = modules.getModuleInfo(commandTable) ?? {};
-  const pluginDoors = Object.values(doors()).filter((door) => door.startsWith(pluginFolder));
+  const pluginModules = Object.values(publicModules()).filter((file) => file.startsWith(pluginFolder));
   return {
     gateway: setOf(opener),
     threads: union(scripts.map(setOf).filter(({ size }) => size < fewModules)),
     commands: union(commands.map(setOf).filter((loaded) => !loaded.has(opener))),
-    plugins: union(pluginDoors.map(setOf)),
+    plugins: union(pluginModules.map(setOf)),
   };
 }
 

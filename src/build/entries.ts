@@ -9,12 +9,12 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 }
 
-/** Sources of the doors of the package by the specifiers of their imports. */
-export function doors(): Readonly<Record<string, string>> {
+/** Sources of the public modules of the package by the specifiers of their imports. */
+export function publicModules(): Readonly<Record<string, string>> {
   const manifest = manifestOf('');
   return Object.fromEntries(
-    Object.entries(manifest.exports).flatMap(([door, target]) =>
-      typeof target === 'string' ? [] : [[`${manifest.name}${door.slice(1)}`, sourceOf(target.default)]],
+    Object.entries(manifest.exports).flatMap(([subpath, target]) =>
+      typeof target === 'string' ? [] : [[`${manifest.name}${subpath.slice(1)}`, sourceOf(target.default)]],
     ),
   );
 }
@@ -22,7 +22,7 @@ export function doors(): Readonly<Record<string, string>> {
 /** Sources of all modules that are started, or loaded by a path, by their names in `dist`. */
 export async function entries(): Promise<Readonly<Record<string, string>>> {
   const sources = [
-    ...Object.values(doors()),
+    ...Object.values(publicModules()),
     ...['src/server.ts', 'plugins/upstreams/simulator/main.ts'].map((file) => join(repository, file)),
     ...(await loadedByPath()),
     ...(await builtins()),

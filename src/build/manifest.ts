@@ -8,8 +8,8 @@ import { repository } from './outputs.js';
  * under the names of the package.
  */
 const { name, version, type, exports } = manifestOf('');
-const doors = Object.entries(exports).map(([door, target]) => [
-  door,
+const modules = Object.entries(exports).map(([subpath, target]) => [
+  subpath,
   typeof target === 'string' ? target : target.default.replace('./dist/', './'),
 ]);
 const manifest = {
@@ -23,6 +23,6 @@ const manifest = {
     '#typebox': 'typebox',
     '#typebox/*': 'typebox/*',
   },
-  exports: Object.fromEntries(doors),
+  exports: Object.fromEntries(modules),
 };
 writeFileSync(join(repository, 'build/package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

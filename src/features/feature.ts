@@ -39,7 +39,7 @@ export interface ResealedPart extends Resealed {
 /** Commands by the word that selects one, such as `explain`. */
 export type Verbs = Readonly<Record<string, Verb>>;
 
-/** Command of the command line; `Values`: its options. */
+/** Command of the CLI; `Values`: its options. */
 export interface Verb<Values extends object = Readonly<Record<string, OptionValue>>> {
   /** Lines about it in the usage of the program. */
   readonly usage: string;

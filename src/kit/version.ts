@@ -16,7 +16,7 @@ const commit = existsSync(commitFile) ? readFileSync(commitFile, 'utf8').slice(0
 /** Name of the program. */
 export const name = 'gw2api';
 
-/** Name of its npm package, by which plugins import its doors. */
+/** Name of its npm package, by which plugins import its public modules. */
 export const packageName = manifest.name;
 
 /** Former name of the package, which plugins may still import. */

@@ -1,4 +1,4 @@
-/** Names for `src` beside those of the public doors; not public, at most 100. */
+/** Names for `src` beside those of the public modules; not public, at most 100. */
 export { accountRefused, errorCodes } from './contract/error.js';
 export { errorWithout } from './events/text/hide-secrets.js';
 export { hasStandardKey, sentKey } from './caller/caller-key.js';

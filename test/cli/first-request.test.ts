@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
-import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import { init, type InitArguments } from '#src/cli/init.js';
 import { idOf, providers, variablesOf } from '#src/cli/init/providers.js';
 import { ProcessWorkshop } from '../whole/gateway-process.js';

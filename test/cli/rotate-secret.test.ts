@@ -8,7 +8,7 @@ import { openStore } from '#src/state/store/index.js';
 import type { StoreSettings } from '#src/state/store/contract/settings.js';
 import { sql } from 'kysely';
 import { openSqliteReader } from '#src/state/store/sql/sqlite/sqlite.js';
-import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import { eventually } from '../eventually.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from '../whole/harness.js';
 import { ProcessWorkshop } from '../whole/gateway-process.js';

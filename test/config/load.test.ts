@@ -135,7 +135,7 @@ slots:
     expect(slot!.account).to.have.property('expiresAt', '2026-01-01T00:00:00Z');
   });
 
-  it('reads cool-downs, with the defaults of what is left out', () => {
+  it('reads cooldowns, with the defaults of what is left out', () => {
     const text = `
 pipeline: [{ use: auth }]
 slots: [{ id: a, upstream: simulator, cooldown: { overloaded: { first: 1s }, max: 20m } }]`;
@@ -151,7 +151,7 @@ slots: [{ id: a, upstream: simulator, cooldown: { overloaded: { first: 1s }, max
     ['{ unreachable: { first: 2 } }', 'cooldown.unreachable.first: must be a duration'],
     ['{ longest: 1h }', 'cooldown.longest'],
   ] as const) {
-    it(`refuses the cool-downs ${cooldown}`, () => {
+    it(`refuses the cooldowns ${cooldown}`, () => {
       const text = `pipeline: [{ use: auth }]\nslots: [{ id: a, upstream: simulator, cooldown: ${cooldown} }]`;
       expect(() => loadConfig({ text, file: 'gateway.yaml', env: {} })).to.throw(problem);
     });

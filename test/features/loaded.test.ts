@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import { ProcessWorkshop } from '../whole/gateway-process.js';
 import { ask, configOf, masterKey, slotAt } from '../whole/harness.js';
 

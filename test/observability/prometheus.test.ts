@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { eventually } from '../eventually.js';
 import { ask, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from '../whole/harness.js';
 import { promtool, startPrometheus, type Prometheus } from './prometheus-kit.js';

@@ -14,7 +14,7 @@ import {
   startSimulator,
   type Simulator,
   type SimulatorOptions,
-} from '#plugins/upstreams/simulator/simulator.js';
+} from '#plugins/upstreams/simulator/server.js';
 
 /** A request as Bedrock was sent it. */
 export interface BedrockRequest {

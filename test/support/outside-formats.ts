@@ -1,4 +1,4 @@
-/** Formats as their authors would write them: plain JavaScript that imports the doors of gw2api alone. */
+/** Formats as their authors would write them: plain JavaScript that imports the public modules of gw2api alone. */
 
 /** Ollama's `/api/chat`: newline-delimited JSON, errors of its own, streamed unless asked otherwise. */
 export const ollama = `

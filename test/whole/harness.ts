@@ -7,7 +7,7 @@ import {
   startSimulator,
   type Simulator,
   type SimulatorOptions,
-} from '#plugins/upstreams/simulator/simulator.js';
+} from '#plugins/upstreams/simulator/server.js';
 import { clockAt } from '../clock-at.js';
 
 /** The master key of every gateway under test. */

@@ -8,7 +8,8 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http';
 import type { ProtocolKey } from '@gw2api/gateway/plugin';
-import type { RecordedRequest, Simulator, SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
+import type { RecordedRequest } from '#plugins/upstreams/simulator/recorded-request.js';
+import type { Simulator, SimulatorOptions } from '#plugins/upstreams/simulator/server.js';
 import { slotAt, startPair, type GatewayUnderTest, type Pair } from './harness.js';
 
 /** A pair with two slots, `a` and `b`, over one simulator, which tells them apart by their keys. */

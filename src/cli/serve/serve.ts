@@ -3,7 +3,7 @@ import { readConfigFile } from '../../config/load.js';
 import { isStrict } from '../../config/environment.js';
 import { masterKeyOf, secretKeyOf } from './first-start.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../../gateway/load-config.js';
-import { reloadBySystem, type ReloadCause } from '../../features/pipeline/reload-at-signal.js';
+import { reloadBySystem, type ReloadCause } from '../../features/pipeline/system-reload.js';
 import { onLostErrors } from '../../gateway/lost-errors.js';
 import { configTests } from '../../features/config-tests.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';

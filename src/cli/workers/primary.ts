@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { ConfigError, type Config } from '../../config/config.js';
 import type { Environment } from '../../config/environment.js';
 import { readConfigFile } from '../../config/load.js';
-import type { ReloadCause } from '../../features/pipeline/reload-at-signal.js';
+import type { ReloadCause } from '../../features/pipeline/system-reload.js';
 import { otherFile } from '../../gateway/load-config.js';
 import { configTests } from '../../features/config-tests.js';
 import { failedTests, type ReloadResult } from '../../gateway/options.js';

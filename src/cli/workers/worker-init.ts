@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../../config/config.js';
-import type { ReloadCause } from '../../features/pipeline/reload-at-signal.js';
+import type { ReloadCause } from '../../features/pipeline/system-reload.js';
 import type { ReloadResult } from '../../gateway/options.js';
 import type { LogFormat } from '../../gateway/telemetry/logs.js';
 

@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway/gateway.js';
 import { openGateway } from '../../features/open.js';
 import { noChanges, type ConfigDiff } from '../../config/diff/config-diff.js';
 import { canariesOf } from '../../gateway/reload/canary-reloads.js';
-import { reloadBySystem } from '../../features/pipeline/reload-at-signal.js';
+import { reloadBySystem } from '../../features/pipeline/system-reload.js';
 import type { ReloadResult, WorkerGroup } from '../../gateway/options.js';
 import type { Prepared } from '../../gateway/reload/prepared.js';
 import { loadGatewayConfig, loadGatewayConfigFile, otherFile } from '../../gateway/load-config.js';

@@ -4,7 +4,7 @@ import type { SlotSettings } from '../../plugin/upstream/index.js';
 import type { Store } from '../../state/store/contract/store.js';
 import type { SlotConfig } from '../../config/config.js';
 import { SlotAccount } from './accounts/slot-account.js';
-import { accountDigest, type AccountIdentity } from './shared/shared-slot-state.js';
+import { accountDigest, type AccountIdentity } from './replicated/shared-slot-state.js';
 import { AccountHealth } from './health/account-health.js';
 import {
   httpClients,

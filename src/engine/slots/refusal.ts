@@ -40,7 +40,7 @@ export function nothingToAsk(
   const serving = entries.filter((entry) => entry.serves(model));
   if (serving.length === 0) return notServed(model);
   const [first] = serving
-    .flatMap((entry) => entry.coolDownFor(model, nowMs) ?? [])
+    .flatMap((entry) => entry.cooldownFor(model, nowMs) ?? [])
     .toSorted((a, b) => a.untilMs - b.untilMs);
   if (first)
     return (first.reason === 'rate_limited' ? longWait : windowExhausted)(model, first.untilMs, nowMs);

@@ -68,10 +68,6 @@ export class EarliestTimer {
       this.#cancel = this.#clock.setTimer(() => this.#fire(), Math.max(0, atMs - nowMs));
   }
 
-  close(): void {
-    this.cancel();
-  }
-
   cancel(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -95,7 +91,8 @@ export class DelayedRetry {
     this.#look = look;
   }
 
-  at(slotId: string): void {
+  /** Schedules the retry of a slot, unless one is pending. */
+  schedule(slotId: string): void {
     if (this.#timers.has(slotId)) return;
     const look = (): void => {
       this.#timers.delete(slotId);

@@ -7,8 +7,8 @@ import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
 import { standInServer } from './stand-in.js';
 
-/** Exports of the built-in simulator that this folder uses, since no folder may import it. */
-interface SimulatorModule {
+/** Parts of the built-in simulator that this folder uses, since no folder may import it. */
+interface SimulatorParts {
   readonly Simulator: new (
     server: Server,
     options: { clock: Clock; keep: number },
@@ -24,7 +24,7 @@ interface DryUpstream {
 
 /** Simulators in place of the upstreams of all slots, and a token endpoint in place of those of accounts. */
 export class DryUpstreams {
-  readonly #module: SimulatorModule;
+  readonly #simulator: SimulatorParts;
   readonly #clock: Clock;
   readonly #bySlot = new Map<string, DryUpstream>();
   readonly #tokens = createServer((request, response) => void grantToken(request, response));
@@ -33,20 +33,22 @@ export class DryUpstreams {
   /** Upstream requests since it was emptied. */
   readonly outgoing: OutgoingCall[] = [];
 
-  private constructor(module: SimulatorModule, clock: Clock) {
-    this.#module = module;
+  private constructor(simulator: SimulatorParts, clock: Clock) {
+    this.#simulator = simulator;
     this.#clock = clock;
   }
 
   static async load(clock: Clock): Promise<DryUpstreams> {
-    const url = programUrl('plugins/upstreams/simulator/simulator.js');
-    const module = (await import(url.href)) as SimulatorModule; // a built-in
-    return new DryUpstreams(module, clock);
+    const server = programUrl('plugins/upstreams/simulator/server.js');
+    const scenarios = programUrl('plugins/upstreams/simulator/scenarios/scenarios.js');
+    const modules = await Promise.all([import(server.href), import(scenarios.href)]);
+    const [{ Simulator }, { scenarioNames }] = modules as [SimulatorParts, SimulatorParts]; // built-ins
+    return new DryUpstreams({ Simulator, scenarioNames }, clock);
   }
 
   /** Names of the known scenarios. */
   get scenarioNames(): readonly string[] {
-    return this.#module.scenarioNames;
+    return this.#simulator.scenarioNames;
   }
 
   /** Opens clients that reach the simulator of their slot, or the token endpoint. */
@@ -92,7 +94,7 @@ export class DryUpstreams {
     const known = this.#bySlot.get(slot);
     if (known) return known;
     const server = createServer().on('request', withoutBasePath);
-    const { faults: scenarios } = new this.#module.Simulator(server, { clock: this.#clock, keep: 0 });
+    const { faults: scenarios } = new this.#simulator.Simulator(server, { clock: this.#clock, keep: 0 });
     const made = { server, scenarios };
     this.#bySlot.set(slot, made);
     return made;

@@ -122,17 +122,14 @@ export class PrometheusMetrics implements Metrics {
 
   /** Measurements of this process, as JSON; those about the process itself get its name as a label. */
   async measurements(worker: string): Promise<readonly Measurement[]> {
-    // Its declaration has numbers for the types, which are words.
-    const measured =
-      (await this.#withProcessMetrics().getMetricsAsJSON()) as unknown as readonly Measurement[];
+    const measured = measurementsIn(await this.#withProcessMetrics().getMetricsAsJSON());
     return measured.map((metric) => (isOfProcess(metric) ? labelled(metric, { worker }) : metric));
   }
 
   /** Measurements of this process of the metrics with these names. */
   async measurementsOf(names: readonly string[]): Promise<readonly Measurement[]> {
     const metrics = names.flatMap((name) => this.#registry.getSingleMetric(name) ?? []);
-    // Its declaration has numbers for the types, which are words.
-    return (await Promise.all(metrics.map((metric) => metric.get()))) as unknown as readonly Measurement[];
+    return measurementsIn(await Promise.all(metrics.map((metric) => metric.get())));
   }
 
   /** Measurements of this process of its counters and histograms. */
@@ -174,6 +171,11 @@ export class PrometheusMetrics implements Metrics {
 /** True for metrics of the process itself, by prom-client's names: memory, event loop, CPU. */
 function isOfProcess({ name }: Measurement): boolean {
   return /^(?:process|nodejs)_/.test(name);
+}
+
+/** Metrics as prom-client returns them, whose type says `type: number`; at run time it is a string. */
+function measurementsIn(metrics: readonly object[]): readonly Measurement[] {
+  return metrics as readonly Measurement[]; // what `get` returns
 }
 
 /** Adds labels to a metric. With a label for each process nothing is summed. */

@@ -7,7 +7,7 @@ type Delivery = 'stream' | 'whole';
 export class KeptBatches {
   readonly #delivery: Delivery;
   readonly #batches: ModelEventBatch[] = [];
-  #length = 0;
+  #bytes = 0;
 
   constructor(delivery: Delivery) {
     this.#delivery = delivery;
@@ -16,14 +16,14 @@ export class KeptBatches {
   /** Throws `upstream_invalid_response` if the buffer exceeds its bound. */
   add(batch: ModelEventBatch): void {
     if (batch.length === 0) return;
-    this.#length += ModelEvent.heldBytes(batch);
-    if (this.#length > maxKeptBytes[this.#delivery]) throw tooLong(this.#delivery);
+    this.#bytes += ModelEvent.heldBytes(batch);
+    if (this.#bytes > maxKeptBytes[this.#delivery]) throw tooLong(this.#delivery);
     this.#batches.push(batch);
   }
 
   /** All kept events and these as one batch. */
   with(batch: ModelEventBatch): ModelEventBatch {
-    return this.#length === 0 ? batch : [...this.#batches, batch].flat();
+    return this.#bytes === 0 ? batch : [...this.#batches, batch].flat();
   }
 }
 

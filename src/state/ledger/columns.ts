@@ -49,11 +49,12 @@ export const columns = {
   },
   streamed: flag('streamed', 'True for a streamed answer.'),
   attempts: integer('attempts', 'Number of upstream calls.'),
-  /** From the first byte of the request, as the next one. */
+  /** Measured from the first byte of the request. */
   firstEventMs: maybeMs('first_event_ms', 'Time to the first event of the answer.'),
+  /** Measured from the first byte of the request. */
   firstTokenMs: maybeMs('first_token_ms', 'Time to the first content of the answer, thinking included.'),
   durationMs: ms('duration_ms', 'Time of the whole request.'),
-  /** All calls together. */
+  /** Sum over all upstream calls of the request. */
   queueMs: maybeMs('queue_ms', 'Time spent waiting for a place in a slot.'),
   outputMs: maybeMs('output_ms', 'From the first to the last event of the answer.'),
   billed: tokens('', 'Tokens as billed by the upstream.'),

@@ -10,9 +10,9 @@ import { Workshop } from './workshop.js';
 interface Sample {
   readonly name: string;
   readonly kind: PluginKind<Loadable>;
-  /** Name and door of the function that defines one. */
+  /** Name and module of the function that defines one. */
   readonly define: string;
-  readonly door: string;
+  readonly module: string;
   /** Fields of a valid definition. */
   readonly fields: string;
   readonly slip: string;
@@ -25,7 +25,7 @@ const samples: readonly Sample[] = [
     name: 'stage',
     kind: stageKind,
     define: 'definePlugin',
-    door: '@gw2api/gateway/plugin',
+    module: '@gw2api/gateway/plugin',
     fields: "name: 'mine', setup: () => (ctx, next) => next()",
     slip: 'require',
     meant: 'requires',
@@ -34,7 +34,7 @@ const samples: readonly Sample[] = [
     name: 'format',
     kind: formatKind,
     define: 'defineFormat',
-    door: '@gw2api/gateway/plugin/format',
+    module: '@gw2api/gateway/plugin/format',
     fields: "name: 'mine', routes: [], body: {}, decode() {}, encoder() {}",
     slip: 'keepBytes',
     meant: 'keepsBytes',
@@ -43,7 +43,7 @@ const samples: readonly Sample[] = [
     name: 'upstream',
     kind: upstreamKind,
     define: 'defineUpstream',
-    door: '@gw2api/gateway/plugin/upstream',
+    module: '@gw2api/gateway/plugin/upstream',
     fields: "name: 'mine', open: () => ({})",
     slip: 'need',
     meant: 'needs',
@@ -52,14 +52,14 @@ const samples: readonly Sample[] = [
     name: 'account',
     kind: accountKind,
     define: 'defineAccount',
-    door: '@gw2api/gateway/plugin/upstream',
+    module: '@gw2api/gateway/plugin/upstream',
     fields: "name: 'mine', open: () => ({ authorize: () => ({}) })",
     slip: 'option',
     meant: 'options',
   },
 ];
 
-for (const { name, kind, define, door, fields, slip, meant } of samples)
+for (const { name, kind, define, module, fields, slip, meant } of samples)
   describe(`the definition of a ${name}`, () => {
     let workshop: Workshop;
     beforeEach(async () => {
@@ -69,7 +69,7 @@ for (const { name, kind, define, door, fields, slip, meant } of samples)
     afterEach(() => workshop.close());
 
     const defined = (more: string) =>
-      `import { ${define} } from '${door}';\nexport default ${define}({ ${fields}${more} });`;
+      `import { ${define} } from '${module}';\nexport default ${define}({ ${fields}${more} });`;
     const plain = (more: string) => `export default { ${fields}${more} };`;
 
     async function load(text: string, others: Readonly<Record<string, string>> = {}, use = './mine.js') {

@@ -63,14 +63,14 @@ for (const [kind, openPlace] of Object.entries(kinds))
     const lease = (instance: number) =>
       kits[instance]!.pool.lease(leaseRequest({ policy: (free) => free.find(({ id }) => id === 'a')! }));
 
-    /** What is left of the cool-down by the clock of an instance. */
+    /** What is left of the cooldown by the clock of an instance. */
     const leftMs = (instance: number) => {
       const { untilMs, models } = statusOf(instance);
       return (untilMs ?? models[0]?.untilMs ?? 0) - clocks[instance]!();
     };
 
     for (const teller of all) {
-      it(`have the same cool-down, begun by instance ${teller}`, async () => {
+      it(`have the same cooldown, begun by instance ${teller}`, async () => {
         (await lease(teller)).failed(refusal(429, { 'retry-after': '60' }));
         await eventually(() => all.every((instance) => statusOf(instance).models.length > 0));
         for (const instance of all) expect(leftMs(instance)).to.be.within(30_000, 60_500);

@@ -196,7 +196,7 @@ describe('slot states', () => {
     expect([...(await slotsOf('sonnet-5'))]).to.deep.equal(['a', 'b']);
   });
 
-  it('doubles a cool-down with every failure, and starts over after a success', async () => {
+  it('doubles a cooldown with every failure, and starts over after a success', async () => {
     const kit = await openPool([slotConfig('a')]);
     const lengths: unknown[] = [];
     for (const status of [429, 429, 200, 429]) {
@@ -209,7 +209,7 @@ describe('slot states', () => {
     expect(lengths).to.deep.equal([limited(30_000), limited(60_000), [], limited(30_000)]);
   });
 
-  it('keeps a cool-down when a call that began before it succeeds', async () => {
+  it('keeps a cooldown when a call that began before it succeeds', async () => {
     const kit = await openPool([slotConfig('a')]);
     const early = await kit.pool.lease(leaseRequest());
     await (await kit.pool.lease(leaseRequest())).another(refusal(429));

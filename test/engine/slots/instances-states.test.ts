@@ -34,7 +34,7 @@ for (const [how, connect] of [
       expect(stateOf(two, 'a')).to.deep.equal({ state: 'cooling', reason: 'unreachable', forMs: 2000 });
     });
 
-    it('doubles its cool-down over all of them, and starts over after a success in any', async () => {
+    it('doubles its cooldown over all of them, and starts over after a success in any', async () => {
       const { kits, clock } = await open();
       const [one, two] = kits as [Kit, Kit];
       await fail(one, refusal(529));

@@ -173,7 +173,7 @@ describe('a way out that fails', () => {
   const proxy = 'http://egress-1:3128';
   const three = [slotConfig('a', { proxy }), slotConfig('b', { proxy }), slotConfig('c')];
 
-  it('puts the slots that share it last, without a cool-down for the others', async () => {
+  it('puts the slots that share it last, without a cooldown for the others', async () => {
     const kit = await openPool(three);
     const first = await kit.pool.lease(leaseRequest());
     const second = await first.another(unreachable());

@@ -133,7 +133,7 @@ describe('a second look', () => {
     expect(free(await kit.pool.lease(sticky('s')))).to.equal('a');
   });
 
-  it('is one over all instances, and its success ends the cool-down in all of them', async () => {
+  it('is one over all instances, and its success ends the cooldown in all of them', async () => {
     const { kits, clock } = await openInstances(alone);
     const [one, other] = kits as [Kit, Kit];
     await fail(one, usedUp(clock.now() + 5 * day));
@@ -186,7 +186,7 @@ describe('a second look', () => {
   });
 });
 
-describe('the lengths of cool-downs', () => {
+describe('the lengths of cooldowns', () => {
   it('are those of the slot', async () => {
     const cooldown = {
       ...defaultCooldown,
@@ -206,7 +206,7 @@ describe('the lengths of cool-downs', () => {
   });
 });
 
-describe('the cause of a cool-down', () => {
+describe('the cause of a cooldown', () => {
   it('is the answer behind it with the header that has decided, without the credential', async () => {
     const kit = await openPool([slotConfig('a')]);
     const lease = await kit.pool.lease(leaseRequest());

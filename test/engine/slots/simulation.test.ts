@@ -14,7 +14,7 @@ const overloads: SimulationTerms = {
   maxConcurrent: 16,
 };
 
-/** Cool-downs of ten minutes, whatever the failure was. */
+/** Cooldowns of ten minutes, whatever the failure was. */
 const tenMinutes = {
   ...defaultCooldown,
   rateLimited: { firstMs: 10 * minute, maxMs: 10 * minute },

@@ -9,7 +9,7 @@ import bedrock from '#plugins/upstreams/bedrock/index.js';
 import messages from '#plugins/upstreams/messages/index.js';
 import simulator from '#plugins/upstreams/simulator/index.js';
 import vertex from '#plugins/upstreams/vertex/index.js';
-import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import { startBedrock } from '../../support/bedrock-server.js';
 import { Kit, later } from '../../engine/transport/upstream-kit.js';
 import { ndjsonUpstream } from './ndjson.js';

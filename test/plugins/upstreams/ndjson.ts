@@ -1,4 +1,4 @@
-/** An upstream from outside: newline-delimited JSON over `host.http`, its own errors; imports only the doors. */
+/** An upstream from outside: newline-delimited JSON over `host.http`, its own errors; imports only the public modules. */
 export const ndjsonUpstream = `
 import { ModelEvent } from '@gw2api/gateway/plugin';
 import { defineUpstream, interruptedError, refusal } from '@gw2api/gateway/plugin/upstream';

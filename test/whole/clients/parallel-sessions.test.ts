@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryHub } from '@gw2api/gateway/testing';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from '../harness.js';
 import { scripted } from '../scripted-upstream.js';
 

@@ -1,7 +1,7 @@
 import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai/sdk';
 import OpenAI, { type ClientOptions as OpenAIOptions } from 'openai';
 import type { MessagesRequest } from '@gw2api/gateway/plugin';
-import type { RecordedRequest } from '#plugins/upstreams/simulator/simulator.js';
+import type { RecordedRequest } from '#plugins/upstreams/simulator/recorded-request.js';
 import { masterKey, type GatewayUnderTest, type Pair } from '../harness.js';
 import { livedMs } from '../../lived-ms.js';
 

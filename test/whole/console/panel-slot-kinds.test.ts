@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { slotAt, startGateway, type GatewayUnderTest } from '../harness.js';
 import { errorIn } from '../kit.js';
 import { PanelClient, type Answer } from './panel-client.js';

@@ -1,9 +1,9 @@
 import type { Clock, Json } from '../../../plugin/index.js';
 import type { SharedMap, Windows } from '../../../plugin/core.js';
-import { accountDigest, SharedSlotState, type AccountIdentity } from '../shared/shared-slot-state.js';
-import { CoolDowns } from './cooldowns.js';
-import { coolDownTopic, keptMs, receiveCoolDown, sendCoolDown, type SentCoolDown } from './sent-cooldown.js';
-import { LwwRegister, type Stamped } from '../shared/lww-register.js';
+import { accountDigest, SharedSlotState, type AccountIdentity } from '../replicated/shared-slot-state.js';
+import { Cooldowns } from './cooldowns.js';
+import { cooldownTopic, keptMs, receiveCooldown, sendCooldown, type SentCooldown } from './sent-cooldown.js';
+import { LwwRegister, type Stamped } from '../replicated/lww-register.js';
 import { WindowGauge } from './windows.js';
 
 export interface AccountHealthOptions {
@@ -18,7 +18,7 @@ export interface AccountHealthOptions {
 export class AccountHealth {
   /** Digest that distinguishes this account from other accounts of the slot. */
   readonly digest: string;
-  readonly coolDowns: CoolDowns;
+  readonly cooldowns: Cooldowns;
   readonly gauge: WindowGauge;
   readonly #shared: SharedSlotState;
   readonly #now: () => number;
@@ -34,9 +34,9 @@ export class AccountHealth {
     const shared = new SharedSlotState(options.shared, config.id, this.digest);
     this.#shared = shared;
     this.#now = now;
-    this.coolDowns = new CoolDowns((key, message) => {
-      if (message) shared.publish(coolDownTopic + key, sendCoolDown(message, now()), keptMs);
-      else shared.forget(coolDownTopic + key);
+    this.cooldowns = new Cooldowns((key, message) => {
+      if (message) shared.publish(cooldownTopic + key, sendCooldown(message, now()), keptMs);
+      else shared.forget(cooldownTopic + key);
     });
     this.#rejection = new LwwRegister<boolean>(false, {
       now,
@@ -66,13 +66,13 @@ export class AccountHealth {
   accept(): void {
     if (!this.isRejected) return;
     this.#rejection.amend(false);
-    this.#acceptedAt = this.coolDowns.advance();
+    this.#acceptedAt = this.cooldowns.advance();
   }
 
   /** Ends the rejection and all cooldowns. */
   clearFailures(): void {
     this.accept();
-    this.coolDowns.clear();
+    this.cooldowns.clear();
   }
 
   /** True if an instance has probed the rejected account within the last `ms` milliseconds. */
@@ -96,7 +96,7 @@ export class AccountHealth {
     // Each value is as the same version of this file wrote it.
     if (topic === 'rejection') this.#mergeRejection(value as RejectionMessage);
     else if (topic === 'windows') this.#mergeWindows(value as Stamped<SharedWindows>);
-    else if (topic.startsWith(coolDownTopic)) this.#mergeCoolDown(topic, value as SentCoolDown);
+    else if (topic.startsWith(cooldownTopic)) this.#mergeCooldown(topic, value as SentCooldown);
   }
 
   /** Stops and deletes the shared state, after the slot got another account. */
@@ -112,12 +112,12 @@ export class AccountHealth {
   #mergeRejection({ isRejected, serial }: RejectionMessage): void {
     const wasRejected = this.isRejected;
     this.#rejection.merge({ value: isRejected, serial });
-    if (wasRejected && !this.isRejected) this.#acceptedAt = this.coolDowns.advance();
+    if (wasRejected && !this.isRejected) this.#acceptedAt = this.cooldowns.advance();
   }
 
-  #mergeCoolDown(topic: string, sent: SentCoolDown): void {
+  #mergeCooldown(topic: string, sent: SentCooldown): void {
     const sentMs = this.#now() - this.#shared.ageMs(topic, keptMs);
-    this.coolDowns.merge(topic.slice(coolDownTopic.length), receiveCoolDown(sent, sentMs));
+    this.cooldowns.merge(topic.slice(cooldownTopic.length), receiveCooldown(sent, sentMs));
   }
 
   #mergeWindows(message: Stamped<SharedWindows>): void {

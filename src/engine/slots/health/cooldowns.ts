@@ -1,11 +1,11 @@
 import type { CacheStats, CoolReason } from '../../../plugin/core.js';
 import type { Json } from '../../../plugin/index.js';
 import type { Backoff } from '../../../config/config.js';
-import { nextSerial } from '../shared/lww-register.js';
+import { nextSerial } from '../replicated/lww-register.js';
 import type { FailureCause } from './failure-cause.js';
 import type { Cooling } from './transitions.js';
 
-export interface CoolDown {
+export interface Cooldown {
   readonly reason: CoolReason;
   /** Upstream model of the cooldown; undefined: the whole slot. */
   readonly model: string | undefined;
@@ -27,7 +27,7 @@ export interface CoolDown {
 }
 
 /** Published form of a cooldown; `isOver`: a call has succeeded since. */
-export interface CoolDownMessage {
+export interface CooldownMessage {
   readonly [field: string]: Json;
   readonly reason: CoolReason;
   /** Null: the whole slot. */
@@ -42,7 +42,7 @@ export interface CoolDownMessage {
 }
 
 /** Cooldown that begins, with the settings of its slot. */
-export interface NewCoolDown extends Cooling {
+export interface NewCooldown extends Cooling {
   readonly backoff: Backoff;
   /** Time until the first check. */
   readonly checkAfterMs: number;
@@ -50,27 +50,27 @@ export interface NewCoolDown extends Cooling {
 }
 
 /** Publishes a cooldown; undefined: the published one is deleted. */
-export type PublishCoolDown = (key: string, message: CoolDownMessage | undefined) => void;
+export type PublishCooldown = (key: string, message: CooldownMessage | undefined) => void;
 
 /**
  * Cooldowns of one account, merged by last-writer-wins, so that all instances reach the same state in any order of
  * messages; at the same serial an end wins. An expired cooldown is kept for its backoff until a success clears it, and
  * calls carry the mark of their start, since an earlier call does not affect a later cooldown.
  */
-export class CoolDowns {
-  readonly #publish: PublishCoolDown;
-  readonly #byKey = new Map<string, CoolDown>();
+export class Cooldowns {
+  readonly #publish: PublishCooldown;
+  readonly #byKey = new Map<string, Cooldown>();
   /** Serials of cleared cooldowns. */
   readonly #cleared = new Map<string, number>();
   #mark = 0;
 
-  constructor(publish: PublishCoolDown = () => undefined) {
+  constructor(publish: PublishCooldown = () => undefined) {
     this.#publish = publish;
   }
 
   /** Cache statistics, including cleared cooldowns. */
   get fill(): CacheStats {
-    return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * maxCoolDowns };
+    return { entries: this.#byKey.size + this.#cleared.size, capacity: 2 * maxCooldowns };
   }
 
   /** Mark for a call that begins now, passed back when the call ends. */
@@ -85,8 +85,8 @@ export class CoolDowns {
   }
 
   /** Longest active cooldown of a model, slot-wide ones included; `undefined`: of the slot as a whole. */
-  active(model: string | undefined, nowMs: number): CoolDown | undefined {
-    let longest: CoolDown | undefined;
+  active(model: string | undefined, nowMs: number): Cooldown | undefined {
+    let longest: Cooldown | undefined;
     for (const each of this.#byKey.values()) {
       if (each.untilMs <= nowMs || !concerns(each, model)) continue;
       if (!longest || each.untilMs > longest.untilMs) longest = each;
@@ -144,7 +144,7 @@ export class CoolDowns {
   }
 
   /** Cooldowns that have not expired. */
-  list(nowMs: number): readonly CoolDown[] {
+  list(nowMs: number): readonly Cooldown[] {
     return [...this.#byKey.values()].filter(({ untilMs }) => untilMs > nowMs);
   }
 
@@ -158,7 +158,7 @@ export class CoolDowns {
    * began before an active cooldown does not double it: a hundred calls that fail together count as one
    * failure.
    */
-  add(cooling: NewCoolDown, model: string, began: number, nowMs: number): boolean {
+  add(cooling: NewCooldown, model: string, began: number, nowMs: number): boolean {
     const scope = cooling.scope === 'model' ? model : undefined;
     const key = JSON.stringify([cooling.reason, scope]);
     const known = this.#byKey.get(key);
@@ -196,7 +196,7 @@ export class CoolDowns {
   }
 
   /** Merges a message of another instance; publishes the own cooldown again if that is newer. */
-  merge(key: string, message: CoolDownMessage): void {
+  merge(key: string, message: CooldownMessage): void {
     const known = this.#byKey.get(key);
     const cleared = this.#cleared.get(key) ?? 0;
     if (known && known.serial === message.serial && !message.isOver) return this.#merge(key, known, message);
@@ -206,12 +206,12 @@ export class CoolDowns {
       storeNewest(this.#cleared, key, message.serial);
     } else if (message.serial > cleared) {
       const mark = known && isSame(known, message) ? known.mark : this.advance();
-      storeNewest(this.#byKey, key, coolDownOf(message, mark));
+      storeNewest(this.#byKey, key, cooldownOf(message, mark));
     } else this.#republish(key, known, message);
   }
 
   /** Merges two cooldowns that began or were extended at the same time: later end, longer backoff. */
-  #merge(key: string, known: CoolDown, message: CoolDownMessage): void {
+  #merge(key: string, known: Cooldown, message: CooldownMessage): void {
     const untilMs = Math.max(known.untilMs, message.untilMs);
     const doubled = Math.max(known.doubled, message.doubled);
     const checkAtMs = Math.max(known.checkAtMs, message.checkAtMs);
@@ -221,27 +221,27 @@ export class CoolDowns {
       this.#publish(key, { ...message, untilMs, checkAtMs, askAtMs, doubled });
   }
 
-  #republish(key: string, known: CoolDown | undefined, message: CoolDownMessage): void {
+  #republish(key: string, known: Cooldown | undefined, message: CooldownMessage): void {
     const serial = this.#cleared.get(key) ?? 0;
     this.#publish(key, known ? messageOf(known, false) : { ...message, serial, isOver: true });
   }
 
-  #change(key: string, coolDown: CoolDown): void {
-    const oldest = storeNewest(this.#byKey, key, coolDown);
-    this.#publish(key, messageOf(coolDown, false));
+  #change(key: string, cooldown: Cooldown): void {
+    const oldest = storeNewest(this.#byKey, key, cooldown);
+    this.#publish(key, messageOf(cooldown, false));
     if (oldest !== undefined) this.#publish(oldest, undefined);
   }
 
-  #end(key: string, coolDown: CoolDown): void {
+  #end(key: string, cooldown: Cooldown): void {
     this.#byKey.delete(key);
-    const oldest = storeNewest(this.#cleared, key, coolDown.serial);
-    this.#publish(key, messageOf(coolDown, true));
+    const oldest = storeNewest(this.#cleared, key, cooldown.serial);
+    this.#publish(key, messageOf(cooldown, true));
     if (oldest !== undefined && !this.#byKey.has(oldest)) this.#publish(oldest, undefined);
   }
 }
 
 /** True for a wait of more than a minute that a provider has named in a 429. */
-function isLongWait({ reason, cause }: NewCoolDown, givenMs = 0, nowMs: number): boolean {
+function isLongWait({ reason, cause }: NewCooldown, givenMs = 0, nowMs: number): boolean {
   return reason === 'rate_limited' && cause?.status === 429 && givenMs - nowMs > askEveryMs;
 }
 
@@ -250,21 +250,21 @@ function latest(one: number | null, other: number | null): number | null {
 }
 
 /** True for a cooldown of this model, or of the whole slot. */
-function concerns({ model: own }: Pick<CoolDown, 'model'>, model: string | undefined): boolean {
+function concerns({ model: own }: Pick<Cooldown, 'model'>, model: string | undefined): boolean {
   return own === undefined || own === model;
 }
 
 /** True for a message about the current period that changes only the time of its check. */
-function isSame(known: CoolDown, { untilMs, doubled }: CoolDownMessage): boolean {
+function isSame(known: Cooldown, { untilMs, doubled }: CooldownMessage): boolean {
   return known.doubled === doubled && Math.abs(known.untilMs - untilMs) <= clockToleranceMs;
 }
 
-function messageOf(coolDown: CoolDown, isOver: boolean): CoolDownMessage {
-  const { mark: _, model = null, ...rest } = coolDown;
+function messageOf(cooldown: Cooldown, isOver: boolean): CooldownMessage {
+  const { mark: _, model = null, ...rest } = cooldown;
   return { ...rest, model, isOver };
 }
 
-function coolDownOf(message: CoolDownMessage, mark: number): CoolDown {
+function cooldownOf(message: CooldownMessage, mark: number): Cooldown {
   const { reason, model, untilMs, checkAtMs, askAtMs, cause, doubled, serial } = message;
   return { reason, model: model ?? undefined, untilMs, checkAtMs, askAtMs, cause, doubled, serial, mark };
 }
@@ -277,7 +277,7 @@ function storeNewest<Value>(map: Map<string, Value>, key: string, value: Value):
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size <= maxCoolDowns || oldest === undefined) return undefined;
+  if (map.size <= maxCooldowns || oldest === undefined) return undefined;
   map.delete(oldest);
   return oldest;
 }
@@ -288,7 +288,7 @@ const clockToleranceMs = 50;
 /** Time between two requests to a slot whose provider has named a longer wait. */
 const askEveryMs = 60_000;
 
-const maxCoolDowns = 256;
+const maxCooldowns = 256;
 
 /** Length of the longest window, the max of a cooldown: a header with a later time is wrong. */
 const maxMs = 7 * 24 * 3_600_000;

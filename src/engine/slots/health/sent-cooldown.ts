@@ -1,12 +1,12 @@
 import type { CoolReason } from '../../../plugin/core.js';
 import type { Json } from '../../../plugin/index.js';
-import type { CoolDownMessage } from './cooldowns.js';
+import type { CooldownMessage } from './cooldowns.js';
 import type { FailureCause } from './failure-cause.js';
 
 /**
  * Cooldown as sent to other instances, with its remaining times, since their clocks may differ by minutes.
  */
-export interface SentCoolDown {
+export interface SentCooldown {
   readonly [field: string]: Json;
   readonly reason: CoolReason;
   readonly model: string | null;
@@ -21,26 +21,26 @@ export interface SentCoolDown {
   readonly isOver: boolean;
 }
 
-export function sendCoolDown(
-  { reason, model, cause, doubled, serial, isOver, untilMs, checkAtMs, askAtMs }: CoolDownMessage,
+export function sendCooldown(
+  { reason, model, cause, doubled, serial, isOver, untilMs, checkAtMs, askAtMs }: CooldownMessage,
   nowMs: number,
-): SentCoolDown {
+): SentCooldown {
   const [leftMs, checkMs] = [untilMs - nowMs, checkAtMs - nowMs];
   const askMs = askAtMs === null ? null : askAtMs - nowMs;
   return { reason, model, cause, doubled, serial, isOver, leftMs, checkMs, askMs };
 }
 
 /** Converts a received cooldown; `sentMs` is its send time by the clock of this instance. */
-export function receiveCoolDown(sent: SentCoolDown, sentMs: number): CoolDownMessage {
+export function receiveCooldown(sent: SentCooldown, sentMs: number): CooldownMessage {
   const { reason, model, doubled, serial, isOver, leftMs } = sent;
   // The message of an earlier version has none of these.
-  const { checkMs = leftMs, askMs = null, cause = null } = sent as Partial<SentCoolDown>;
+  const { checkMs = leftMs, askMs = null, cause = null } = sent as Partial<SentCooldown>;
   const [untilMs, checkAtMs] = [Math.round(sentMs + leftMs), Math.round(sentMs + checkMs)];
   const askAtMs = askMs === null ? null : Math.round(sentMs + askMs);
   return { reason, model, untilMs, checkAtMs, askAtMs, cause, doubled, serial, isOver };
 }
 
-export const coolDownTopic = 'cooldown/';
+export const cooldownTopic = 'cooldown/';
 
 /** Retention of shared health state: longer than the longest cooldown, and unused state expires. */
 export const keptMs = 8 * 24 * 3_600_000;

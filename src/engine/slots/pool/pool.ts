@@ -15,11 +15,11 @@ import { Bindings } from '../sticky/bindings.js';
 import type { Replacements, SlotPoolOptions } from './pool-options.js';
 import type { PoolContext } from '../selection/pool-context.js';
 import { DelayedRetry, EarliestTimer } from '../timing.js';
-import { partsOf, slotKeys } from '../shared/shared-slot-state.js';
+import { partsOf, slotKeys } from '../replicated/shared-slot-state.js';
 import type { SlotLoader } from '../open-slot.js';
 import { PermitQueue } from '../selection/permit-queue.js';
 import { leastLoadedSlot, queueCapacity } from '../selection/policies.js';
-import { PersistedStates } from '../shared/persisted-states.js';
+import { PersistedStates } from '../replicated/persisted-states.js';
 import { Prober } from '../health/prober.js';
 import { WaysOut } from '../health/ways-out.js';
 import { modelNotFound, poolClosed } from '../refusal.js';
@@ -122,7 +122,7 @@ export class SlotPool implements Slots {
     return {
       ...this.#bindings.caches,
       waiting_requests: waiting,
-      cool_downs: () => this.#registry.coolDowns,
+      cool_downs: () => this.#registry.cooldowns,
     };
   }
 
@@ -165,6 +165,7 @@ export class SlotPool implements Slots {
     return this.#registry.entries.map(({ id, permits }) => ({ id, count: permits.held }));
   }
 
+  /** Slot with usage windows: that of the session, else the least loaded, a ready one if there is one. */
   account(stickyKey?: string, caller: Pick<Caller, 'slots'> = {}): Slot | undefined {
     const isAllowed = mayUseSlot(caller);
     const accounts = this.#registry.entries.filter(({ id, slot }) => slot.reportsWindows && isAllowed(id));
@@ -234,8 +235,8 @@ export class SlotPool implements Slots {
     this.#isClosed = true;
     this.#queue.clear(poolClosed());
     for (const stop of this.#stopListening) stop();
-    for (const part of [this.#cooldownTimer, this.#prober, this.#fairness, this.#retries, this.#permits])
-      part.close();
+    this.#cooldownTimer.cancel();
+    for (const part of [this.#prober, this.#fairness, this.#retries, this.#permits]) part.close();
     await Promise.all([this.#bindings.close(), this.#states.close()]);
     await this.#registry.close();
   }
@@ -258,7 +259,7 @@ export class SlotPool implements Slots {
       changed: () => this.#changed(),
       changedSoon: () => queueMicrotask(() => this.#changed()),
       version: () => this.#version,
-      retryLater: (id) => this.#retries.at(id),
+      retryLater: (id) => this.#retries.schedule(id),
       freed: (id) => this.#queue.offer(id),
       isClosed: () => this.#isClosed,
       onChoice,
@@ -280,7 +281,7 @@ export class SlotPool implements Slots {
     this.#queue.wake();
     this.#prober.watch(this.#registry.entries.filter(({ isRejected }) => isRejected));
     const nowMs = this.#now();
-    const times = this.#registry.entries.flatMap(({ coolDowns }) => coolDowns.changeTimes(nowMs));
+    const times = this.#registry.entries.flatMap(({ cooldowns }) => cooldowns.changeTimes(nowMs));
     this.#cooldownTimer.arm(times, nowMs);
   }
 

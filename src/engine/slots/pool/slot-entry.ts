@@ -1,13 +1,13 @@
 import { globMatcher, type Clock, type Json, type Models } from '../../../plugin/index.js';
 import type { SharedMap, SlotState } from '../../../plugin/core.js';
 import type { SlotConfig } from '../../../config/config.js';
-import { SharedSlotState } from '../shared/shared-slot-state.js';
-import type { CoolDown, CoolDowns } from '../health/cooldowns.js';
+import { SharedSlotState } from '../replicated/shared-slot-state.js';
+import type { Cooldown, Cooldowns } from '../health/cooldowns.js';
 import type { FailureCause } from '../health/failure-cause.js';
 import { AnsweredModels } from '../health/answered-models.js';
 import { FirstTokenTimes } from '../health/first-token-times.js';
 import { isNamed, ModelNames } from '../model-names.js';
-import { LwwRegister, type Stamped } from '../shared/lww-register.js';
+import { LwwRegister, type Stamped } from '../replicated/lww-register.js';
 import type { SlotPermits } from './slot-permits.js';
 import type { UpstreamSlot } from '../upstream/upstream-slot.js';
 
@@ -98,8 +98,8 @@ export class SlotEntry {
     return this.#slot;
   }
 
-  get coolDowns(): CoolDowns {
-    return this.#slot.health.coolDowns;
+  get cooldowns(): Cooldowns {
+    return this.#slot.health.cooldowns;
   }
 
   get isRejected(): boolean {
@@ -130,7 +130,7 @@ export class SlotEntry {
   noteSuccess(nowMs: number, upstreamModel?: string): void {
     this.serverErrors = 0;
     if (upstreamModel !== undefined) this.#answered.note(upstreamModel, nowMs);
-    if (this.#lastError.value && this.coolDowns.list(nowMs).length === 0) this.#lastError.set(null);
+    if (this.#lastError.value && this.cooldowns.list(nowMs).length === 0) this.#lastError.set(null);
   }
 
   get inFlight(): number {
@@ -156,18 +156,18 @@ export class SlotEntry {
   state(nowMs: number): SlotState {
     if (this.#operatorState) return this.#operatorState;
     if (this.isRejected) return 'rejected';
-    return this.coolDown(nowMs) ? 'cooling' : 'ready';
+    return this.cooldown(nowMs) ? 'cooling' : 'ready';
   }
 
   /**
    * Cooldown that keeps the slot from serving anything: one of the whole slot, else the first to end of those of all
    * its models. Slots are picked by model anyway.
    */
-  coolDown(nowMs: number): CoolDown | undefined {
-    const { coolDowns } = this;
-    const ofSlot = coolDowns.active(undefined, nowMs);
-    if (ofSlot || coolDowns.list(nowMs).length === 0) return ofSlot;
-    const ofModels = this.#servedModels(nowMs).map((model) => coolDowns.active(model, nowMs));
+  cooldown(nowMs: number): Cooldown | undefined {
+    const { cooldowns } = this;
+    const ofSlot = cooldowns.active(undefined, nowMs);
+    if (ofSlot || cooldowns.list(nowMs).length === 0) return ofSlot;
+    const ofModels = this.#servedModels(nowMs).map((model) => cooldowns.active(model, nowMs));
     const cooling = ofModels.filter((each) => each !== undefined);
     if (cooling.length < ofModels.length) return undefined;
     return cooling.toSorted((a, b) => a.untilMs - b.untilMs)[0];
@@ -184,17 +184,17 @@ export class SlotEntry {
 
   /** True if the slot is ready, also for this model, or is due for a probe during its cooldown. */
   isSchedulable(model: WantedModel, nowMs: number): boolean {
-    return this.#isOpen && !this.coolDowns.blocks(this.upstreamModel(model), nowMs);
+    return this.#isOpen && !this.cooldowns.blocks(this.upstreamModel(model), nowMs);
   }
 
   /** True if a request that no other slot serves may probe the slot during its cooldown. */
   mayBeAsked(model: WantedModel, nowMs: number): boolean {
-    return this.isSchedulable(model, nowMs) || !this.coolDowns.refusesAsks(this.upstreamModel(model), nowMs);
+    return this.isSchedulable(model, nowMs) || !this.cooldowns.refusesAsks(this.upstreamModel(model), nowMs);
   }
 
   /** Cooldown that keeps the slot from serving the model; undefined if something else closes the slot. */
-  coolDownFor(model: Pick<WantedModel, 'id' | 'upstreamModel'>, nowMs: number): CoolDown | undefined {
-    return this.#isOpen ? this.coolDowns.active(this.upstreamModel(model), nowMs) : undefined;
+  cooldownFor(model: Pick<WantedModel, 'id' | 'upstreamModel'>, nowMs: number): Cooldown | undefined {
+    return this.#isOpen ? this.cooldowns.active(this.upstreamModel(model), nowMs) : undefined;
   }
 
   /**

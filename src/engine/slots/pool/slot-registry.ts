@@ -34,8 +34,8 @@ export class SlotRegistry {
   }
 
   /** Cache statistics of the cooldowns of all slots. */
-  get coolDowns(): CacheStats {
-    const fills = this.#entries.map(({ coolDowns }) => coolDowns.fill);
+  get cooldowns(): CacheStats {
+    const fills = this.#entries.map(({ cooldowns }) => cooldowns.fill);
     const sum = (field: keyof CacheStats) => fills.reduce((total, fill) => total + fill[field], 0);
     return { entries: sum('entries'), capacity: sum('capacity') };
   }

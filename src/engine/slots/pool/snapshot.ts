@@ -1,7 +1,7 @@
 import type { SlotConfig } from '../../../config/config.js';
 import type { Json } from '../../../plugin/index.js';
 import type { SharedMap } from '../../../plugin/core.js';
-import { slotKeys } from '../shared/shared-slot-state.js';
+import { slotKeys } from '../replicated/shared-slot-state.js';
 import type { SlotEntry } from './slot-entry.js';
 import type { Bindings, SessionBound } from '../sticky/bindings.js';
 

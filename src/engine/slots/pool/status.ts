@@ -9,18 +9,18 @@ export function statusOf(
 ): SlotStatus {
   const { config, slot } = entry;
   const state = entry.state(nowMs);
-  const coolDown = state === 'cooling' ? entry.coolDown(nowMs) : undefined;
+  const cooldown = state === 'cooling' ? entry.cooldown(nowMs) : undefined;
   return {
     ...counts,
     id: entry.id,
     upstream: config.upstream,
     accountKind: slot.accountKind,
     state,
-    reason: coolDown?.reason ?? null,
-    untilMs: coolDown?.untilMs ?? null,
-    checkAtMs: coolDown?.checkAtMs ?? null,
-    cause: coolDown?.cause ?? (state === 'rejected' ? entry.lastError : null),
-    models: entry.coolDowns
+    reason: cooldown?.reason ?? null,
+    untilMs: cooldown?.untilMs ?? null,
+    checkAtMs: cooldown?.checkAtMs ?? null,
+    cause: cooldown?.cause ?? (state === 'rejected' ? entry.lastError : null),
+    models: entry.cooldowns
       .list(nowMs)
       .flatMap(({ model, reason, untilMs, checkAtMs, cause }) =>
         model === undefined ? [] : { model, reason, untilMs, checkAtMs, cause },

@@ -233,8 +233,8 @@ export class Acquisition implements Waiter, LeaseOwner {
     const { now, changedSoon } = this.#context;
     this.#entry = entry;
     const name = entry.upstreamModel(this.#model);
-    const isAsk = entry.coolDowns.noteAsk(name, now());
-    const check = entry.coolDowns.beginCheck(name, now(), entry.config.cooldown.maxMs);
+    const isAsk = entry.cooldowns.noteAsk(name, now());
+    const check = entry.cooldowns.beginCheck(name, now(), entry.config.cooldown.maxMs);
     if (isAsk || check) changedSoon();
     const moved = this.#origin.movedTo(entry, this.#call.request);
     return new Lease(entry, this.#model, this, {

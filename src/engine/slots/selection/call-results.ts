@@ -47,9 +47,9 @@ export class CallResults {
   answered(lease: Lease, headers: Readonly<Record<string, string>>, firstTokenMs: number | undefined): void {
     const { entry, slot, upstreamModel, began } = lease;
     const { now, waysOut, changed } = this.#context;
-    const { gauge, coolDowns } = slot.health;
+    const { gauge, cooldowns } = slot.health;
     gauge.read(headers);
-    const isOver = coolDowns.succeed(upstreamModel, began);
+    const isOver = cooldowns.succeed(upstreamModel, began);
     const nowMs = now();
     if (firstTokenMs !== undefined) entry.firstTokens.note(upstreamModel, firstTokenMs, nowMs);
     if (entry.config.proxy !== undefined) waysOut.succeed(entry.config.proxy);

@@ -180,15 +180,15 @@ function toCandidate(entry: SlotEntry, model: WantedModel, nowMs: number): Candi
  * named a long wait is probed once a minute.
  */
 function isAskedAnyway(entry: SlotEntry, model: WantedModel, nowMs: number): boolean {
-  const coolDown = entry.coolDownFor(model, nowMs);
-  return coolDown !== undefined && coolDown.reason !== 'window_exhausted' && entry.mayBeAsked(model, nowMs);
+  const cooldown = entry.cooldownFor(model, nowMs);
+  return cooldown !== undefined && cooldown.reason !== 'window_exhausted' && entry.mayBeAsked(model, nowMs);
 }
 
 /** Cooling slots that serve the model, the earliest end first, without exhausted windows. */
 function coolest(entries: readonly SlotEntry[], model: WantedModel, nowMs: number): readonly SlotEntry[] {
   return entries
     .filter((entry) => entry.serves(model) && isAskedAnyway(entry, model, nowMs))
-    .map((entry) => ({ entry, coolDown: entry.coolDownFor(model, nowMs) }))
-    .toSorted((a, b) => (a.coolDown?.untilMs ?? 0) - (b.coolDown?.untilMs ?? 0))
+    .map((entry) => ({ entry, cooldown: entry.cooldownFor(model, nowMs) }))
+    .toSorted((a, b) => (a.cooldown?.untilMs ?? 0) - (b.cooldown?.untilMs ?? 0))
     .map(({ entry }) => entry);
 }

@@ -51,7 +51,7 @@ export class Lease implements SlotLease {
     this.#owner = owner;
     this.#signal = signal;
     this.#giveBackCheck = giveBackCheck;
-    this.#began = this.slot.health.coolDowns.mark;
+    this.#began = this.slot.health.cooldowns.mark;
     this.slot.hold();
     signal.addEventListener('abort', this.#onAbort);
   }
@@ -64,7 +64,7 @@ export class Lease implements SlotLease {
   answered(headers: Readonly<Record<string, string>>, firstTokenMs?: number): void {
     this.concludeCheck();
     this.#owner.answered(this, headers, firstTokenMs);
-    this.#began = this.slot.health.coolDowns.mark;
+    this.#began = this.slot.health.cooldowns.mark;
   }
 
   disown(): void {

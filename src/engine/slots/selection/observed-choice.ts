@@ -1,5 +1,5 @@
 import type { SlotFailure } from '../../../plugin/core.js';
-import type { CoolDown } from '../health/cooldowns.js';
+import type { Cooldown } from '../health/cooldowns.js';
 import type { SlotEntry, WantedModel } from '../pool/slot-entry.js';
 import type { Sorted, Wanted } from './choose.js';
 
@@ -93,20 +93,20 @@ export function observedSlot(
   nowMs: number,
   notTaken: NotTaken | undefined,
 ): ObservedSlot {
-  const coolDown = entry.coolDownFor(model, nowMs);
+  const cooldown = entry.cooldownFor(model, nowMs);
   const upstreamModel = entry.upstreamModel(model);
   return {
     slot: entry.id,
     ...(upstreamModel !== model.upstreamModel && { upstreamModel }),
     ...(notTaken && { notTaken }),
-    ...(coolDown && { cooldown: observedCooldown(coolDown) }),
+    ...(cooldown && { cooldown: observedCooldown(cooldown) }),
     ...(entry.lastError && { lastError: entry.lastError.message }),
     inFlight: entry.inFlight,
     maxConcurrent: entry.config.maxConcurrent,
   };
 }
 
-function observedCooldown({ reason, untilMs, checkAtMs, cause }: CoolDown): ObservedCooldown {
+function observedCooldown({ reason, untilMs, checkAtMs, cause }: Cooldown): ObservedCooldown {
   return { reason, untilMs, checkAtMs, ...(cause && { cause }) };
 }
 

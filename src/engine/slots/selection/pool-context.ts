@@ -82,12 +82,12 @@ export function startCooldown(
   { log, now, changed }: Reporter,
 ): void {
   const { id, health } = slot;
-  const { coolDowns } = health;
+  const { cooldowns } = health;
   const nowMs = now();
   const backoff = policy[backoffs[cooling.reason]];
   const begins = { ...cooling, backoff, checkAfterMs: policy.maxMs, cause };
-  if (!coolDowns.add(begins, upstreamModel, began, nowMs)) return;
-  const until = coolDowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
+  if (!cooldowns.add(begins, upstreamModel, began, nowMs)) return;
+  const until = cooldowns.active(upstreamModel, nowMs)?.untilMs ?? nowMs;
   const { status, header, message } = cause;
   const fields = {
     slot: id,

@@ -4,7 +4,7 @@ import { within } from '../../../kit/time/within.js';
 import type { Caches, Messages } from '../../../plugin/core.js';
 import type { Clock, Json, Logger } from '../../../plugin/index.js';
 import type { Binding, Store } from '../../../state/store/contract/store.js';
-import { isNewer, nextSerial } from '../shared/lww-register.js';
+import { isNewer, nextSerial } from '../replicated/lww-register.js';
 import { BindingWriter } from './binding-writer.js';
 
 export interface BindingsOptions {

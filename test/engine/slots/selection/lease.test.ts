@@ -128,7 +128,7 @@ describe('a lease', () => {
       expect(getEventListeners(caller.signal, 'abort')).to.deep.equal([]);
     });
 
-    it('is had as soon as a cool-down ends, without anyone giving a place back', async () => {
+    it('is had as soon as a cooldown ends, without anyone giving a place back', async () => {
       const kit = await openPool([slotConfig('a', { maxConcurrent: 1 }), slotConfig('b')]);
       const first = await kit.pool.lease(leaseRequest());
       const second = await kit.pool.lease(leaseRequest());

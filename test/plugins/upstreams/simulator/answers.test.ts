@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { compileCheck } from '#src/plugin/format/index.js';
 import { foldMessage, ModelEvent, type ContentBlock, type Usage } from '#src/plugin/index.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, grammarProblem, parseEvents, post, refusal, saying, stream } from './caller.js';
 import { clockAt } from '../../../clock-at.js';
 

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { request, type Dispatcher } from 'undici';
 import type { MessagesResponse, MessagesStreamEvent } from '@gw2api/gateway/plugin';
-import type { Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import type { Simulator } from '#plugins/upstreams/simulator/server.js';
 
 export const headers = {
   'x-api-key': 'test-key',

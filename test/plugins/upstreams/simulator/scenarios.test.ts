@@ -1,7 +1,7 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { MessagesStreamEvent } from '@gw2api/gateway/plugin';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, grammarProblem, headers, parseEvents, post, refusal, saying, stream } from './caller.js';
 import { clockAt } from '../../../clock-at.js';
 

@@ -9,7 +9,7 @@ import {
   startGateway,
   type GatewayUnderTest,
 } from '../../harness.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { TempFolders, writeIn } from '../../temp-folders.js';
 import { gemini, ollama } from '../../../support/outside-formats.js';
 

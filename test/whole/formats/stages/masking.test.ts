@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Usage } from '@gw2api/gateway/plugin';
-import type { SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
+import type { SimulatorOptions } from '#plugins/upstreams/simulator/server.js';
 import { ask, eventsIn, slotAt, stages, startGateway, startPair, type Pair } from '../../harness.js';
 import { requestLines } from '../../kit.js';
 import { scripted } from '../../scripted-upstream.js';

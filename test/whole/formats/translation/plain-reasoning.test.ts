@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { slotAt, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { startOpenaiServer, type OpenaiServer } from '../../slots/upstreams/openai-server.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -10,7 +10,7 @@ import {
   startGateway,
   type GatewayUnderTest,
 } from '../../harness.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { aViewer, anAdmin, sessionOf, withOidc } from '../../console/console-login.js';
 import { errorIn, issueKey } from '../../kit.js';
 import { PanelClient, readDocument } from '../../console/panel-client.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { TempFolders } from '../../temp-folders.js';
 
 describe('a relative path in options', () => {

@@ -3,7 +3,7 @@ import { request as openRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createGateway } from '@gw2api/gateway';
-import type { RecordedRequest } from '#plugins/upstreams/simulator/simulator.js';
+import type { RecordedRequest } from '#plugins/upstreams/simulator/recorded-request.js';
 import {
   ask,
   configOf,

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createGateway, type Gateway } from '@gw2api/gateway';
 import { expect } from 'chai';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, configOf, masterKey, slotAt, stages } from '../../harness.js';
 import { startHeldUpstream } from '../../held-upstream.js';
 import { TempFolders } from '../../temp-folders.js';

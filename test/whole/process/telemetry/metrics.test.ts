@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { MemoryHub } from '@gw2api/gateway/testing';
-import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import {
   ask,
   slotAt,

@@ -6,7 +6,7 @@ import { Gateway, type Extension } from '#src/gateway/gateway.js';
 import { loadGatewayConfig } from '#src/gateway/load-config.js';
 import { openOperators } from '#src/operator/operators.js';
 import { createLogger } from '#src/gateway/telemetry/logs.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, configOf, masterKey, slotAt } from '../../harness.js';
 
 describe('a request and the watches of extensions', () => {

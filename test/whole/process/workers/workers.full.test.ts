@@ -213,7 +213,7 @@ describe('what holds over all workers', function () {
     expect(await (await second).text()).to.include('message_stop');
   });
 
-  it('a conversation stays with its slot, and a cool-down is seen by all', async () => {
+  it('a conversation stays with its slot, and a cooldown is seen by all', async () => {
     const slots = ['a', 'b'].map((id) => ({ id, upstream: 'simulator' }));
     const { gateway, url } = await startWith({ slots });
     const seen = new Map<number, Set<unknown>>();

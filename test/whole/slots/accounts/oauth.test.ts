@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { callsTo, errorIn, stateOf } from '../../kit.js';
 import { TempFolders, writeIn } from '../../temp-folders.js';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import type { KeyLimits } from '@gw2api/gateway/plugin';
 import { MemoryHub } from '@gw2api/gateway/testing';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ownFolder } from '../../../state/store/stores.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { startHeldUpstream } from '../../held-upstream.js';

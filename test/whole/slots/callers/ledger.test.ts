@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { LedgerRow } from '#src/state/ledger/contract.js';
 import { issueKey } from '#src/state/keys/keys.js';
 import { openStore } from '#src/state/store/index.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ownFolder, ownPostgres, postgresUrl, quiet, type Place } from '../../../state/store/stores.js';
 import { GatewayProcess } from '../../gateway-process.js';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { eventually } from '../../../eventually.js';
 import { ownRedis, redisUrl } from '../../../state/live/redis-server.js';
 import { callerOf, mark, withMark, type Caller } from './canary-calls.js';

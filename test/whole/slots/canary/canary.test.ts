@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { eventually } from '../../../eventually.js';
 import { ask, configOf, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { SocketClient } from '../../socket-client.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { MemoryHub } from '#src/state/live/memory/hub.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { startHeldUpstream } from '../../held-upstream.js';
 import { only } from '../../kit.js';

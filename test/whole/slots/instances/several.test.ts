@@ -6,7 +6,7 @@ import { forgetAll, ownRedis, redisUrl } from '../../../state/live/redis-server.
 import { limitWindow, totalTokens } from '#src/plugin/index.js';
 import { ownFolder, ownPostgres, postgresUrl } from '../../../state/store/stores.js';
 import { TcpProxy, throughProxy } from '../../../tcp-proxy.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, slotAt, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { issueKey } from '../../kit.js';
 import { PanelClient } from '../../console/panel-client.js';

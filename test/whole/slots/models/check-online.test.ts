@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { ProcessWorkshop, type Ended } from '../../gateway-process.js';
 import { configOf, slotAt, stages } from '../../harness.js';
 import { scripted } from '../../scripted-upstream.js';

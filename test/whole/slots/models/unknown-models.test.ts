@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator, type SimulatorOptions } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type SimulatorOptions } from '#plugins/upstreams/simulator/server.js';
 import { eventually } from '../../../eventually.js';
 import { ask, slotAt, startGateway, startPair, type Pair } from '../../harness.js';
 import { callsTo, errorIn, lastCall } from '../../kit.js';

@@ -12,7 +12,7 @@ interface SlotReport {
   readonly last_error: string | null;
 }
 
-describe('a cool-down', () => {
+describe('a cooldown', () => {
   let team: Pair;
   let nowMs: number;
   const start = Date.UTC(2026, 0, 1);

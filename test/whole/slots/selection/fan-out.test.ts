@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { heldBytes } from '../../../held-bytes.js';
 import { eventsIn, masterKey, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
 

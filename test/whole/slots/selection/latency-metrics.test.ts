@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startSimulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import { ask, slotAt, stages, startGateway, startPair, type GatewayUnderTest } from '../../harness.js';
 import { startHeldUpstream } from '../../held-upstream.js';
 

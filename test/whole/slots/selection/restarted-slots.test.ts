@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '#src/state/store/index.js';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { eventually } from '../../../eventually.js';
 import { ownFolder, ownPostgres, postgresUrl, quiet } from '../../../state/store/stores.js';
 import { ProcessWorkshop } from '../../gateway-process.js';

@@ -117,7 +117,7 @@ describe('/admin/slots', () => {
       expect(inFlight(team)).to.deep.equal([0, 0]);
     });
 
-  it('resume also ends a cool-down', async () => {
+  it('resume also ends a cooldown', async () => {
     team.simulator.faults.push(only('a', 'window-exhausted times=1'));
     await order('b', 'pause');
     expect(await team.post('/v1/messages', ask('Hello!'))).to.have.property('status', 429);

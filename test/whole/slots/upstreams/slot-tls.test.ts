@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
-import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/simulator.js';
+import { startSimulator, type Simulator } from '#plugins/upstreams/simulator/server.js';
 import { makeCertificate, signCertificate } from '../../certificates.js';
 import { ask, configOf, slotAt, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { errorIn } from '../../kit.js';

@@ -4,8 +4,8 @@ import { programUrl } from '../../../../kit/package-files.js';
 import { ownSpecifier } from './plugin-urls.js';
 import { resolveSync } from './plugin-hook.js';
 
-// Importing this module lets every module of the process import the doors of this package. It is imported only where a plugin
-// from outside is listed, and runs once a process, as every module does.
+// Importing this module lets every module of the process import the public modules of this package. It is
+// imported only where a plugin from outside is listed, and runs once a process, as every module does.
 
 /**
  * Members missing in the types of Node 20: hooks of 22.15 and later, and the function by which `require` finds a file.

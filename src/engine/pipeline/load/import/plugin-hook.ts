@@ -1,6 +1,6 @@
-import { ownSpecifier, PluginUrls } from './plugin-urls.js';
+// Module resolution hooks (node:module), loaded into their own thread or, if Node can, called in the main one.
 
-/** Module resolution hooks (node:module), loaded into their own thread or, if Node can, called in the main one. */
+import { ownSpecifier, PluginUrls } from './plugin-urls.js';
 
 interface Context {
   readonly parentURL?: string | undefined;
@@ -59,6 +59,7 @@ function versioned<Result extends Resolved>(resolved: Result, context: Context):
   const url = urls.imported(resolved.url, parentURL);
   return url === resolved.url ? resolved : { ...resolved, url };
 }
+
 /** Resolves a plugin's imports: the SDK of the running gateway, and its TypeBox if the plugin has none. */
 function routes(specifier: string, context: Context): readonly [Route, Route?] {
   const fromHere: Context = { ...context, parentURL: import.meta.url };

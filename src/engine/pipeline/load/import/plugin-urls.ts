@@ -35,7 +35,7 @@ export class PluginUrls {
   }
 }
 
-/** Specifier of a door of this package, for one under its name or its former one; undefined for all others. */
+/** Specifier of a public module of this package, for one under its name or its former one; undefined for all others. */
 export function ownSpecifier(specifier: string): string | undefined {
   for (const name of [packageName, formerPackageName])
     if (specifier === name || specifier.startsWith(`${name}/`))

@@ -3,7 +3,7 @@ import type { StoredState } from '../../../state/store/contract/store.js';
 import { partsOf, slotKeys } from './shared-slot-state.js';
 import type { Stamped } from './lww-register.js';
 import type { FailureCause } from '../health/failure-cause.js';
-import { coolDownTopic, keptMs, type SentCoolDown } from '../health/sent-cooldown.js';
+import { cooldownTopic, keptMs, type SentCooldown } from '../health/sent-cooldown.js';
 import type { RejectionMessage, SharedWindows } from '../health/account-health.js';
 
 /** Value of the shared map with its lifetime; `ttlMs` is Infinity if it does not expire. */
@@ -36,7 +36,7 @@ export function isStored(key: string): boolean {
 function conversionOf(key: string): Conversion | undefined {
   if (!key.startsWith(slotKeys)) return undefined;
   const topic = partsOf(key).at(-1) ?? '';
-  return topic.startsWith(coolDownTopic) ? coolDown : conversions.get(topic);
+  return topic.startsWith(cooldownTopic) ? cooldown : conversions.get(topic);
 }
 
 // Values are as written by the pool of this or another instance.
@@ -77,15 +77,15 @@ const windows: Conversion = {
 };
 
 /** Stores a cooldown for its remaining time, so that the stored state expires with it, including its check. */
-const coolDown: Conversion = {
+const cooldown: Conversion = {
   store: ({ value, ttlMs }) => {
-    const sent = value as SentCoolDown;
+    const sent = value as SentCooldown;
     const leftMs = sent.leftMs - (keptMs - ttlMs);
     return sent.isOver || leftMs <= 0 ? undefined : { value, ttlMs: leftMs };
   },
   restore: ({ value, ttlMs = 0 }) => {
-    const sent = value as SentCoolDown;
-    const { checkMs = sent.leftMs } = sent as Partial<SentCoolDown>; // absent if an earlier version stored it
+    const sent = value as SentCooldown;
+    const { checkMs = sent.leftMs } = sent as Partial<SentCooldown>; // absent if an earlier version stored it
     return { value: { ...sent, leftMs: ttlMs, checkMs: checkMs - (sent.leftMs - ttlMs) }, ttlMs: keptMs };
   },
 };

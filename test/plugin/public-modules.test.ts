@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
-describe('the public doors of the plugin API', () => {
+describe('the public modules of the plugin API', () => {
   it('list their names one by one', () => {
-    for (const door of ['', 'format/', 'upstream/', 'raw/'])
-      expect(sourceOf(door)).to.not.include('export *');
+    for (const folder of ['', 'format/', 'upstream/', 'raw/'])
+      expect(sourceOf(folder)).to.not.include('export *');
   });
 
   it('stay small: 143 names for stages, 79 more for formats and upstreams, 23 of byte tools', () => {
@@ -16,13 +16,13 @@ describe('the public doors of the plugin API', () => {
   });
 });
 
-function namesOf(door: string): ReadonlySet<string> {
-  const lists = [...sourceOf(door).matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
+function namesOf(folder: string): ReadonlySet<string> {
+  const lists = [...sourceOf(folder).matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
   const names = lists.flatMap(([, list = '']) => list.split(',').map((name) => name.trim()));
   expect(names).to.have.length.above(10);
   return new Set(names.filter((name) => name !== ''));
 }
 
-function sourceOf(door: string): string {
-  return readFileSync(`src/plugin/${door}index.ts`, 'utf8');
+function sourceOf(folder: string): string {
+  return readFileSync(`src/plugin/${folder}index.ts`, 'utf8');
 }
