@@ -24,8 +24,8 @@ export function checkSource(source: Source, schema: object): Checked {
 type Check = (value: unknown) => readonly SchemaError[];
 
 /**
- * Checks by their schemas, kept because an invalid config has its check compiled, which blocks all requests of a reload. A
- * process without recent reads releases the memory.
+ * Checks by their schemas, kept because an invalid config has its check compiled, which blocks all requests of a
+ * reload. A process without recent reads releases the memory.
  */
 const checks = new WeakMap<object, WeakRef<Check>>();
 

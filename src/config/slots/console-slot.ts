@@ -43,7 +43,7 @@ export function parseConsoleSlot(
   return { slot: allowLinkLocal ? slot : { ...slot, isGuarded: true }, plugins, problems: [] };
 }
 
-/** Check of a slot, compiled once and on first use. */
+/** Check of a slot, made on first use. */
 const checkSlot = lazy(() =>
   compileCheck(Type.Object({ slots: Type.Array(SlotSchema) }), { useDefaults: true }),
 );

@@ -47,5 +47,5 @@ export function createSessionNames({ secretKey, masterKey }: SessionKeys): (stic
   return (stickyKey) => names.memo(stickyKey);
 }
 
-/** Each saves 2 to 13 µs a request, by version of Node. */
+/** Each saves an HMAC, 2 to 13 µs by version of Node; a sticky key has the length of a hash. */
 const maxSessionNames = 1000;

@@ -13,9 +13,10 @@ export interface CheckOptions {
 }
 
 /**
- * Makes a validator of a JSON Schema that returns the errors of a value; none if it conforms. Throws for a schema that is not
- * valid. Compiles it, which is slow: do it once, and lazily. A validator that fills in defaults is for values
- * such as a config, which come once: it reads the schema (see schema-predicate.ts), and compiles it to say what is wrong.
+ * Makes a validator of a JSON Schema that returns the errors of a value; none if it conforms. Throws for a schema that
+ * is not valid. Compiles it, which is slow: do it once, and lazily. A validator that fills in defaults is for values
+ * such as a config, which come once: it reads the schema (see schema-predicate.ts), and compiles it to say what is
+ * wrong.
  */
 export function compileCheck(
   schema: object,

@@ -13,7 +13,7 @@ export interface RouteDescription {
   readonly query?: object;
   /** Request body of a route that a handler answers. */
   readonly body?: object;
-  /** Answers by status; default: any 200, of a token count `input_tokens` or the usage windows. */
+  /** Answers by status; default: 200 with any body, for a token count with `input_tokens` or the usage windows. */
   readonly answers?: Readonly<Record<number, object>>;
   /** Content types of the answer; default JSON, and server-sent events if the model is called. */
   readonly answerTypes?: readonly string[];

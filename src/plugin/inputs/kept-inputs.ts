@@ -8,7 +8,7 @@ export interface InputSearch {
 
 /**
  * Key of an input's JSON text, in the object that was parsed from it; not enumerable, so that neither copies nor
- * comparisons have it. A WeakMap of the inputs of all requests made a turn of an agent a fifth dearer, mostly in the collector.
+ * comparisons have it. A WeakMap of the inputs of all requests took a sixth of an agent's turn, mostly in the collector.
  */
 const keptText = Symbol.for('gw2api.inputText');
 

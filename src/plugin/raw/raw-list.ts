@@ -11,17 +11,17 @@ export interface Run {
 interface KeptRun extends Run {
   /** The index of its first item. */
   readonly at: number;
-  /** Those of each item. */
+  /** Leaves of each item, by which a change of it shows. */
   readonly leaves: readonly (readonly unknown[])[];
 }
 
-/** List of a received body with the text of its items, those that are kept. */
+/** List of a received body, with the text of those of its items that are kept. */
 export class RawList {
   readonly #bytes: Buffer;
   readonly #runs: readonly KeptRun[];
   readonly #total: number;
 
-  /** `runs` have all items of the list, `isKept` says of which the text is kept. */
+  /** `runs`: all items of the list; `isKept`: whether the text of a run is kept, by default that of each. */
   constructor(bytes: Buffer, runs: readonly Run[], isKept: (run: Run) => boolean = () => true) {
     const kept: KeptRun[] = [];
     let at = 0;
