@@ -19,6 +19,12 @@ export interface Conditions {
   readonly operation?: readonly Operation[];
   /** Globs over the caller's key id or name; `master` is the master key. */
   readonly caller?: readonly string[];
+  /** Globs over the id or name of the caller's team; a caller without one never matches. */
+  readonly team?: readonly string[];
+  /** Globs over the value of each claim of the caller; of a list over each item. An absent claim never matches. */
+  readonly claim?: Readonly<Record<string, readonly string[]>>;
+  /** Globs over the path of the request, without `/v1` and without a query. */
+  readonly path?: readonly string[];
   /** Globs over the value of each header, by its name in lower case; an absent header never matches. */
   readonly header?: Readonly<Record<string, readonly string[]>>;
   /** True for answers that are streamed. */
@@ -36,6 +42,12 @@ export interface When extends Conditions {
 export interface StageGroup {
   /** `pipeline[3]`. */
   readonly path: string;
+  /** Position of the entry. */
+  readonly at: Position;
+  /** Name for changes of named pipelines; absent: it has none. */
+  readonly name?: string;
+  /** No named pipeline may change it. */
+  readonly isLocked?: boolean;
   /** An alternative accepts each request; false if the last one has a problem that is reported already. */
   readonly isComplete: boolean;
 }
@@ -56,6 +68,12 @@ export interface StageConfig {
   readonly timeoutMs?: number;
   /** Requests continue without the stage if it fails before `next`. */
   readonly skipsErrors?: boolean;
+  /** No named pipeline may change it. */
+  readonly isLocked?: boolean;
+  /** Named pipeline that has brought or changed it; absent: it is an entry of `pipeline:`. */
+  readonly pipeline?: string;
+  /** Absolute path of the folder in which the paths of this entry start; absent: that of the config. */
+  readonly baseDir?: string;
   /**
    * Problems of this entry are already reported; of a broken entry only `use`, `name`, `when` and its position
    * are read.
@@ -69,6 +87,47 @@ export interface StageConfig {
    * Position of a key within the entry: `positionOf(['with', 'cap'])`; the nearest enclosing one if it is
    * absent.
    */
+  readonly positionOf: (path: readonly (string | number)[]) => Position;
+}
+
+/** Difference between an entry of a named pipeline and the pipeline that it extends. */
+export type EntryMark = 'same' | 'added' | 'changed' | 'removed';
+
+/** An entry of a named pipeline: a stage, or its alternatives. */
+export interface PipelineEntry {
+  readonly mark: EntryMark;
+  /** One stage, or the alternatives; of a removed entry those of the extended pipeline. */
+  readonly stages: readonly StageConfig[];
+}
+
+/** A change of a named pipeline. */
+export interface PipelineChange {
+  /** `pipelines[0].changes[2]`. */
+  readonly path: string;
+  readonly at: Position;
+  /** Index of the first stage that it affects, in the list that it was applied to. */
+  readonly place: number;
+}
+
+/** An item of `pipelines:`, with the list that its changes come to. */
+export interface PipelineConfig {
+  readonly name: string;
+  /** Pipeline that it changes: `default`, which is `pipeline:`, or one above it. */
+  readonly parent: string;
+  /** Condition of requests whose key and team name no pipeline; undefined: it takes none of these. */
+  readonly when: When | undefined;
+  /** Its entries, with those that it has removed. */
+  readonly entries: readonly PipelineEntry[];
+  /** Stages of its entries, top to bottom; inherited ones are the same objects as in the extended pipeline. */
+  readonly stages: readonly StageConfig[];
+  readonly changes: readonly PipelineChange[];
+  /** Absolute paths of its files of tests. */
+  readonly tests: readonly string[];
+  /** `pipelines[0]`. */
+  readonly path: string;
+  /** Position of the item: in its own file, if it has one. */
+  readonly at: Position;
+  /** Position of a key within the item; the nearest enclosing one if it is absent. */
   readonly positionOf: (path: readonly (string | number)[]) => Position;
 }
 
@@ -135,7 +194,10 @@ export interface Config extends SettledSections {
   readonly file: string;
   /** Absolute path; relative paths in the config start here. */
   readonly baseDir: string;
+  /** The default pipeline. */
   readonly pipeline: readonly StageConfig[];
+  /** Named pipelines, in the order in which their conditions are asked. */
+  readonly pipelines: readonly PipelineConfig[];
   readonly formats: readonly FormatConfig[];
   readonly slots: readonly SlotConfig[];
   readonly models: readonly CatalogModel[];
@@ -152,6 +214,8 @@ export interface ConfigProblem {
   readonly path: string;
   /** Name of the stage that the message is about; the message continues from this name. */
   readonly subject?: string;
+  /** Named pipeline in which this is a problem; absent: it is one of the default pipeline, or of no pipeline. */
+  readonly pipeline?: string;
   /** The error, then the fix. */
   readonly message: string;
 }
@@ -180,9 +244,15 @@ function byPlace({ at: a }: ConfigProblem, { at: b }: ConfigProblem): number {
  * write it without quotes`, or, about a whole stage, `config/gateway.yaml:14:5 pipeline[3] "usage-mask" needs
  * "reply", which no stage provides; …`.
  */
-export function formatProblem({ at, path, subject, message }: ConfigProblem): string {
+export function formatProblem({ at, path, subject, message, pipeline }: ConfigProblem): string {
   const what = subject === undefined ? path && `${path}: ` : `${path} "${subject}" `;
-  return `${at.file}:${at.line}:${at.column} ${what}${message}`;
+  const where = pipeline === undefined ? '' : ` (in the pipeline "${pipeline}")`;
+  return `${at.file}:${at.line}:${at.column} ${what}${message}${where}`;
+}
+
+/** Position in words, seen from another one: `line 12`, with the file where that is another. */
+export function formatPlace(at: Position, from: Position): string {
+  return at.file === from.file ? `line ${at.line}` : `line ${at.line} of ${at.file}`;
 }
 
 /** The problems of a refused config as sentences; rethrows any other error. */

@@ -7,6 +7,7 @@ import {
   type Config,
   type FormatConfig,
   type ConfigProblem,
+  type PipelineConfig,
   type SlotConfig,
   type SlotPluginsConfig,
   type StageConfig,
@@ -18,6 +19,8 @@ import { ruleErrors } from './rules.js';
 import { ConfigSchema, type RawConfig } from './schema.js';
 import type { RawSlot } from './slots/slot-schema.js';
 import { validSlotPlugins, toSlot, variableErrors } from './slots/slots.js';
+import { duplicateNames } from './pipelines/entry-rules.js';
+import { readPipelines } from './pipelines/read-pipelines.js';
 import { readStages, withoutSwitchedOff } from './stages.js';
 import { readTls, type TlsReading } from './tls-files.js';
 import type { Environment, Placeholders } from './environment.js';
@@ -40,6 +43,8 @@ export interface ConfigReading {
   readonly config: Config | undefined;
   /** The pipeline, also if other parts are wrong, so that all problems are reported together. */
   readonly pipeline: readonly StageConfig[];
+  /** The named pipelines, as far as they can be read. */
+  readonly pipelines: readonly PipelineConfig[];
   /** The formats, unless they are wrong. */
   readonly formats: readonly FormatConfig[];
   /** The plugins of all slots, as far as they are valid. */
@@ -85,8 +90,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   const written = readWritten(text);
   const tls = slotTls(raw, isValid, dir);
   const panelTls = isValid(['panel']) ? oidcTls(raw, dir) : undefined;
-  const named = [...tls, panelTls].flatMap((reading) => reading?.files ?? []);
-  const files = [path.resolve(file), ...(source.files ?? []), ...catalog.files, ...named];
+  const tlsFiles = [...tls, panelTls].flatMap((reading) => reading?.files ?? []);
   const errors = [
     ...source.errors,
     ...checked.errors,
@@ -94,19 +98,24 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ...variableErrors(written),
     ...(placeholders ? [] : [...tls, panelTls].flatMap((reading) => reading?.errors ?? [])),
   ];
-  const pipeline = readStages(raw.pipeline, source, written, checked);
+  const stages = readStages(raw.pipeline, { source, written, checked, prefix: [], owner: {} });
+  const place = { source, written, checked, baseDir: dir, env, placeholders };
+  const named = readPipelines({ ...place, raw: raw.pipelines, pipeline: stages });
   const formats = isValid(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];
   const slots = (Array.isArray(raw.slots) ? raw.slots : []).flatMap(
     (slot, at) => validSlotPlugins(slot, at, source, isValid) ?? [],
   );
-  const plugins = { pipeline, formats, slots, baseDir: dir, files };
-  const problems = [...locate(errors, source), ...catalog.problems];
+  const files = [path.resolve(file), ...(source.files ?? []), ...catalog.files, ...named.files, ...tlsFiles];
+  const pipelines = { pipeline: stages, pipelines: named.pipelines };
+  const plugins = { ...pipelines, formats, slots, baseDir: dir, files };
+  const ofPipelines = [...duplicateNames(stages), ...named.problems];
+  const problems = [...locate(errors, source), ...catalog.problems, ...ofPipelines];
   if (problems.length > 0) return { config: undefined, ...plugins, problems };
   const config: Config = {
     file,
     baseDir: dir,
     ...settleSections(raw, { env, store: storeFields(raw.store).url, oidcTls: panelTls?.tls }),
-    pipeline,
+    ...pipelines,
     formats,
     slots: raw.slots.map((slot, at) => withTls(toSlot(slot, at, source), tls[at])),
     models: catalog.models,

@@ -3,6 +3,7 @@ import { Closed, Described } from '../kit/schema/type.js';
 import { Type } from '../plugin/index.js';
 import { sectionSchemas } from './sections/sections.js';
 import { Price, SlotSchema } from './slots/slot-schema.js';
+import { PipelinesSchema } from './pipelines/pipeline-schema.js';
 import { FormatsSchema, PipelineSchema } from './stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });
@@ -13,6 +14,7 @@ const { listen, ...otherSections } = sectionSchemas;
 export const ConfigSchema = Closed({
   listen,
   pipeline: PipelineSchema,
+  pipelines: PipelinesSchema,
   formats: FormatsSchema,
   slots: Type.Array(SlotSchema, { minItems: 1, description: 'One upstream account per slot.' }),
   models: Described(

@@ -39,6 +39,12 @@ const conditions = {
     `Ids or names of keys, master (the master key), anonymous; with a colon, ids of other callers,
       such as jwt:NAME.`,
   ),
+  team: Described(Type.Optional(Texts), 'Ids or names of teams; a caller without a team is in none.'),
+  claim: Described(
+    Type.Optional(Type.Record(Type.String(), Texts, { minProperties: 1 })),
+    'Claims that the caller must have, such as those of its token, with one of these values.',
+  ),
+  path: Described(Type.Optional(Texts), 'Paths of requests, without /v1: /messages, /chat/*.'),
   header: Described(
     Type.Optional(Type.Record(Type.String(), Texts, { minProperties: 1 })),
     'Headers that must be present, with one of these values.',
@@ -51,7 +57,8 @@ const conditions = {
   ),
 };
 
-const When = Closed({
+/** Schema of `when`. */
+export const WhenSchema = Closed({
   ...conditions,
   not: Described(
     Type.Optional(Closed(conditions, { minProperties: 1 })),
@@ -61,11 +68,18 @@ const When = Closed({
 
 const options = Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} });
 
+const EntryName = Type.String({ pattern: String.raw`^[\w.:-]{1,64}$` });
+
+const Locked = Described(
+  Type.Optional(Type.Boolean()),
+  'true: no named pipeline may remove it, replace it or change its settings. Default: false.',
+);
+
 /** Schema of an entry under `pipeline:` that is a stage. */
 export const StageSchema = Closed({
   use: Described(Text, 'A built-in, a path relative to this file, or an npm package.'),
   name: Described(
-    Type.Optional(Type.String({ pattern: String.raw`^[\w.:-]{1,64}$` })),
+    Type.Optional(EntryName),
     "Its unique name in the log, in traces, metrics and messages. Default: the plugin's own.",
   ),
   enabled: Described(
@@ -74,7 +88,7 @@ export const StageSchema = Closed({
   ),
   with: Described(options, 'Its options, checked against its schema.'),
   when: Described(
-    Type.Optional(When),
+    Type.Optional(WhenSchema),
     'Only requests that match every field. A single word stands for a list of one; * matches any text.',
   ),
   timeout: Described(
@@ -85,12 +99,22 @@ export const StageSchema = Closed({
     Type.Optional(Type.Enum(['fail', 'skip'])),
     'skip: requests continue without a stage that fails before it calls the next one. Default: fail.',
   ),
+  locked: Locked,
 });
 
 export type RawStage = Static<typeof StageSchema>;
 
-/** A stage, or alternatives and nothing else, which is a rule of `stageErrors`. */
-const Entry = Type.Unsafe<RawStage | { readonly oneOf: readonly RawStage[] }>({
+/** Alternatives of an entry. */
+export interface RawGroup {
+  readonly oneOf: readonly RawStage[];
+  readonly name?: string;
+  readonly locked?: boolean;
+}
+
+export type RawEntry = RawStage | RawGroup;
+
+/** Schema of an entry: a stage, or alternatives, which have no other settings by a rule of `entryErrors`. */
+export const EntrySchema = Type.Unsafe<RawEntry>({
   type: 'object',
   properties: {
     ...StageSchema.properties,
@@ -107,7 +131,7 @@ const Entry = Type.Unsafe<RawStage | { readonly oneOf: readonly RawStage[] }>({
 
 /** Schema of `pipeline:`. */
 export const PipelineSchema = Described(
-  Type.Array(Entry, { minItems: 1 }),
+  Type.Array(EntrySchema, { minItems: 1 }),
   `The stages that a request passes, top to bottom. \`use\` is a built-in, a path relative to this file, or an npm
     package; a package that exports a Koa middleware factory (@koa/cors, koa-compress) is called with \`with\`.
     Every entry may say \`timeout: 2s\`, a limit for the stage's own time until it calls the next one (none by

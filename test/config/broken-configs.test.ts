@@ -180,7 +180,7 @@ const broken: readonly Broken[] = [
     says: [
       'gateway.yaml:3:29 pipeline[0].when.operation: must be one of "generate", "count-tokens", "models", "usage", "route", "other", not "generatte"',
       'gateway.yaml:3:51 pipeline[0].when.model: must be a string or an array, not a number; write it in quotes',
-      'gateway.yaml:3:61 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller, header, stream, sample, not',
+      'gateway.yaml:3:61 pipeline[0].when.colour: is not a known key; known here: format, model, operation, caller, team, claim, path, header, stream, sample, not',
     ],
   },
   {

@@ -194,7 +194,11 @@ slots: [{ id: a, upstream: simulator, cooldown: { overloaded: { first: 1s }, max
     ]);
     expect(first).to.deep.include({ name: 'first', written: { a: '${A:-1}' }, with: { a: '1' } });
     expect(first!.positionOf(['with', 'a'])).to.include({ line: 4, column: 64 });
-    expect(first!.group).to.deep.equal({ path: 'pipeline[1]', isComplete: true });
+    expect(first!.group).to.deep.equal({
+      path: 'pipeline[1]',
+      at: { file: 'gateway.yaml', line: 3, column: 5 },
+      isComplete: true,
+    });
     expect(last!.group).to.equal(first!.group);
     expect(before!.group).to.equal(undefined);
   });

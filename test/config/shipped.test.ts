@@ -93,7 +93,7 @@ describe('the catalog that ships', () => {
  * have the keys of stages, and a format may be its name alone. An option in place of another one stands in a comment.
  */
 const optionsAndHeaders =
-  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|^formats\[\]\.|\.header\.|^slots\[\]\.(headers|models|price|with)\.|\.account\.profile$|^to\./;
+  /^pipeline\[\]\.with\.|^pipeline\[\]\.oneOf\[\]\.|^pipelines\[\]\.changes\[\]\.(add\[\]|by|when|with)\.|^pipelines\[\]\.when\.(not\.)?(model|stream|sample)$|^formats\[\]\.|\.(header|claim)\.|^slots\[\]\.(headers|models|price|with)\.|\.account\.profile$|^to\./;
 
 function without(keys: readonly string[], pattern: RegExp): readonly string[] {
   return keys.filter((key) => !pattern.test(key));

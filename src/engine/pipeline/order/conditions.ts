@@ -13,6 +13,8 @@ export interface Need {
 const keyOf: { readonly [Condition in keyof Conditions]?: StateKey } = {
   model: 'request',
   caller: 'caller',
+  team: 'caller',
+  claim: 'caller',
   stream: 'delivery',
 };
 
@@ -55,9 +57,10 @@ export function conditionTexts(when: When | undefined): readonly string[] {
   return [...phrases(conditions), ...(not ? [`not (${phrases(not).join(', ')})`] : [])];
 }
 
-function phrases({ header = {}, stream, sample, ...lists }: Conditions): readonly string[] {
+function phrases({ header = {}, claim = {}, stream, sample, ...lists }: Conditions): readonly string[] {
   return [
     ...Object.entries(lists).map(([name, values]: [string, readonly string[]]) => phrase(name, values)),
+    ...Object.entries(claim).map(([name, globs]) => phrase(`claim ${name}`, globs)),
     ...Object.entries(header).map(([name, globs]) => phrase(`header ${name}`, globs)),
     ...(stream === undefined ? [] : [`stream is ${stream}`]),
     ...(sample === undefined ? [] : [`sample is ${sample}%`]),

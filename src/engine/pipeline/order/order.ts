@@ -2,7 +2,7 @@ import type { ConfigProblem } from '../../../config/config.js';
 import { operations } from '../../../config/stage-schema.js';
 import { coreKeys, type StateKey } from '../../../plugin/core.js';
 import type { Operation } from '../../../plugin/index.js';
-import { stepsOf } from './alternatives.js';
+import { stepsOf } from '../../../config/pipelines/steps.js';
 import { conditionNeeds, isConditional, type Need } from './conditions.js';
 import {
   introduces,

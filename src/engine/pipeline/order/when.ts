@@ -13,6 +13,7 @@ type Seeded = Pick<GatewayState, 'format' | 'operation' | 'requestId'> &
 /** The part of a request's context that conditions read. */
 export interface Conditional {
   readonly state: object;
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -24,8 +25,8 @@ export function whenMatcher(
   if (!when) return undefined;
   const tests = [...presenceTests(when), ...testsOf(when, models)];
   const excluded = when.not && testsOf(when.not, models);
-  return ({ state, headers }) => {
-    const matches = (test: Test): boolean => test(state as Seeded, headers); // the core has seeded it
+  return ({ state, headers, path }) => {
+    const matches = (test: Test): boolean => test(state as Seeded, headers, path); // the core has seeded it
     return tests.every(matches) && !excluded?.every(matches);
   };
 }
@@ -44,12 +45,13 @@ export function unmetConditions(
 }
 
 /** Conditions one by one, each as a `when` of its own. */
-function partsOf({ header = {}, ...others }: When): readonly When[] {
+function partsOf({ header = {}, claim = {}, ...others }: When): readonly When[] {
   const headers = Object.entries(header).map(([name, globs]) => ({ header: { [name]: globs } }));
-  return [...Object.entries(others).map(([name, value]) => ({ [name]: value })), ...headers];
+  const claims = Object.entries(claim).map(([name, globs]) => ({ claim: { [name]: globs } }));
+  return [...Object.entries(others).map(([name, value]) => ({ [name]: value })), ...claims, ...headers];
 }
 
-type Test = (state: Seeded, headers: IncomingHttpHeaders) => boolean;
+type Test = (state: Seeded, headers: IncomingHttpHeaders, path: string) => boolean;
 
 /**
  * Tests that requests have the keys that `not` reads: a request without a model does not count as one of another model.
@@ -63,12 +65,26 @@ function presenceTests({ not }: When): readonly Test[] {
 }
 
 function testsOf(conditions: Conditions, models: Models): readonly Test[] {
-  const { format, operation, model, caller, header = {}, stream, sample } = conditions;
+  const {
+    format,
+    operation,
+    model,
+    caller,
+    team,
+    claim = {},
+    path,
+    header = {},
+    stream,
+    sample,
+  } = conditions;
   const tests: Test[] = Object.entries(header).map(([name, globs]) => headerTest(name, globs));
   if (format) tests.push((state) => format.includes(state.format));
   if (operation) tests.push((state) => operation.includes(state.operation));
   if (model) tests.push(modelTest(model, models));
   if (caller) tests.push(callerTest(caller));
+  if (team) tests.push(teamTest(team));
+  tests.push(...Object.entries(claim).map(([name, globs]) => claimTest(name, globs)));
+  if (path) tests.push(pathTest(path));
   if (stream !== undefined) tests.push(({ delivery }) => delivery === (stream ? 'stream' : 'whole'));
   if (sample !== undefined) tests.push((state, headers) => positionOf(state, headers) < sample);
   return tests;
@@ -90,6 +106,34 @@ function modelTest(globs: readonly string[], models: Models): Test {
 function callerTest(globs: readonly string[]): Test {
   const matches = callerMatcher(globs);
   return ({ caller }) => caller !== undefined && matches(caller);
+}
+
+function teamTest(globs: readonly string[]): Test {
+  const matches = globMatcher(globs);
+  return ({ caller }) => {
+    const team = caller?.team;
+    return team !== undefined && (matches(team.id) || matches(team.name));
+  };
+}
+
+/** Claims may be texts, numbers, booleans, and lists of these. */
+function claimTest(name: string, globs: readonly string[]): Test {
+  const matches = globMatcher(globs);
+  return ({ caller }) => {
+    const claims = caller?.claims;
+    const value = claims && Object.hasOwn(claims, name) ? claims[name] : undefined;
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.some((each) => isScalar(each) && matches(String(each)));
+  };
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function pathTest(globs: readonly string[]): Test {
+  const matches = globMatcher(globs);
+  return (_state, _headers, path) => matches(path.replace(/^\/v1(?=\/)/, ''));
 }
 
 /**

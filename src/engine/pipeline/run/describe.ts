@@ -1,6 +1,6 @@
 import type { Config, SlotConfig } from '../../../config/config.js';
 import { counted } from '../../../kit/plural.js';
-import { stepsOf } from '../order/alternatives.js';
+import { stepsOf } from '../../../config/pipelines/steps.js';
 import type { StageInfo } from './stage-info.js';
 
 /** Text of a config and its pipeline, as `check` prints it: the requests' way, top to bottom. */

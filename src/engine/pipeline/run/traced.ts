@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import { joining, type Interceptor, type StagePlace } from '../../../plugin/core.js';
 import type { MessagesRequest } from '../../../plugin/index.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
-import { stepsOf } from '../order/alternatives.js';
+import { stepsOf } from '../../../config/pipelines/steps.js';
 import type { PipelineWatch } from './watch.js';
 import type { Conditional } from '../order/when.js';
 
