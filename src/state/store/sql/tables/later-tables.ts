@@ -26,6 +26,12 @@ export async function teamsAndBudgets(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('keys_by_team').on('keys').column('team').execute();
 }
 
+/** The pipeline that a key or a team names. */
+export async function pipelinesOfKeys(db: Kysely<Tables>): Promise<void> {
+  for (const table of ['keys', 'teams'])
+    await db.schema.alterTable(table).addColumn('pipeline', 'text').execute();
+}
+
 /** Makes the tables of the history of slots. */
 export async function slotHistoryTables(db: Kysely<Tables>): Promise<void> {
   await db.schema
