@@ -98,6 +98,7 @@ function row(id: string, atMs: number, fields: Partial<LedgerRow>): LedgerRow {
     atMs,
     requestId: 'r',
     format: 'messages',
+    pipeline: 'default',
     status: 200,
     failed: false,
     streamed: false,

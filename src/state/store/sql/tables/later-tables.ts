@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Tables } from './tables.js';
 
 const counts = [
@@ -30,6 +30,14 @@ export async function teamsAndBudgets(db: Kysely<Tables>): Promise<void> {
 export async function pipelinesOfKeys(db: Kysely<Tables>): Promise<void> {
   for (const table of ['keys', 'teams'])
     await db.schema.alterTable(table).addColumn('pipeline', 'text').execute();
+}
+
+/** The pipeline of each request. Earlier ones had no other than the default, whose sums are the rest of all. */
+export async function pipelinesOfRequests(db: Kysely<Tables>): Promise<void> {
+  await sql`alter table ledger add column pipeline text not null default 'default'`.execute(db);
+  await sql`create index ledger_by_pipeline on ledger (pipeline, at, id) where pipeline <> 'default'`.execute(
+    db,
+  );
 }
 
 /** Makes the tables of the history of slots. */
