@@ -18,15 +18,16 @@ export async function keyCaller(headers: Parameters<typeof callerKey>[0], { keys
 const master: Caller = Object.freeze({ kind: 'master', keyId: 'master', name: 'master' });
 
 function callerOf(key: ProtocolKey, team: Caller['team']): Caller {
-  const { id, name, models, slots } = key;
+  const { id, name, models, slots, pipeline = team?.pipeline } = key;
   const limits = keyLimits(key);
   const caller = { kind: 'key', keyId: id, name } as const;
-  if (!models && !slots && !limits && !team) return caller; // most keys are unrestricted: skip the spread for them
+  if (!models && !slots && !limits && !team && pipeline === undefined) return caller; // most keys are unrestricted: skip the spread for them
   return {
     ...caller,
     ...(models && { models }),
     ...(slots && { slots }),
     ...(limits && { limits }),
     ...(team && { team }),
+    ...(pipeline !== undefined && { pipeline }),
   };
 }

@@ -1,5 +1,5 @@
 import { formatProblem, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
-import { isGood } from '../state/keys/keys.js';
+import { isGood } from '../state/store/key-rules.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import { globMatcher, type Logger, type ProtocolKey } from '../plugin/index.js';
 import { isForeign, reservedNames } from '../engine/pipeline/order/caller-patterns.js';

@@ -15,6 +15,7 @@ export const filterFields = {
   slot: Type.Optional(Line),
   model: Type.Optional(Line),
   format: Type.Optional(FormatName),
+  pipeline: Type.Optional(Line),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   code: Type.Optional(Line),
   failed: Type.Optional(Type.Boolean()),

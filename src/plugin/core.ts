@@ -1,6 +1,7 @@
 /** Names for `src` beside those of the public modules; not public, at most 100. */
 export { accountRefused, errorCodes } from './contract/error.js';
 export { errorWithout } from './events/text/hide-secrets.js';
+export { defaultPipeline } from './contract/caller.js';
 export { hasStandardKey, sentKey } from './caller/caller-key.js';
 export type { AccountKind } from './contract/slot/account.js';
 export type { PluginStore, Team } from './contract/store.js';
@@ -28,14 +29,7 @@ export type {
 } from './contract/slot/slot.js';
 export { coreKeys } from './contract/state.js';
 export type { CoreKey, Interceptor, StateKey } from './contract/state.js';
-export type {
-  AddedByStages,
-  StageMeter,
-  StagePlace,
-  TimedStage,
-  TraceCost,
-  UsageTally,
-} from './contract/trace.js';
+export type { AddedByStages, StageMeter, StagePlace, TimedStage, TraceCost } from './contract/trace.js';
 export { checkReply } from './stage/check-reply.js';
 export { joining, noInterceptors } from './stage/interceptors.js';
 export type { FailoverTerms, LeaseRequest, PickTerms, PickedCall, Slots } from './contract/slot/slots.js';

@@ -91,6 +91,7 @@ function rowOf(id: string, fields: Partial<LedgerRow>): LedgerRow {
     atMs: Date.now() - 1000,
     requestId: id,
     format: 'messages',
+    pipeline: 'default',
     status: 200,
     failed: false,
     streamed: true,

@@ -136,6 +136,7 @@ function rowOf(nth: number, keyIds: readonly string[]): LedgerRow {
     slot,
     model: longName('model', nth % 9),
     format: nth % 2 ? 'completions' : 'responses',
+    pipeline: 'default',
     status: hasFailed ? 529 : 200,
     ...(hasFailed && { code: longName('overloaded', nth).replaceAll('-', '_') }),
     failed: hasFailed,

@@ -240,6 +240,7 @@ function rowAt(atMs: number, nth: number): LedgerRow {
     slot: nth === 0 ? '=HYPERLINK("http://127.0.0.1")' : 'team-a',
     model: `model-${nth % 3}`,
     format: 'messages',
+    pipeline: 'default',
     session: `session-${nth % 9}`,
     status: hasFailed ? 529 : 200,
     ...(hasFailed && { code: 'overloaded' }),

@@ -40,6 +40,26 @@ describe('auth', () => {
     expect(state.caller.limits).to.deep.equal({ requestsPerMinute: 5, tokensPerDay: 100 });
   });
 
+  it('names the pipeline of a key, or else of its team', async () => {
+    const team = { id: 't1', name: 'search', pipeline: 'blue' };
+    const { pipeline: _, ...plainTeam } = team;
+    const keys = fakeKeys({
+      own: { kind: 'key', key: { ...key, pipeline: 'red' } },
+      both: { kind: 'key', key: { ...key, pipeline: 'default' }, team },
+      shared: { kind: 'key', key, team },
+      neither: { kind: 'key', key, team: plainTeam },
+      top: { kind: 'master' },
+    });
+    const pipelineOf = async (sent: string) => {
+      const { state } = await runStage(auth, { host: fakeHost({ keys }), headers: { 'x-api-key': sent } });
+      return state.caller.pipeline;
+    };
+    expect(await pipelineOf('own')).to.equal('red');
+    expect(await pipelineOf('both')).to.equal('default');
+    expect(await pipelineOf('shared')).to.equal('blue');
+    for (const sent of ['neither', 'top']) expect(await pipelineOf(sent), sent).to.equal(undefined);
+  });
+
   it('takes x-api-key where both headers are sent', async () => {
     const { state } = await run({ 'x-api-key': 'sk-gw-1', authorization: 'Bearer top' });
     expect(state.caller.keyId).to.equal('k1');

@@ -6,7 +6,7 @@ import {
   type Trace,
   type Usage,
 } from '../../plugin/index.js';
-import type { StagePlace, TraceCost } from '../../plugin/core.js';
+import { defaultPipeline, type StagePlace, type TraceCost } from '../../plugin/core.js';
 import { Blame } from './blame.js';
 import { RequestUsage, AddedParts } from './request-usage.js';
 import { RequestVersions } from './request-versions.js';
@@ -33,6 +33,7 @@ export class RequestTrace implements Trace {
   /** Error that was the whole answer. */
   refusal: GatewayError | undefined;
   readonly #blame = new Blame();
+  #pipeline: string = defaultPipeline;
   #endedBy: StagePlace | undefined;
   #hasLeftOpen = false;
 
@@ -55,6 +56,16 @@ export class RequestTrace implements Trace {
 
   ask(model: string): void {
     this.askedModel = model;
+  }
+
+  /** Name of the chosen pipeline; `default` if none was chosen. */
+  get pipeline(): string {
+    return this.#pipeline;
+  }
+
+  /** Sets the pipeline that the request continues in. */
+  choose(pipeline: string): void {
+    this.#pipeline = pipeline;
   }
 
   get usage() {

@@ -1,13 +1,20 @@
-import { maskedPart, addUsage, estimateTokens, type Usage, type Additions } from '../../plugin/index.js';
-import type { UsageTally, AddedByStages } from '../../plugin/core.js';
+import {
+  maskedPart,
+  addUsage,
+  estimateTokens,
+  type Usage,
+  type Additions,
+  type Trace,
+} from '../../plugin/index.js';
+import type { AddedByStages } from '../../plugin/core.js';
 import type { UpstreamCallTimer } from './upstream-call-timer.js';
 
 /** Usage of one request, with the calls whose bills are open until its response closes. */
 export class RequestUsage {
-  #tally: UsageTally = { billed: {}, masked: {} };
+  #tally: Trace['usage'] = { billed: {}, masked: {} };
   #open: UpstreamCallTimer[] = [];
 
-  get tally(): UsageTally {
+  get tally(): Trace['usage'] {
     return this.#tally;
   }
 

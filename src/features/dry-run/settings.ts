@@ -29,7 +29,7 @@ export interface DrySettings {
 
 /** Terms of a key as the console takes them. */
 export type KeyTerms = KeyLimits &
-  Pick<ProtocolKey, 'models' | 'slots'> & {
+  Pick<ProtocolKey, 'models' | 'slots' | 'pipeline'> & {
     readonly id?: string;
     /** Name of its team, one of `teams`. */
     readonly team?: string;
@@ -39,6 +39,7 @@ export type KeyTerms = KeyLimits &
 
 /** Terms of a team, whose limits its keys share. */
 export type TeamTerms = KeyLimits & {
+  readonly pipeline?: string;
   readonly id?: string;
   /** Use of its limits at the start; default: none. */
   readonly used?: UsedLimits;

@@ -123,13 +123,17 @@ async function holdersOf(
   const shared = await usedLimits({ kind: 'team', id: team.id }, services);
   return {
     keys: { [nameOf(key)]: terms },
-    teams: { [team.name]: { id: team.id, ...keyLimits(team), used: shared } },
+    teams: { [team.name]: { id: team.id, ...keyLimits(team), ...pipelineOf(team), used: shared } },
   };
 }
 
 function termsOf(key: ProtocolKey): NonNullable<DrySettings['keys']>[string] {
   const { id, models, slots } = key;
-  return { id, ...keyLimits(key), ...(models && { models }), ...(slots && { slots }) };
+  return { id, ...keyLimits(key), ...(models && { models }), ...(slots && { slots }), ...pipelineOf(key) };
+}
+
+function pipelineOf({ pipeline }: Pick<ProtocolKey, 'pipeline'>): Pick<ProtocolKey, 'pipeline'> {
+  return pipeline === undefined ? {} : { pipeline };
 }
 
 /** The config without the functions that find positions in its file, which cannot be sent to a thread. */

@@ -4,6 +4,7 @@ import { durationMs, GatewayError, globMatcher, type ProtocolKey } from '../../p
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { reservedNames } from '../../engine/pipeline/order/caller-patterns.js';
 import { refuseUncountedBudget } from './limit-fields.js';
+import { refuseUnknownPipeline } from './pipeline-field.js';
 import { invalid } from '../../operator/check.js';
 import { refusePast } from '../../operator/expiry.js';
 import type { Names } from '../../operator/names.js';
@@ -44,11 +45,12 @@ export class KeyEditor {
   }
 
   /**
-   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team and for a
-   * name that other callers have, and `conflict` for a budget that no stage counts.
+   * The fields with the id of their team, which may be named. Throws `invalid_request` for an unknown team or pipeline and
+   * for a name that other callers have, and `conflict` for a budget that no stage counts.
    */
   async checked<Fields extends KeyPatch>(fields: Fields): Promise<Fields> {
     refuseUncountedBudget(this.#gateway, fields);
+    refuseUnknownPipeline(this.#gateway, fields);
     const { name, team } = fields;
     if (name !== undefined && reservedNames.has(name))
       throw invalid([`name: "${name}" refers to other callers in the config; give the key another name`]);

@@ -3,6 +3,7 @@ import { Closed } from '../../kit/schema/type.js';
 import { Duration, Type, type ProtocolKey } from '../../plugin/index.js';
 import type { KeyPatch } from '../../state/store/contract/store.js';
 import { Time, timeMs } from '../../kit/schema/units.js';
+import { pipelinePatch, reportedPipeline, settablePipeline } from './pipeline-field.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
 import { IsoTime, isoTime, Line, named, Note, Nullable, StoredTotal } from '../../operator/schemas.js';
 
@@ -11,6 +12,7 @@ const settable = {
   models: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
   slots: Type.Optional(Nullable(Type.Array(Line, { minItems: 1, maxItems: 200 }))),
   team: Type.Optional(Nullable(Line)),
+  pipeline: settablePipeline,
   ...settableLimits,
   note: Note,
 };
@@ -36,6 +38,7 @@ const reported = {
   models: Nullable(Type.Array(Type.String(), { description: 'Catalog ids or globs; null: all.' })),
   slots: Nullable(Type.Array(Type.String(), { description: 'Slot ids or globs; null: all.' })),
   team: Nullable(Type.String({ description: 'Id of its team, whose limits and budgets it shares.' })),
+  pipeline: reportedPipeline,
   ...reportedLimits,
   note: Nullable(Type.String()),
   former_secrets: Type.Array(Type.Object({ last4: Type.String(), ends_at: IsoTime }), {
@@ -84,6 +87,7 @@ export function keyReport(key: ProtocolKey, nowMs: number): Static<typeof KeyRep
     models: key.models ? [...key.models] : null,
     slots: key.slots ? [...key.slots] : null,
     team: key.team ?? null,
+    pipeline: key.pipeline ?? null,
     ...limitsReport(key),
     note: key.note ?? null,
     former_secrets: (key.formerSecrets ?? [])
@@ -103,6 +107,7 @@ export function toPatch(body: Static<typeof ChangedKey>): KeyPatch {
     expiresAtMs: momentOf(expiresAt),
     revokedAtMs: momentOf(revokedAt),
     team: body.team,
+    pipeline: pipelinePatch(body),
     ...limitsPatch(body),
   });
 }

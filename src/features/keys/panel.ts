@@ -16,6 +16,7 @@ import {
 import { route, type Route } from '../../operator/route.js';
 import { ListOf } from '../../operator/schemas.js';
 import { KeyEditor } from './key-editor.js';
+import { pipelineNames } from './pipeline-field.js';
 import { ChangedTeam, NewTeam, TeamReport, toTeamPatch } from './team-report.js';
 import { TeamEditor } from './team-editor.js';
 
@@ -23,6 +24,16 @@ import { TeamEditor } from './team-editor.js';
 export const panelRoutes: RoutesOf = (gateway, { names }) => [
   ...keyRoutes(new KeyEditor(gateway, names)),
   ...teamRoutes(new TeamEditor(gateway, names)),
+  route({
+    method: 'GET',
+    path: '/api/panel/pipelines',
+    summary: 'Names of the pipelines that a key or a team may name, `default` first.',
+    answers: { 200: ListOf(Type.Object({ name: Type.String() }), {}) },
+    handle: async () => ({
+      object: 'list',
+      data: pipelineNames(gateway.runtime.config).map((name) => ({ name })),
+    }),
+  }),
 ];
 
 /** Routes of `/api/panel/keys`. */

@@ -5,6 +5,7 @@ import { GatewayError, windowLimits } from '../../plugin/index.js';
 import type { Team } from '../../plugin/core.js';
 import type { TeamPatch } from '../../state/store/contract/store.js';
 import { refuseUncountedBudget } from './limit-fields.js';
+import { refuseUnknownPipeline } from './pipeline-field.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import type { Names } from '../../operator/names.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -36,6 +37,7 @@ export class TeamEditor {
   async make(name: string, fields: TeamPatch, audit: AuditedAction): Promise<Report> {
     const { store, now } = this.#gateway.services;
     refuseUncountedBudget(this.#gateway, fields);
+    refuseUnknownPipeline(this.#gateway, fields);
     if ((await store.teams.list()).length >= maxTeams)
       throw new GatewayError('conflict', `There are already ${maxTeams} teams; delete some first.`);
     const id = `team_${randomUUID()}`;
@@ -51,6 +53,7 @@ export class TeamEditor {
   async change(id: string, patch: TeamPatch, audit: AuditedAction): Promise<Report> {
     const { teams } = this.#gateway.services.store;
     refuseUncountedBudget(this.#gateway, patch);
+    refuseUnknownPipeline(this.#gateway, patch);
     const before = await teams.get(id);
     const team = before && (await teams.update(id, patch));
     if (!team) throw noSuchTeam(id);

@@ -4,14 +4,20 @@ import { limitFields, type MeterReading, type Team, type WindowLimit } from '../
 import { Type, windowLimits } from '../../plugin/index.js';
 import type { TeamPatch } from '../../state/store/contract/store.js';
 import { withoutUndefined } from './key-report.js';
+import { pipelinePatch, reportedPipeline, settablePipeline } from './pipeline-field.js';
 import { limitsPatch, limitsReport, reportedLimits, settableLimits } from './limit-fields.js';
 import { Count, IsoTime, Line, Note, Nullable } from '../../operator/schemas.js';
 
 /** Body of a request that makes a team. */
-export const NewTeam = Closed({ name: Line, ...settableLimits, note: Note });
+export const NewTeam = Closed({ name: Line, pipeline: settablePipeline, ...settableLimits, note: Note });
 
 /** Merge patch of a team. */
-export const ChangedTeam = Closed({ name: Type.Optional(Line), ...settableLimits, note: Note });
+export const ChangedTeam = Closed({
+  name: Type.Optional(Line),
+  pipeline: settablePipeline,
+  ...settableLimits,
+  note: Note,
+});
 
 const Used = Nullable(
   Type.Object({
@@ -38,6 +44,7 @@ export const TeamReport = Type.Object({
   name: Type.String(),
   created_at: IsoTime,
   keys: Count,
+  pipeline: reportedPipeline,
   ...reportedLimits,
   used: UsedLimits,
   note: Nullable(Type.String()),
@@ -60,6 +67,7 @@ export function teamReport(team: Team, { keys, used, nowMs }: TeamFacts): Static
     name,
     created_at: new Date(createdAtMs).toISOString(),
     keys,
+    pipeline: team.pipeline ?? null,
     ...limitsReport(team),
     used: usedReport(team, used, nowMs),
     note: note ?? null,
@@ -68,7 +76,7 @@ export function teamReport(team: Team, { keys, used, nowMs }: TeamFacts): Static
 
 /** Settings of a team, as the audit log shows them. */
 export function teamSettings(team: Team): object {
-  return { name: team.name, ...limitsReport(team), note: team.note ?? null };
+  return { name: team.name, pipeline: team.pipeline ?? null, ...limitsReport(team), note: team.note ?? null };
 }
 
 function usedReport(team: Team, used: LimitsInUse, nowMs: number): Static<typeof UsedLimits> {
@@ -84,5 +92,5 @@ function usedReport(team: Team, used: LimitsInUse, nowMs: number): Static<typeof
 /** Patch with the fields that a body contains, and no others. */
 export function toTeamPatch(body: Static<typeof ChangedTeam>): TeamPatch {
   const { name, note } = body;
-  return withoutUndefined<TeamPatch>({ name, note, ...limitsPatch(body) });
+  return withoutUndefined<TeamPatch>({ name, note, pipeline: pipelinePatch(body), ...limitsPatch(body) });
 }

@@ -46,10 +46,11 @@ const Key = Closed({
   models: Described('Models that the key may use; * matches any text.', Type.Array(Text)),
   slots: Described('Slots that the key may use; * matches any text.', Type.Array(Text)),
   team: Described('Name of its team, one of "teams".', Text),
+  pipeline: Described('Pipeline that the key names.', Text),
   ...limits,
 });
 
-const Team = Closed(limits);
+const Team = Closed({ pipeline: Described('Pipeline that the team names.', Text), ...limits });
 
 const Caller = Closed({
   key: Described('Name of the key; "nobody" sends none.', Text),
@@ -116,7 +117,7 @@ const setting = {
   slots: Described('Scenarios that replace the accounts of slots. Default: an ordinary answer.', Slots),
   keys: Described('Terms of keys, by name. Default: none.', Type.Record(Type.String(), Key)),
   teams: Described(
-    'Limits that the keys of a team share, by the name of the team.',
+    'Limits and pipeline that the keys of a team share, by the name of the team.',
     Type.Record(Type.String(), Team),
   ),
   clock: Described('Time at which the test begins. Default: now.', Time()),

@@ -24,6 +24,7 @@ export function ledgerRowOf(
     requestId,
     keyId: caller.keyId,
     format,
+    pipeline: trace.pipeline,
     status,
     failed: outcome === 'failed' || (status >= 400 && outcome !== 'abandoned'),
     streamed: record.delivery === 'stream',

@@ -6,12 +6,17 @@ export interface CallerClaims {
   readonly [name: string]: Json | undefined;
 }
 
+/** Name of the pipeline of requests for which no other one is chosen. */
+export const defaultPipeline = 'default';
+
 /** Team of a caller. */
 export interface CallerTeam {
   readonly id: string;
   readonly name: string;
   /** Limits that its keys share; absent if it has none. */
   readonly limits?: KeyLimits;
+  /** Name of the pipeline of its keys that name none themselves; absent: none. */
+  readonly pipeline?: string;
 }
 
 /** Caller of the gateway. */
@@ -29,6 +34,8 @@ export interface Caller {
   readonly limits?: KeyLimits;
   /** Team of the key; absent: none. */
   readonly team?: CallerTeam;
+  /** Name of the pipeline that its key names, or else its team; absent: neither does. */
+  readonly pipeline?: string;
   /** Set by an authentication that knows more than a key; absent: none. */
   readonly claims?: CallerClaims;
 }

@@ -34,6 +34,8 @@ export interface LedgerFilter {
   readonly requestId?: string;
   readonly session?: string;
   readonly team?: string;
+  /** Name of the pipeline; `default` if none was chosen. */
+  readonly pipeline?: string;
   /** Cause of lost cached tokens. */
   readonly cause?: CacheCause;
 }
@@ -45,6 +47,7 @@ export type UsageGroup =
   | 'model'
   | 'asked_model'
   | 'format'
+  | 'pipeline'
   | 'tag'
   | 'stage'
   | 'cause';
@@ -64,7 +67,7 @@ export interface UsageQuery {
   readonly keyId?: string;
   /**
    * Only requests that match. Conditions and `by` together on one hourly group, or on two of the columns of groups and
-   * `failed`, are answered by the hourly sums; others are counted from the rows.
+   * `failed`, are answered by the hourly sums, except for a pipeline with another column; others are counted from the rows.
    */
   readonly where?: Omit<LedgerFilter, 'fromMs' | 'toMs'>;
   /**
@@ -86,7 +89,7 @@ export interface UsageQuery {
 export interface UsageSum {
   /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, team id, slot, model, asked model, format, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
+  /** A key id, team id, slot, model, asked model, format, pipeline, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;

@@ -20,6 +20,8 @@ export interface ProtocolKey extends KeyLimits {
   readonly slots?: readonly string[];
   /** Id of its team, whose limits and budgets it shares; absent: none. */
   readonly team?: string;
+  /** Name of the pipeline of its requests, whichever its team names; absent: that of its team, if that names one. */
+  readonly pipeline?: string;
   readonly note?: string;
   /** Secrets before the last rotations that have not ended, the oldest first; absent: none. */
   readonly formerSecrets?: readonly FormerSecret[];

@@ -7,6 +7,8 @@ export interface Team extends KeyLimits {
   readonly name: string;
   /** Unix milliseconds. */
   readonly createdAtMs: number;
+  /** Name of the pipeline of its keys that name none themselves; absent: none. */
+  readonly pipeline?: string;
   readonly note?: string;
 }
 

@@ -4,7 +4,8 @@ import type { Caches } from '../../plugin/core.js';
 import type { Clock, Logger } from '../../plugin/index.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
-import { hashOf, isGood } from './keys.js';
+import { isGood } from '../store/key-rules.js';
+import { hashOf } from './keys.js';
 
 interface AdminTokensOptions {
   readonly store: AdminTokens;

@@ -5,7 +5,7 @@ import type { Store, KeyPatch } from '../store/contract/store.js';
 import { KeyCache } from './key-cache.js';
 import { KeyPasses, type KeyPass, type PassedAs } from './key-passes.js';
 import { KeyUses } from './key-uses.js';
-import { applyPatch } from '../store/key-rules.js';
+import { applyPatch, isGood } from '../store/key-rules.js';
 
 interface KeysOptions {
   /** Empty: no key matches. */
@@ -120,21 +120,13 @@ async function withTeam(key: ProtocolKey, teams: KeysOptions['store']['teams']):
 }
 
 function callerTeam(team: Team): NonNullable<KnownKey['team']> {
-  const { id, name } = team;
+  const { id, name, pipeline } = team;
   const limits = keyLimits(team);
-  return { id, name, ...(limits && { limits }) };
+  return { id, name, ...(limits && { limits }), ...(pipeline !== undefined && { pipeline }) };
 }
 
 /** Start of every protocol key. */
 const protocolKeyPrefix = 'sk-gw-';
-
-/** True for a key or token that is neither revoked nor expired. */
-export function isGood(
-  { revokedAtMs, expiresAtMs = Infinity }: Pick<ProtocolKey, 'revokedAtMs' | 'expiresAtMs'>,
-  nowMs: number,
-): boolean {
-  return revokedAtMs === undefined && expiresAtMs > nowMs;
-}
 
 /** True for the secret of a key, and for a former one that has not ended. */
 function isSecretOf(

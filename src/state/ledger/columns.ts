@@ -1,3 +1,4 @@
+import { defaultPipeline } from '../../plugin/core.js';
 import { Type } from '../../plugin/index.js';
 import { cacheLoss, cost, tokens } from './row/composed-fields.js';
 import {
@@ -10,6 +11,7 @@ import {
   maybeTrue,
   ms,
   text,
+  textOr,
   type Field,
   type FieldUses,
 } from './row/fields.js';
@@ -38,6 +40,12 @@ export const columns = {
   /** Absent if it is the same as `model`. */
   askedModel: maybeText('asked_model', 'The model that the caller asked for.'),
   format: { ...text('format', "The caller's wire format."), filter: {}, group: 'format' },
+  pipeline: {
+    ...textOr(defaultPipeline, 'pipeline', 'Pipeline of the request; `default` if none was chosen.'),
+    filter: { only: `pipeline <> '${defaultPipeline}'`, common: defaultPipeline },
+    group: 'pipeline',
+    rest: defaultPipeline,
+  },
   status: {
     ...integer('status', 'HTTP status; 499 if the caller disconnected before there was one.'),
     filter: { only: 'status <> 200', common: 200 },

@@ -10,15 +10,28 @@ export interface FilterColumn extends Pick<FieldFilter, 'only' | 'common'> {
 }
 
 /** Conditions of a filter, except for its range of time. */
-export const filterColumns: readonly FilterColumn[] = fields.flatMap(([field, { filter, columns }]) => {
+export const filterColumns: readonly FilterColumn[] = fields.flatMap(([field, { filter, rest, columns }]) => {
   if (!filter) return [];
   const { member, ...index } = filter;
   const { name = field, column = columns[0] ?? '' } = member ?? {};
-  return [{ ...index, name: name as FilterColumn['name'], column, of: valueOf(field, member?.name) }]; // as in the table
+  return [
+    {
+      ...index,
+      name: name as FilterColumn['name'],
+      column,
+      of: valueOf(field, { member: member?.name, rest }),
+    },
+  ]; // as in the table
 });
 
-function valueOf(field: ColumnName, member: string | undefined): FilterColumn['of'] {
-  if (member === undefined) return (row) => row[field];
+interface ComparedValue {
+  readonly member: string | undefined;
+  /** Value of a row that lacks the field. */
+  readonly rest: string | undefined;
+}
+
+function valueOf(field: ColumnName, { member, rest }: ComparedValue): FilterColumn['of'] {
+  if (member === undefined) return (row) => row[field] ?? rest;
   return (row) => (row[field] as Readonly<Record<string, unknown>> | undefined)?.[member]; // a field with members
 }
 

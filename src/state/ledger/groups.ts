@@ -7,20 +7,28 @@ export type ColumnGroup = Extract<Columns[ColumnName], { readonly group: string 
 /** Group with its column, and its name in a row: '' without one. */
 interface RowGroup {
   readonly group: ColumnGroup;
+  /** Name without hourly sums, which has the rest of all requests. */
+  readonly rest?: string;
   readonly column: string;
   of(this: void, row: LedgerRow): string;
 }
 
-/** Groups that the hours are summed by, each on its own. */
-export const rowGroups: readonly RowGroup[] = fields.flatMap(([name, { group, columns }]) =>
+/** Groups that the hours are summed by, each on its own; those of `rest` only by their other names. */
+export const rowGroups: readonly RowGroup[] = fields.flatMap(([name, { group, rest, columns }]) =>
   group === undefined
     ? []
     : columns.map((column) => ({
         group: group as ColumnGroup, // as in the table
         column,
-        of: (row) => (row[name] as string | undefined) ?? '', // groups are texts
+        ...(rest !== undefined && { rest }),
+        of: (row) => (row[name] as string | undefined) ?? rest ?? '', // groups are texts
       })),
 );
+
+/** Name of a group without hourly sums, which has the rest of all requests; undefined if each name has sums. */
+export function restOf(kind: UsageGroup): string | undefined {
+  return rowGroups.find(({ group }) => group === kind)?.rest;
+}
 
 const columnsByGroup = rowGroups.map(({ group, column }) => [group, column] as const);
 

@@ -1,5 +1,5 @@
 import type { LedgerFilter, UsageGroup, UsageQuery } from '../../plugin/core.js';
-import { groupColumnOf, groupOfField, type ColumnGroup } from './groups.js';
+import { groupColumnOf, groupOfField, restOf, type ColumnGroup } from './groups.js';
 import { conditionsOf } from './usage-query.js';
 
 /** Group of a pair; those of `failed` are the answered requests and the failed ones. */
@@ -11,7 +11,9 @@ export const pairColumnOf: Readonly<Record<PairGroup, string>> = { ...groupColum
 /** Two groups that the requests of an hour are summed by together. */
 export type GroupPair = readonly [PairGroup, PairGroup];
 
-const groups = Object.keys(pairColumnOf) as readonly PairGroup[]; // the keys are groups
+/** Groups of pairs: a group with a rest is most often that alone, and its pairs would repeat the sums of the other. */
+const groups = (Object.keys(pairColumnOf) as PairGroup[]) // the keys are groups
+  .filter((group) => group === 'failed' || restOf(group) === undefined);
 
 /** Each pair of groups, once. */
 export const groupPairs: readonly GroupPair[] = groups.flatMap((first, at) =>

@@ -12,6 +12,20 @@ export function applyPatch(before: ProtocolKey | Team, patch: KeyPatch | TeamPat
   return Object.fromEntries(fields) as unknown as ProtocolKey | Team; // a patch cannot remove required fields
 }
 
+/** True for a key or token that is neither revoked nor expired. */
+export function isGood(
+  { revokedAtMs, expiresAtMs = Infinity }: Pick<ProtocolKey, 'revokedAtMs' | 'expiresAtMs'>,
+  nowMs: number,
+): boolean {
+  return revokedAtMs === undefined && expiresAtMs > nowMs;
+}
+
+/** True for a key or a team that names a pipeline other than these. */
+export function namesOther(pipelines: readonly string[]): (holder: Pick<ProtocolKey, 'pipeline'>) => boolean {
+  const known = new Set(pipelines);
+  return ({ pipeline }) => pipeline !== undefined && !known.has(pipeline);
+}
+
 /** A rotation of a key's secret. */
 export interface Rotation {
   readonly secret: KeySecret;

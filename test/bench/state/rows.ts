@@ -44,6 +44,7 @@ export function rowAt(atMs: number, nth: number, random: () => number): LedgerRo
     slot,
     model: isRare ? 'model-rare' : pick(models),
     format: isRare ? 'completions' : pick(formats),
+    pipeline: 'default',
     status: failed ? failure : 200,
     ...(failed && { code }),
     failed,

@@ -98,6 +98,7 @@ describe('limit meters', () => {
       requestId: 'r',
       keyId,
       format: 'messages',
+      pipeline: 'default',
       status: 200,
       failed: false,
       streamed: false,

@@ -216,6 +216,7 @@ function rowOf(
     keyId: `k${key}`,
     team: 't',
     format: 'messages',
+    pipeline: 'default',
     status: 200,
     failed: false,
     streamed: false,

@@ -167,6 +167,15 @@ describe('the keys that callers send', () => {
     await slow.close();
   });
 
+  it('have the pipeline of their team beside their own', async () => {
+    await store.teams.put({ id: 't1', name: 'search', createdAtMs: 1, pipeline: 'blue' });
+    await store.keys.update(key.id, { team: 't1', pipeline: 'red' });
+    keys.forget();
+    const known = await keys.check(text);
+    expect(known).to.have.nested.property('key.pipeline', 'red');
+    expect(known).to.have.deep.property('team', { id: 't1', name: 'search', pipeline: 'blue' });
+  });
+
   it('take a pass of this process once, as the key or as the master key', async () => {
     const pass = await keys.pass(key.id);
     expect(pass.text).to.match(/^gw-pass-[\w-]{43}$/);

@@ -17,6 +17,7 @@ export function describeTeams(storeNow: () => WholeStore): void {
         usdPerDay: 0.1,
         usdPerMonth: 1e6,
         maxConcurrent: 5,
+        pipeline: 'red',
         note: 'über "alles"',
       });
       const others = [team('t2', 'Zebra'), team('t3', 'ops'), team('t4', 'mail')];
@@ -97,6 +98,7 @@ function row(id: string, atMs: number, fields: Partial<LedgerRow>): LedgerRow {
     atMs,
     requestId: 'r',
     format: 'messages',
+    pipeline: 'default',
     status: 200,
     failed: false,
     streamed: false,

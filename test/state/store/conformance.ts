@@ -6,6 +6,7 @@ import { describeLedger } from './ledger-conformance.js';
 
 import { describeAudit } from './conformance-audit.js';
 import { describeErrorTexts } from './conformance-error-texts.js';
+import { describePipelines } from './conformance-pipelines.js';
 import { describeSlotHistory } from './conformance-slot-history.js';
 import { describeTeams } from './conformance-teams.js';
 
@@ -31,6 +32,10 @@ export function describeStore(open: OpenStore): void {
 
   describeAudit(() => store);
   describeTeams(() => store);
+  describePipelines(
+    () => store,
+    () => clock.nowMs,
+  );
   describeSlotHistory(() => store);
 
   describeErrorTexts(() => store);
@@ -51,6 +56,7 @@ export function describeStore(open: OpenStore): void {
         usdPerMonth: 1234.56,
         maxConcurrent: 5,
         team: 't1',
+        pipeline: 'red',
         note: 'über "alles"',
       });
       const bare = key('k2', { createdAtMs: 2000 });

@@ -539,6 +539,7 @@ export function row(id: string, atMs: number, fields: Partial<LedgerRow> = {}): 
     atMs,
     requestId: `req ${id}`,
     format: 'messages',
+    pipeline: 'default',
     status: 200,
     failed: false,
     streamed: true,

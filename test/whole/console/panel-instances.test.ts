@@ -125,6 +125,29 @@ for (const [where, meet] of [
       expect(await status(two)).to.equal(429);
     });
 
+    it('hold a changed pipeline of a key and of a team at once, where it was changed and on the other one', async () => {
+      const here = new PanelClient(one.url);
+      const team = await here.ask('POST', '/teams', { name: 'search' });
+      const { id, key } = await here.ask('POST', '/keys', { name: 'laptop', team: team.id });
+      const known = (gateway: GatewayUnderTest) => gateway.gateway.services.keys.check(key);
+      for (const gateway of [one, two]) await known(gateway);
+      const change = async (path: string) => {
+        let stop = (): void => undefined;
+        const told = new Promise<unknown>((resolve) => {
+          stop = two.gateway.services.live.messages.receive('keys', resolve);
+        });
+        await here.ask('PATCH', path, { pipeline: 'default' });
+        await told;
+        stop();
+      };
+      await change(`/teams/${team.id}`);
+      for (const gateway of [one, two])
+        expect(await known(gateway)).to.have.nested.property('team.pipeline', 'default');
+      await change(`/keys/${id}`);
+      for (const gateway of [one, two])
+        expect(await known(gateway)).to.have.nested.property('key.pipeline', 'default');
+    });
+
     it('refuse an address that was wrong five times at both together', async () => {
       const logIn = (gateway: GatewayUnderTest, password: string) =>
         gateway.post('/api/panel/login', { password }, { 'x-api-key': '' });

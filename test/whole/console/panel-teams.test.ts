@@ -182,6 +182,37 @@ describe('/api/panel/teams', () => {
     expect((await panel.fetch('PATCH', `/keys/${id}`, { team: 'team_x' })).status).to.equal(400);
   });
 
+  it('takes and shows the pipeline of a team and of a key, and notes its change in the audit log', async () => {
+    const { id } = await make({ pipeline: 'default' });
+    const key = await issue({ team: id, pipeline: 'default' });
+    expect(key).to.include({ pipeline: 'default' });
+    expect((await listed())[0]).to.include({ pipeline: 'default' });
+    for (const [path, none] of [
+      [`/teams/${id}`, null],
+      [`/keys/${key.id}`, ''],
+    ] as const) {
+      expect(await panel.ask('PATCH', path, { pipeline: none })).to.include({ pipeline: null });
+      const [{ before, after }] = (await panel.get('/audit')).data;
+      expect(before).to.include({ pipeline: 'default' });
+      expect(after).to.include({ pipeline: null });
+    }
+  });
+
+  it('refuses an unknown pipeline, and lists those that there are', async () => {
+    const [{ id }, key] = [await make(), await issue()];
+    for (const [method, path, body] of [
+      ['POST', '/teams', { name: 'n', pipeline: 'red' }],
+      ['PATCH', `/teams/${id}`, { pipeline: 'red' }],
+      ['POST', '/keys', { name: 'n', pipeline: 'red' }],
+      ['PATCH', `/keys/${key.id}`, { pipeline: 'red' }],
+    ] as const) {
+      const error = await errorIn(await panel.fetch(method, path, body));
+      expect(error).to.include({ status: 400, code: 'invalid_request' });
+      expect(error.message).to.equal('pipeline: unknown pipeline "red"; there are "default"');
+    }
+    expect((await panel.get('/pipelines')).data).to.deep.equal([{ name: 'default' }]);
+  });
+
   it('refuses a budget that no stage counts, and says why', async () => {
     await under.close();
     await start({ pipeline: stages({ without: ['rate-limit'] }) });

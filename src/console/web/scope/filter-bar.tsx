@@ -51,7 +51,7 @@ export function FilterBar({ filters, isClosed = false }: FilterBarProps) {
 }
 
 /** Filters that are rarely needed. */
-const rare: readonly FilterName[] = ['team', 'status', 'code', 'session', 'cause'];
+const rare: readonly FilterName[] = ['team', 'pipeline', 'status', 'code', 'session', 'cause'];
 
 interface FieldsProps {
   readonly filters: Filters;
@@ -86,6 +86,7 @@ function Fields({ filters, set, hasMore, onMore }: FieldsProps) {
           </datalist>
           <DelayedInput {...of('session')} placeholder="Pseudonym of a session" />
           <ChoiceField {...of('team')} any="Any team" options={choices.team} />
+          <DelayedInput {...of('pipeline')} placeholder="default" />
           <Select {...of('cause')} options={causeOptions} />
         </>
       )}

@@ -65,7 +65,7 @@ function nameColumn(teams: KeyTableProps['teams']): Column<Key> {
     id: 'key',
     head: 'Key',
     value: ({ name }) => name,
-    cell: ({ name, last4, team, note }) => (
+    cell: ({ name, last4, team, pipeline, note }) => (
       <>
         <span class="key-name">{name}</span>
         <span class="mono dim">sk-gw-…{last4}</span>
@@ -74,6 +74,7 @@ function nameColumn(teams: KeyTableProps['teams']): Column<Key> {
             {`Team ${teams?.get(team) ?? team}`}
           </Link>
         )}
+        {pipeline !== null && <span class="dim key-note">{`Pipeline ${pipeline}`}</span>}
         {note && <span class="dim key-note">{note}</span>}
       </>
     ),

@@ -3,6 +3,7 @@ import { Input } from '../../../console/web/ui/input/field.js';
 import { Select } from '../../../console/web/ui/input/select.js';
 import { LimitFields, limitDraftOf, limitsOf, type LimitDraft } from './limit-fields.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
+import { PipelineSelect } from './pipeline-select.js';
 import { fetchTeams, type Key, type KeySettings } from './api.js';
 import { fromInputTime, toInputTime } from '../../../console/web/format/times.js';
 
@@ -19,6 +20,12 @@ export function KeyFields(props: Drafting<KeyDraft>) {
       />
       <Input label="Note" {...tied('note')} placeholder="What it is for" />
       <TeamField {...props} />
+      <PipelineSelect
+        value={props.draft.pipeline}
+        none="that of its team or request"
+        hint="The pipeline of its requests, whichever its team names."
+        onValue={(pipeline) => props.change({ pipeline })}
+      />
       <LimitFields {...props} />
       <fieldset>
         <legend>Reach</legend>
@@ -85,6 +92,8 @@ export interface KeyDraft extends LimitDraft {
   readonly slots: string;
   /** Id; empty: none. */
   readonly team: string;
+  /** Empty: none. */
+  readonly pipeline: string;
 }
 
 export function draftOf(key: Key | null): KeyDraft {
@@ -95,6 +104,7 @@ export function draftOf(key: Key | null): KeyDraft {
     models: key?.models?.join(', ') ?? '',
     slots: key?.slots?.join(', ') ?? '',
     team: key?.team ?? '',
+    pipeline: key?.pipeline ?? '',
     ...limitDraftOf(key),
   };
 }
@@ -111,6 +121,7 @@ export function settingsOf(draft: KeyDraft): KeySettings {
     models: listOf(draft.models),
     slots: listOf(draft.slots),
     team: draft.team || null,
+    pipeline: draft.pipeline || null,
     ...limitsOf(draft),
   };
 }

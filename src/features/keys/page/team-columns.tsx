@@ -17,9 +17,10 @@ export function teamColumns({ onEdit, onDelete }: TeamActions): readonly Column<
       id: 'name',
       head: 'Team',
       value: ({ name }) => name,
-      cell: ({ name, note }) => (
+      cell: ({ name, pipeline, note }) => (
         <>
           <span class="key-name">{name}</span>
+          {pipeline !== null && <span class="dim key-note">{`Pipeline ${pipeline}`}</span>}
           {note && <span class="dim key-note">{note}</span>}
         </>
       ),

@@ -15,6 +15,7 @@ import { useSort } from '../../../console/web/ui/table/use-sort.js';
 import { deleteTeam, changeTeam, makeTeam, type Team, type TeamSettings } from './api.js';
 import { useTeams } from './key-fields.js';
 import { limitDraftOf, limitsOf, LimitFields, type LimitDraft } from './limit-fields.js';
+import { PipelineSelect } from './pipeline-select.js';
 import { teamColumns } from './team-columns.js';
 import './teams.css';
 
@@ -156,6 +157,12 @@ function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
     <FormDialog title={title} verb={verb} action={action} onSubmit={save} onClose={onClose}>
       <Input label="Name" {...tied('name')} placeholder="search, support, research" required />
       <Input label="Note" {...tied('note')} placeholder="Who belongs to it" />
+      <PipelineSelect
+        value={drafting.draft.pipeline}
+        none="that of the request"
+        hint="The pipeline of its keys that name none themselves."
+        onValue={(pipeline) => drafting.change({ pipeline })}
+      />
       <LimitFields {...drafting} />
     </FormDialog>
   );
@@ -165,13 +172,25 @@ function TeamForm({ team, onClose, onSaved }: TeamFormProps) {
 interface TeamDraft extends LimitDraft {
   readonly name: string;
   readonly note: string;
+  /** Empty: none. */
+  readonly pipeline: string;
 }
 
 function draftOf(team: Team | null): TeamDraft {
-  return { name: team?.name ?? '', note: team?.note ?? '', ...limitDraftOf(team) };
+  return {
+    name: team?.name ?? '',
+    note: team?.note ?? '',
+    pipeline: team?.pipeline ?? '',
+    ...limitDraftOf(team),
+  };
 }
 
 /** All settings of the form; null for an empty field. */
 function settingsOf(draft: TeamDraft): TeamSettings {
-  return { name: draft.name.trim(), note: draft.note.trim() || null, ...limitsOf(draft) };
+  return {
+    name: draft.name.trim(),
+    note: draft.note.trim() || null,
+    pipeline: draft.pipeline || null,
+    ...limitsOf(draft),
+  };
 }

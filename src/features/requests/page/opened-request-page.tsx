@@ -128,6 +128,7 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
       name: 'Format',
       value: `${formatWords[row.format] ?? row.format}, ${row.streamed ? 'streamed' : 'in one piece'}`,
     },
+    { name: 'Pipeline', value: <Filter name="pipeline" value={row.pipeline} text={row.pipeline} /> },
     { name: 'Slot', value: slot ? <Filter name="slot" value={slot} text={slot} /> : 'none' },
     { name: 'First event', value: first === null ? 'none came' : `after ${duration(first)}` },
     { name: 'Duration', value: duration(row.duration_ms) },

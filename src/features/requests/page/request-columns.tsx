@@ -92,6 +92,7 @@ export const exportedColumns: readonly Column<LedgerRequest>[] = [
   exported('code', ({ code }) => code),
   exported('key-id', ({ key }) => key && key.id),
   exported('team', ({ team }) => team),
+  exported('pipeline', ({ pipeline }) => pipeline),
   exported('session', ({ session }) => session),
   exported('attempts', ({ attempts }) => attempts),
 ];

@@ -82,6 +82,7 @@ const headOf: Readonly<Record<string, string>> = {
   slot: 'Slot',
   model: 'Model',
   format: 'Format',
+  pipeline: 'Pipeline',
 };
 
 function tokenColumn(id: string, head: string, of: (row: GroupRow) => number): Column<GroupRow> {

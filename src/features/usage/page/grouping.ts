@@ -13,6 +13,7 @@ const columns: readonly Option<UsageGroup>[] = [
   { value: 'slot', text: 'Slot' },
   { value: 'model', text: 'Model' },
   { value: 'format', text: 'Format' },
+  { value: 'pipeline', text: 'Pipeline' },
 ];
 const stages: Option<UsageGroup> = { value: 'stage', text: 'Stage (what it added)' };
 

@@ -19,6 +19,8 @@ export interface FieldUses {
   readonly filter?: FieldFilter;
   /** Group of the hourly sums: each row has exactly one. */
   readonly group?: string;
+  /** Name of the group of most rows, which has no hourly sums of its own: it has the rest of all requests. */
+  readonly rest?: string;
 }
 
 /** Filter by a field. Its column has an index `ledger_by_COLUMN`, which ends in the order of pages. */
@@ -26,7 +28,7 @@ export interface FieldFilter {
   /** Condition of a partial index, which must be repeated in a query. */
   readonly only?: string;
   /** Value of most rows, which the index lacks. */
-  readonly common?: number | boolean;
+  readonly common?: number | boolean | string;
   /** Member of the value that is compared, with its column; the filter has its name. */
   readonly member?: { readonly name: string; readonly column: string };
 }
@@ -41,6 +43,18 @@ export function text<Name extends string>(
   description: string,
 ): Field<string, Cell<Name, string>, TextSchema> {
   return plain(name, Type.String({ description }));
+}
+
+/** Text with a default, for rows of an older version in a spool. */
+export function textOr<Name extends string>(
+  fallback: string,
+  name: Name,
+  description: string,
+): Field<string, Cell<Name, string>, TextSchema> {
+  return {
+    ...plain<Name, string, TextSchema>(name, Type.String({ description })),
+    write: (value: string | undefined, values) => void values.push(value ?? fallback),
+  };
 }
 
 /** Text whose column has '' if the row lacks it. */

@@ -128,6 +128,8 @@ export interface Store extends PluginStore {
      * before the latest ten, are dropped; returns the updated key, undefined if there is none.
      */
     rotate(id: string, secret: KeySecret, endsAtMs: number): Promise<ProtocolKey | undefined>;
+    /** Keys, neither revoked nor expired, that name a pipeline other than these (not empty); newest first, at most `limit`. */
+    ofOtherPipelines(pipelines: readonly string[], limit: number): Promise<readonly ProtocolKey[]>;
     /** Deletes a key, but keeps its name for the requests that were made with it. */
     delete(id: string): Promise<boolean>;
     /**
@@ -140,6 +142,8 @@ export interface Store extends PluginStore {
     put(team: Team): Promise<void>;
     /** Returns the updated team; undefined if there is none. */
     update(id: string, patch: TeamPatch): Promise<Team | undefined>;
+    /** Teams that name a pipeline other than these (not empty); by name, at most `limit`. */
+    ofOtherPipelines(pipelines: readonly string[], limit: number): Promise<readonly Team[]>;
     /** Deletes a team that no key belongs to, but keeps its name for the requests of its keys. */
     delete(id: string): Promise<boolean>;
   };

@@ -3,7 +3,7 @@ import { growingCache } from '../../../kit/growing-cache.js';
 import type { KeySecret } from '../../../plugin/core.js';
 import type { ProtocolKey } from '../../../plugin/index.js';
 import type { Store } from '../contract/store.js';
-import { applyPatch, applyRotation, maxDeletedNames } from '../key-rules.js';
+import { applyPatch, applyRotation, isGood, maxDeletedNames, namesOther } from '../key-rules.js';
 
 /** Protocol keys in memory. */
 export function keepKeys(
@@ -33,6 +33,10 @@ export function keepKeys(
       const key = byId.get(id);
       if (key) put(applyRotation(key, { secret, endsAtMs, nowMs: now() }));
       return byId.get(id);
+    },
+    async ofOtherPipelines(pipelines, limit) {
+      const good = [...byId.values()].filter((key) => isGood(key, now()));
+      return good.filter(namesOther(pipelines)).toSorted(newestFirst).slice(0, limit);
     },
     async delete(id) {
       const key = byId.get(id);

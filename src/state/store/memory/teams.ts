@@ -3,7 +3,7 @@ import { growingCache } from '../../../kit/growing-cache.js';
 import type { ProtocolKey } from '../../../plugin/index.js';
 import type { Team } from '../../../plugin/core.js';
 import type { Store } from '../contract/store.js';
-import { applyPatch, byName, maxDeletedNames } from '../key-rules.js';
+import { applyPatch, byName, maxDeletedNames, namesOther } from '../key-rules.js';
 
 /** Teams in memory. */
 export function keepTeams(
@@ -19,6 +19,9 @@ export function keepTeams(
       const team = byId.get(id);
       if (team) byId.set(id, applyPatch(team, patch));
       return byId.get(id);
+    },
+    async ofOtherPipelines(pipelines, limit) {
+      return [...byId.values()].filter(namesOther(pipelines)).toSorted(byName).slice(0, limit);
     },
     async delete(id) {
       const team = byId.get(id);

@@ -37,6 +37,7 @@ export function sqlKeys(db: Kysely<Tables>, now: () => number): Store['keys'] {
       db.transaction().execute(async (transaction) => update(transaction, id, patch)),
     rotate: async (id, secret, endsAtMs) =>
       db.transaction().execute((transaction) => rotate(transaction, id, { secret, endsAtMs, nowMs: now() })),
+    ofOtherPipelines: (pipelines, limit) => ofOtherPipelines(db, pipelines, { limit, nowMs: now() }),
     delete: async (id) => db.transaction().execute(async (transaction) => remove(transaction, id, now())),
     names: () => namesIn(db, 'keys'),
     async touch(usedAtMs) {
@@ -74,6 +75,25 @@ async function update(db: Kysely<Tables>, id: string, patch: KeyPatch): Promise<
   return after;
 }
 
+async function ofOtherPipelines(
+  db: Kysely<Tables>,
+  pipelines: readonly string[],
+  { limit, nowMs }: { readonly limit: number; readonly nowMs: number },
+): Promise<readonly ProtocolKey[]> {
+  const records = await db
+    .selectFrom('keys')
+    .selectAll()
+    .where('pipeline', 'is not', null)
+    .where('pipeline', 'not in', pipelines)
+    .where('revoked_at', 'is', null)
+    .where((is) => is.or([is('expires_at', 'is', null), is('expires_at', '>', nowMs)]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return records.map(fromRecord);
+}
+
 async function remove(db: Kysely<Tables>, id: string, nowMs: number): Promise<boolean> {
   const key = await db.selectFrom('keys').select('name').where('id', '=', id).executeTakeFirst();
   if (!key) return false;
@@ -106,6 +126,7 @@ function toRecord(key: ProtocolKey): KeyRecord {
     slots: key.slots ? JSON.stringify(key.slots) : null,
     ...toLimitRecord(key),
     team: key.team ?? null,
+    pipeline: key.pipeline ?? null,
     note: key.note ?? null,
     former_secrets: key.formerSecrets ? JSON.stringify(key.formerSecrets) : null,
   };
@@ -125,6 +146,7 @@ function fromRecord(record: KeyRecord): ProtocolKey {
     ...(record.slots !== null && { slots: JSON.parse(record.slots) as readonly string[] }), // as `toRecord` wrote it
     ...fromLimitRecord(record),
     ...(record.team !== null && { team: record.team }),
+    ...(record.pipeline !== null && { pipeline: record.pipeline }),
     ...(record.note !== null && { note: record.note }),
     ...(record.former_secrets !== null && {
       formerSecrets: JSON.parse(record.former_secrets) as NonNullable<ProtocolKey['formerSecrets']>, // as `toRecord` wrote it

@@ -27,6 +27,15 @@ export function sqlTeams(db: Kysely<Tables>, now: () => number): Store['teams'] 
         .execute();
     },
     update: (id, patch) => db.transaction().execute((transaction) => update(transaction, id, patch)),
+    async ofOtherPipelines(pipelines, limit) {
+      const records = await db
+        .selectFrom('teams')
+        .selectAll()
+        .where('pipeline', 'is not', null)
+        .where('pipeline', 'not in', pipelines)
+        .execute();
+      return records.map(fromRecord).toSorted(byName).slice(0, limit);
+    },
     delete: (id) => db.transaction().execute((transaction) => remove(transaction, id, now())),
     names: () => namesIn(db, 'teams'),
   };
@@ -55,6 +64,7 @@ function toRecord(team: Team): TeamRecord {
     name: team.name,
     created_at: team.createdAtMs,
     ...toLimitRecord(team),
+    pipeline: team.pipeline ?? null,
     note: team.note ?? null,
   };
 }
@@ -65,6 +75,7 @@ function fromRecord(record: TeamRecord): Team {
     name: record.name,
     createdAtMs: record.created_at,
     ...fromLimitRecord(record),
+    ...(record.pipeline !== null && { pipeline: record.pipeline }),
     ...(record.note !== null && { note: record.note }),
   };
 }

@@ -57,15 +57,16 @@ export function sumsOf(combinations: Iterable<Combination>): readonly GroupSum[]
 }
 
 /**
- * Groups of a combination: one of each column and of the requested model, one of a cause, one for each stage, and two
+ * Groups of a combination: one of each column (unless it is the rest) and of the requested model, one of a cause, one for each stage, and two
  * for each tag.
  */
 function groupSums({ row, sum, stages }: Combination): (readonly [SumKind, string, UsageSum])[] {
   const { cache, tags } = row;
-  const groups: (readonly [SumKind, string, UsageSum])[] = [
-    ...rowGroups.map(({ group, of }) => [group, of(row), sum] as const),
-    ['asked_model', askedModelOf(row), sum],
-  ];
+  const groups: (readonly [SumKind, string, UsageSum])[] = [['asked_model', askedModelOf(row), sum]];
+  for (const { group, rest, of } of rowGroups) {
+    const name = of(row);
+    if (name !== rest) groups.push([group, name, sum]);
+  }
   if (cache) groups.push(['cause', cache.cause, sum]);
   for (const [stage, added] of stages) groups.push(['stage', stage, added]);
   for (const [tag, value] of Object.entries(tags ?? {}))

@@ -88,7 +88,8 @@ interface UsageReading {
 function takeBefore(openFromMs: number, open: Map<string, UsageSum>): readonly UsageSum[] {
   const taken = [...open].filter(([, { atMs }]) => atMs < openFromMs);
   for (const [key] of taken) open.delete(key);
-  return taken.map(([, sum]) => sum).toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
+  const sums = taken.map(([, sum]) => sum).filter(({ requests }) => requests > 0); // those of a rest may have none
+  return sums.toSorted((a, b) => a.atMs - b.atMs || (a.group < b.group ? -1 : 1));
 }
 
 async function sumsIn(

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { UsageQuery } from '../../../../plugin/core.js';
-import { groupColumnOf } from '../../../ledger/groups.js';
+import type { UsageGroup, UsageQuery } from '../../../../plugin/core.js';
+import { groupColumnOf, restOf } from '../../../ledger/groups.js';
 import { additionSql, sumColumns, sumSql } from '../../../ledger/sums.js';
 import type { hourlyGroup } from '../../../ledger/usage-query.js';
 import type { PairReading } from '../../../ledger/hourly-pair.js';
@@ -18,6 +18,9 @@ export interface UsageSource extends PartSource {
 
 /** Hourly sums of one kind of group, or of one group alone. */
 export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup): UsageSource {
+  const rest = restOf(kind);
+  if (rest !== undefined && (name === undefined || name === rest))
+    return restSource(by, { kind, name, rest });
   const sums: SumKind = kind === 'tag' && tag !== undefined ? `tag:${tag}` : kind;
   const where = kindCondition(sums, name);
   return {
@@ -25,6 +28,36 @@ export function hourSource({ by, tag }: UsageQuery, { kind, name }: HourlyGroup)
     group: by === null ? null : sql`name`,
     sums: sumsOfSums,
   };
+}
+
+/**
+ * Hourly sums of a group with a rest: those of its names, unless only the rest is asked for, and the rest, as the sums
+ * of all requests with those of the names subtracted. Hours without a rest have a sum of zero requests.
+ */
+function restSource(
+  by: UsageQuery['by'],
+  {
+    kind,
+    name,
+    rest,
+  }: { readonly kind: UsageGroup; readonly name: string | undefined; readonly rest: string },
+): UsageSource {
+  const table = sql.table('ledger_sums');
+  const [all, named] = [kindCondition('format', undefined), kindCondition(kind, undefined)];
+  const restName = sql<string>`cast(${sql.lit(rest)} as text)`;
+  const from: UsageSource['from'] = (within) => {
+    const part = (group: RawBuilder<string>, sign: string, where: RawBuilder<unknown>) =>
+      sql`select at, ${group} as name, ${signed(sign)} from ${table} where ${where} and ${within}`;
+    const parts = [part(restName, '', all), part(restName, '-', named)];
+    if (name === undefined) parts.push(part(sql.ref<string>('name'), '', named));
+    return sql`(${sql.join(parts, sql` union all `)}) as parts`;
+  };
+  const either = sql<boolean>`kind in ('format', ${kind})`;
+  return { counted: { table, where: either }, from, group: by === null ? null : sql`name`, sums: sumsOfSums };
+}
+
+function signed(sign: string): RawBuilder<unknown> {
+  return sql.raw(sumColumns.map((column) => `${sign}${column} as ${column}`).join(', '));
 }
 
 type HourlyGroup = NonNullable<ReturnType<typeof hourlyGroup>>;

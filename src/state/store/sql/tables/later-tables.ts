@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Tables } from './tables.js';
 
 const counts = [
@@ -24,6 +24,20 @@ export async function teamsAndBudgets(db: Kysely<Tables>): Promise<void> {
     await db.schema.alterTable('keys').addColumn(column, 'double precision').execute();
   await db.schema.alterTable('keys').addColumn('team', 'text').execute();
   await db.schema.createIndex('keys_by_team').on('keys').column('team').execute();
+}
+
+/** The pipeline that a key or a team names. */
+export async function pipelinesOfKeys(db: Kysely<Tables>): Promise<void> {
+  for (const table of ['keys', 'teams'])
+    await db.schema.alterTable(table).addColumn('pipeline', 'text').execute();
+}
+
+/** The pipeline of each request. Earlier ones had no other than the default, whose sums are the rest of all. */
+export async function pipelinesOfRequests(db: Kysely<Tables>): Promise<void> {
+  await sql`alter table ledger add column pipeline text not null default 'default'`.execute(db);
+  await sql`create index ledger_by_pipeline on ledger (pipeline, at, id) where pipeline <> 'default'`.execute(
+    db,
+  );
 }
 
 /** Makes the tables of the history of slots. */

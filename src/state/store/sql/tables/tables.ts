@@ -58,6 +58,7 @@ export interface KeyRecord extends LimitRecord {
   readonly slots: string | null;
   /** Id of a team. */
   readonly team: string | null;
+  readonly pipeline: string | null;
   readonly note: string | null;
   /** JSON. */
   readonly former_secrets: string | null;
@@ -72,6 +73,7 @@ export interface TeamRecord extends LimitRecord {
   readonly id: string;
   readonly name: string;
   readonly created_at: number;
+  readonly pipeline: string | null;
   readonly note: string | null;
 }
 
