@@ -8,7 +8,8 @@ import { callerWarnings } from '../gateway/caller-warnings.js';
 import { loadGatewayConfig, otherFile } from '../gateway/load-config.js';
 import { configTests } from '../features/config-tests.js';
 import type { TestVerdict } from '../gateway/options.js';
-import { describePipeline } from '../engine/pipeline/run/describe.js';
+import { describeNamed, describePipeline } from '../engine/pipeline/run/describe.js';
+import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import { createLogger } from '../gateway/telemetry/logs.js';
 import { checkOnline } from './check-online.js';
 import { weakSecrets } from './weak-secrets.js';
@@ -20,14 +21,14 @@ interface CheckResult {
 }
 
 /**
- * Describes the pipeline of a config, with warnings; with `isOnline` also the result of `checkOnline`, with `isTested`
+ * Describes the pipelines of a config, with warnings, or a named one with all its stages; with `isOnline` also the result of `checkOnline`, with `isTested`
  * that of its tests. Throws ConfigError, also for unreadable tests.
  */
 export async function check(
   file: string,
   env: Environment,
   isOnline: boolean,
-  isTested = false,
+  { isTested = false, pipeline: named }: { readonly isTested?: boolean; readonly pipeline?: string } = {},
 ): Promise<CheckResult> {
   const input = await readConfigFile(file, env, otherFile);
   const ofTests = await configTests.problemsOf(input.text, file);
@@ -42,7 +43,7 @@ export async function check(
     loadConfig: () => Promise.resolve(config),
   }).catch(alsoTelling(ofTests));
   const { pipeline } = gateway.runtime;
-  const text = describePipeline(config, pipeline);
+  const text = named === undefined ? describePipeline(config, pipeline) : namedText(named, pipeline);
   const online = isOnline ? await checkOnline(config, gateway.services.slots, pipeline.probes) : undefined;
   const problems = [...(await pipeline.retire()), ...ofTests];
   await gateway.close();
@@ -57,6 +58,15 @@ export async function check(
   const tests = isTested ? await configTests.run(file, env) : undefined;
   const output = `${text}${online?.text ?? ''}${tests ? testText(tests) : ''}${warnings.join('')}${warnings.length > 0 ? '\n' : ''}`;
   return { text: output, exitCode: online?.hasPassed === false || hasFailed(tests) ? 1 : 0 };
+}
+
+function namedText(name: string, { pipelines }: Pick<Pipeline, 'pipelines'>): string {
+  const found = pipelines.find((pipeline) => pipeline.name === name);
+  if (found) return describeNamed(found);
+  const names = pipelines.map((pipeline) => pipeline.name).join(', ');
+  throw new Error(
+    `There is no pipeline ${JSON.stringify(name)}; ${names ? `known: ${names}` : 'the config names none'}.`,
+  );
 }
 
 /** Throws an error; a ConfigError with the problems of the tests as well. */

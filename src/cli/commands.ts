@@ -46,19 +46,22 @@ const own: Verbs = {
       return init(values, env, input.isTTY && output.isTTY ? { input, output } : undefined);
     },
   }),
-  check: verb<ConfigFile & { readonly online?: boolean; readonly test?: boolean }>({
+  check: verb<
+    ConfigFile & { readonly online?: boolean; readonly test?: boolean; readonly pipeline?: string }
+  >({
     usage: `  gw2api check [--config FILE]   check a config and print the pipeline as it will run
      --online                    resolve its slots and ask them for their models, too; 1 where one fails, or where
                                  no slot knows a model of the catalog
      --test                      run its tests, too; 1 where one fails
+     --pipeline NAME             print a named pipeline with all its stages: + added, ~ changed, - removed
 `,
-    options: { config: 'text', online: 'flag', test: 'flag' },
+    options: { config: 'text', online: 'flag', test: 'flag', pipeline: 'text' },
     words: 0,
-    async run({ values: { config, online = false, test = false }, env, configFile }) {
+    async run({ values: { config, online = false, test = false, pipeline }, env, configFile }) {
       const file = await configFile(config);
       const { check } = await import('./check.js');
       refuseUnsendable(env, 1);
-      return check(file, env, online, test);
+      return check(file, env, online, { isTested: test, ...(pipeline !== undefined && { pipeline }) });
     },
   }),
   doctor: verb<

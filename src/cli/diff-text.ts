@@ -1,4 +1,4 @@
-import type { ConfigDiff, EntryChange, SettingChange } from '../config/diff/config-diff.js';
+import type { ConfigDiff, EntryChange, PipelineDiff, SettingChange } from '../config/diff/config-diff.js';
 import { painter, printable, type Paint } from '../kit/terminal.js';
 
 /** The difference between two configs for people, a group for each part; a sentence if nothing differs. */
@@ -6,6 +6,7 @@ export function diffText(diff: ConfigDiff, { isColoured }: { readonly isColoured
   const paint = painter(isColoured);
   const groups = [
     { title: 'stages', lines: diff.stages.flatMap((entry) => entryLines(entry, paint)) },
+    { title: 'pipelines', lines: diff.pipelines.flatMap((pipeline) => pipelineLines(pipeline, paint)) },
     { title: 'formats', lines: diff.formats.flatMap((entry) => entryLines(entry, paint)) },
     { title: 'slots', lines: diff.slots.flatMap((entry) => entryLines(entry, paint)) },
     { title: 'models', lines: diff.models.flatMap((entry) => entryLines(entry, paint)) },
@@ -34,6 +35,11 @@ function entryLines({ name, change, moved, settings }: EntryChange, paint: Paint
     `  ${paint(colours[change], `${signs[change]} ${head}`)}`,
     ...own.map((setting) => `      ${settingLine(setting, paint)}`),
   ];
+}
+
+function pipelineLines({ stages, ...entry }: PipelineDiff, paint: Paint): readonly string[] {
+  const own = stages.flatMap((stage) => entryLines(stage, paint));
+  return [...entryLines(entry, paint), ...own.map((line) => `    ${line}`)];
 }
 
 function placeAfter(neighbour: string | null): string {

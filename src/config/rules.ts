@@ -35,9 +35,18 @@ export function ruleErrors(
   return errors.flat();
 }
 
+/** The stages of all pipelines of a config, each once. */
+export function allStages({
+  pipeline,
+  pipelines,
+}: Pick<Config, 'pipeline' | 'pipelines'>): readonly StageConfig[] {
+  return [...new Set([...pipeline, ...pipelines.flatMap(({ stages }) => stages)])];
+}
+
 /** Warnings about names of models that are not in the catalog: allowed, but probably a mistake. */
-export function warningsOf({ slots, pipeline, models }: Config): readonly ConfigProblem[] {
-  const stages = pipeline.filter(({ enabled }) => enabled);
+export function warningsOf(config: Config): readonly ConfigProblem[] {
+  const { slots, models } = config;
+  const stages = allStages(config).filter(({ enabled }) => enabled);
   const lists = [...stages.flatMap(conditionsOf), ...slots.map(servedBy), ...slots.map(pricedBy)];
   return lists.flatMap(({ names, ...place }) =>
     names.flatMap((name, index) => {

@@ -1,26 +1,40 @@
-import type { Config, ConfigProblem } from '../config/config.js';
+import type { Config, ConfigProblem, EntryMark } from '../config/config.js';
 import { priceGaps } from '../state/ledger/cost.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
+import type { StageInfo } from '../engine/pipeline/run/stage-info.js';
+import { defaultPipeline } from '../plugin/core.js';
 import { globMatcher, type CatalogModel, type KeyLimits, type Logger } from '../plugin/index.js';
 import type { Store } from '../state/store/contract/store.js';
 import { isRecord } from '../kit/schema/record.js';
 import { isNamed } from '../engine/slots/model-names.js';
 
-/** True if a stage of the pipeline counts the budgets of keys and teams. */
+/** True if a stage of the list counts the budgets of keys and teams. */
 export function countsBudgets({ stages }: Pick<Pipeline, 'stages'>): boolean {
-  return stages.some(({ enabled, provides }) => enabled && provides.includes('budgeted'));
+  return remaining(stages).some(({ enabled, provides }) => enabled && provides.includes('budgeted'));
+}
+
+type ListedStage = StageInfo & { readonly mark?: EntryMark };
+
+/** Stages without those that a named pipeline has removed. */
+function remaining(stages: readonly ListedStage[]): readonly ListedStage[] {
+  return stages.filter(({ mark }) => mark !== 'removed');
 }
 
 /** Sentence about stored budgets that the pipeline does not count; undefined if there are none. */
 export async function uncountedBudgets(
-  pipeline: Pick<Pipeline, 'stages'>,
+  pipeline: Pick<Pipeline, 'stages' | 'pipelines'>,
   { keys, teams }: Pick<Store, 'keys' | 'teams'>,
 ): Promise<string | undefined> {
-  if (countsBudgets(pipeline)) return undefined;
+  const lacking = uncounting(pipeline);
+  if (lacking.length === 0) return undefined;
   const [listed, groups] = await Promise.all([keys.list(), teams.list()]);
+  const isUncounted = ({ pipeline: named = defaultPipeline }: { readonly pipeline?: string }) =>
+    lacking.includes(named);
   const names = [
-    ...listed.filter((key) => key.revokedAtMs === undefined && hasBudget(key)).map(nameOf('key')),
-    ...groups.filter(hasBudget).map(nameOf('team')),
+    ...listed
+      .filter((key) => key.revokedAtMs === undefined && hasBudget(key) && isUncounted(key))
+      .map(nameOf('key')),
+    ...groups.filter((team) => hasBudget(team) && isUncounted(team)).map(nameOf('team')),
   ];
   if (names.length === 0) return undefined;
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
@@ -28,11 +42,35 @@ export async function uncountedBudgets(
   return `No stage of the pipeline enforces the budgets of ${names.slice(0, maxNamed).join(', ')}${more}: ${cure}.`;
 }
 
-/** Problems of stages that give callers budgets that no stage of the pipeline counts. */
-export function budgetProblems(pipeline: Pick<Pipeline, 'stages' | 'loaded'>): readonly ConfigProblem[] {
-  if (countsBudgets(pipeline)) return [];
+/** Names of the pipelines in which no stage counts budgets. */
+function uncounting({ stages, pipelines }: Pick<Pipeline, 'stages' | 'pipelines'>): readonly string[] {
+  const lists = [{ name: defaultPipeline, stages }, ...pipelines];
+  return lists.filter((list) => !countsBudgets(list)).map(({ name }) => name);
+}
+
+/** Problems of stages that give callers budgets that no stage of one of their pipelines counts. */
+export function budgetProblems({
+  stages,
+  pipelines,
+  loaded,
+}: Pick<Pipeline, 'stages' | 'pipelines' | 'loaded'>): readonly ConfigProblem[] {
+  const ofDefault = countsBudgets({ stages }) ? [] : uncountedLimits(stages, loaded);
+  const known = new Set(ofDefault.map(({ path }) => path));
+  const ofNamed = pipelines
+    .filter((pipeline) => !countsBudgets(pipeline))
+    .flatMap(({ name, stages: own }) =>
+      uncountedLimits(remaining(own), loaded)
+        .filter(({ path }) => !known.has(path))
+        .map((problem) => ({ ...problem, pipeline: name })),
+    );
+  return [...ofDefault, ...ofNamed];
+}
+
+function uncountedLimits(stages: readonly StageInfo[], loaded: Pipeline['loaded']): readonly ConfigProblem[] {
   const cure = 'no stage of the pipeline enforces it; list rate-limit below, or remove it';
-  return [...pipeline.loaded.values()].flatMap(({ config: { path, positionOf }, options }) => {
+  const paths = new Set(stages.map(({ path }) => path));
+  const listed = [...loaded.values()].filter(({ config }) => paths.has(config.path));
+  return listed.flatMap(({ config: { path, positionOf }, options }) => {
     const limits = isRecord(options) && options['limits'];
     const option = isRecord(limits) && budgets.find((name) => limits[name] !== undefined);
     if (!option) return [];
@@ -45,7 +83,7 @@ export function budgetProblems(pipeline: Pick<Pipeline, 'stages' | 'loaded'>): r
 
 /** Logs stored budgets that the pipeline does not count; the console shows them as a notice. */
 export async function warnOfUncountedBudgets(
-  pipeline: Pick<Pipeline, 'stages'>,
+  pipeline: Pick<Pipeline, 'stages' | 'pipelines'>,
   { store, log }: { readonly store: Store; readonly log: Logger },
 ): Promise<void> {
   const uncounted = await uncountedBudgets(pipeline, store).catch(() => undefined); // reported by the store

@@ -1,4 +1,5 @@
 import { formatProblem, type Config, type ConfigProblem, type StageConfig } from '../config/config.js';
+import { allStages } from '../config/rules.js';
 import { isGood } from '../state/store/key-rules.js';
 import type { Pipeline } from '../engine/pipeline/run/pipeline.js';
 import { globMatcher, type Logger, type ProtocolKey } from '../plugin/index.js';
@@ -103,17 +104,17 @@ function shortList(texts: readonly string[]): string {
 
 const maxShown = 3;
 
-/** Patterns of callers in enabled stages, except `*`, which matches everybody. */
-function patternsOf({ pipeline }: Config): readonly PlacedPattern[] {
-  const stages = pipeline.filter(({ enabled }) => enabled);
-  return stages.flatMap((stage) => [
-    ...placed(stage, ['when', 'caller'], stage.when?.caller),
-    ...placed(stage, ['when', 'not', 'caller'], stage.when?.not?.caller),
+/** Patterns of callers in enabled stages and in pipelines, except `*`, which matches everybody. */
+function patternsOf(config: Config): readonly PlacedPattern[] {
+  const stages = allStages(config).filter(({ enabled }) => enabled);
+  return [...stages, ...config.pipelines].flatMap((conditional) => [
+    ...placed(conditional, ['when', 'caller'], conditional.when?.caller),
+    ...placed(conditional, ['when', 'not', 'caller'], conditional.when?.not?.caller),
   ]);
 }
 
 function placed(
-  { path, positionOf }: StageConfig,
+  { path, positionOf }: Pick<StageConfig, 'path' | 'positionOf'>,
   place: readonly string[],
   list: readonly string[] = [],
 ): readonly PlacedPattern[] {

@@ -1,5 +1,6 @@
 import { ConfigError, type Config } from '../config/config.js';
 import { readConfig, readConfigFile, type ConfigInput } from '../config/load.js';
+import { allStages } from '../config/rules.js';
 import type { Environment } from '../config/environment.js';
 import { loadFormats } from '../engine/pipeline/load/load-formats.js';
 import { loadSlots } from '../engine/pipeline/load/load-slots.js';
@@ -19,11 +20,14 @@ export async function loadGatewayConfigFile(file: string, env: Environment, cure
 
 /** Checks a config from YAML text. Throws a ConfigError with all problems. */
 export async function loadGatewayConfig(input: ConfigInput): Promise<Config> {
-  const { config, pipeline, formats, slots, baseDir, problems } = readConfig(input);
+  const { config, pipeline, pipelines, formats, slots, baseDir, problems } = readConfig(input);
   const where = { baseDir, builtins: builtinFolder };
   const { problems: refusals } = await loadSlots(slots, where);
   // Stages and formats of a valid config are checked at setup; others are loaded only to report their problems.
   if (config && refusals.length === 0) return config;
-  const loaded = await Promise.all([loadFormats(formats, pipeline, where), loadStages(pipeline, where)]);
+  const loaded = await Promise.all([
+    loadFormats(formats, allStages({ pipeline, pipelines }), where),
+    loadStages(pipeline, where, pipelines),
+  ]);
   throw new ConfigError([...problems, ...refusals, ...loaded.flatMap((part) => part.problems)]);
 }

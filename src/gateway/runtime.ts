@@ -2,7 +2,7 @@ import path from 'node:path';
 import { ConfigError, formatProblem, StartError, type Config } from '../config/config.js';
 import { budgetProblems, budgetWarnings, warnOfUncountedBudgets } from './budgets.js';
 import { callerWarnings, warnOfKeyNames } from './caller-warnings.js';
-import { warningsOf } from '../config/rules.js';
+import { allStages, warningsOf } from '../config/rules.js';
 import { loadFormats } from '../engine/pipeline/load/load-formats.js';
 import { Pipeline, type BuildOptions } from '../engine/pipeline/run/pipeline.js';
 import { builtinFolder } from '../engine/pipeline/load/import/resolve.js';
@@ -88,7 +88,7 @@ export async function buildRuntime(
   options: BuildOptions = {},
 ): Promise<Runtime> {
   const { log } = services;
-  const { formats, owners, problems } = await loadFormats(config.formats, config.pipeline, {
+  const { formats, owners, problems } = await loadFormats(config.formats, allStages(config), {
     baseDir: config.baseDir,
     builtins: builtinFolder,
     ...options,
@@ -109,7 +109,7 @@ export async function buildRuntime(
   if (uncounted.length > 0) throw new ConfigError([...uncounted, ...(await pipeline.retire())]);
   for (const warning of [...budgetWarnings(config, pipeline), ...callerWarnings(config, pipeline)])
     log.warn({ path: warning.path }, formatProblem(warning));
-  const encoding = { ...host, limits: () => pipeline.limits };
+  const encoding = { ...host, limits: (name?: string) => pipeline.limitsOf(name) };
   return { config, models, formats, pipeline, formatContext: (ctx) => formatContext(encoding, ctx) };
 }
 

@@ -8,6 +8,7 @@ type Entry = Readonly<Record<string, unknown>>;
 /** A config as written, which has been checked. */
 interface Written extends Entry {
   readonly pipeline: readonly Entry[];
+  readonly pipelines?: readonly (Entry | string)[];
   readonly formats?: readonly (Entry | string)[];
   readonly slots: readonly Entry[];
   readonly tests?: unknown;
@@ -22,6 +23,11 @@ export function maskedConfig({ config, formats, pipeline }: Runtime, slots: Serv
   return {
     ...written,
     pipeline: written.pipeline.map((entry, at) => maskedStage(entry, `pipeline[${at}]`, pipeline.stages)),
+    ...(written.pipelines && {
+      pipelines: written.pipelines.map((item, at) =>
+        typeof item === 'string' ? item : maskedPipeline(item, `pipelines[${at}]`, pipeline.pipelines),
+      ),
+    }),
     ...(written.formats && {
       formats: written.formats.map((entry, at) =>
         typeof entry === 'string' ? entry : masked(entry, 'with', formats[at]?.options),
@@ -54,6 +60,29 @@ function maskedStage(entry: Entry, path: string, stages: Runtime['pipeline']['st
   const { oneOf } = entry as { oneOf?: readonly Entry[] }; // it has been checked
   if (!oneOf) return withOptions(entry, stages.find((stage) => stage.path === path)?.options);
   return { ...entry, oneOf: oneOf.map((one, at) => maskedStage(one, `${path}.oneOf[${at}]`, stages)) };
+}
+
+type Stages = Runtime['pipeline']['stages'];
+
+/** An item of `pipelines:` without the options that plugins of its changes mark as secret. */
+function maskedPipeline(item: Entry, path: string, pipelines: Runtime['pipeline']['pipelines']): Entry {
+  const { changes } = item as { changes?: readonly Entry[] }; // it has been checked
+  if (!changes) return item;
+  const stages = pipelines.flatMap((pipeline) => pipeline.stages);
+  return {
+    ...item,
+    changes: changes.map((change, at) => maskedChange(change, `${path}.changes[${at}]`, stages)),
+  };
+}
+
+/** A change without options that are secret, and without those of an entry that is no longer listed. */
+function maskedChange(change: Entry, path: string, stages: Stages): Entry {
+  const { add, by } = change as { add?: readonly Entry[]; by?: Entry }; // it has been checked
+  return {
+    ...withOptions(change, stages.find((stage) => stage.path === path)?.options),
+    ...(add && { add: add.map((entry, at) => maskedStage(entry, `${path}.add[${at}]`, stages)) }),
+    ...(by && { by: maskedStage(by, `${path}.by`, stages) }),
+  };
 }
 
 /** An entry of the pipeline with the visible part of its options. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { diffText } from '#src/cli/diff-text.js';
 
-const nothing = { stages: [], formats: [], slots: [], models: [], settings: [], restart: [] };
+const nothing = { stages: [], pipelines: [], formats: [], slots: [], models: [], settings: [], restart: [] };
 
 describe('the text of a difference', () => {
   it('has colours for a terminal alone', () => {

@@ -32,12 +32,23 @@ export const EntryChange = Type.Object({
 });
 export type EntryChange = Static<typeof EntryChange>;
 
+/** A named pipeline that has changed. */
+const PipelineDiff = Type.Object({
+  ...EntryChange.properties,
+  stages: Type.Array(EntryChange, {
+    description:
+      'Changes of the list that it comes to, without those of the default pipeline; of a new one against that.',
+  }),
+});
+export type PipelineDiff = Static<typeof PipelineDiff>;
+
 /**
  * The difference between the effects of two configs: defaults are filled in, durations are in one unit. Contains no
  * secrets and no values of the environment; may be sent as it is.
  */
 export const ConfigDiff = Type.Object({
-  stages: Type.Array(EntryChange),
+  stages: Type.Array(EntryChange, { description: 'Of the default pipeline.' }),
+  pipelines: Type.Array(PipelineDiff),
   formats: Type.Array(EntryChange),
   slots: Type.Array(EntryChange),
   models: Type.Array(EntryChange),
@@ -50,6 +61,7 @@ export type ConfigDiff = Static<typeof ConfigDiff>;
 
 export const noChanges: ConfigDiff = {
   stages: [],
+  pipelines: [],
   formats: [],
   slots: [],
   models: [],
@@ -61,9 +73,17 @@ export const noChanges: ConfigDiff = {
 export type ChangeCounts = Readonly<Record<Exclude<keyof ConfigDiff, 'restart'>, number>>;
 
 /** Counts the changes of each part. */
-export function countChanges({ stages, formats, slots, models, settings }: ConfigDiff): ChangeCounts {
+export function countChanges({
+  stages,
+  pipelines,
+  formats,
+  slots,
+  models,
+  settings,
+}: ConfigDiff): ChangeCounts {
   return {
     stages: stages.length,
+    pipelines: pipelines.length,
     formats: formats.length,
     slots: slots.length,
     models: models.length,

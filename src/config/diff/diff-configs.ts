@@ -3,6 +3,7 @@ import type { CatalogModel } from '../../plugin/index.js';
 import type { ConfigDiff } from './config-diff.js';
 import { diffEntries, type Entry } from './entries.js';
 import type { LoadedConfig } from './loaded-config.js';
+import { diffPipelines } from './pipelines.js';
 import { diffSettings, restartSections } from './settings.js';
 import { slotEntries, writtenList } from './slots.js';
 import { stageEntries } from './stages.js';
@@ -16,8 +17,10 @@ export function diffConfigs(before: LoadedConfig, after: LoadedConfig): ConfigDi
   const settings = diffSettings(before.config, after.config);
   const each = (entriesOf: (loaded: LoadedConfig) => readonly Entry[], isOrdered: boolean) =>
     diffEntries({ before: entriesOf(before), after: entriesOf(after) }, { isOrdered });
+  const stages = diffEntries(stageEntries(before, after), { isOrdered: true });
   return {
-    stages: diffEntries(stageEntries(before, after), { isOrdered: true }),
+    stages,
+    pipelines: diffPipelines(before, after, stages),
     formats: each(formatEntries, false),
     slots: each(slotEntries, true), // the policy `priority` goes by their order
     models: each(modelEntries, false),

@@ -25,6 +25,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Undefined for a stage that is switched off: its plugin is not loaded. */
   readonly stages: readonly (LoadedPlugin | undefined)[];
+  /** Plugins of the stages of each named pipeline, in the same way. */
+  readonly pipelines: readonly (readonly (LoadedPlugin | undefined)[])[];
   readonly formats: readonly LoadedPlugin[];
   readonly slots: readonly LoadedSlotPlugins[];
 }

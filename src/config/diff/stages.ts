@@ -112,7 +112,7 @@ function stageValue(
 }
 
 /** Conditions as in the file; undefined if there are none. */
-function whenSettings({ not, ...when }: When = {}): object | undefined {
+export function whenSettings({ not, ...when }: When = {}): object | undefined {
   const settings = { ...asPercentage(when), ...(not && { not: asPercentage(not) }) };
   return Object.keys(settings).length > 0 ? settings : undefined;
 }

@@ -1,10 +1,11 @@
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import type { PipelineConfig } from '../config.js';
+import { defaultPipeline } from '../../plugin/core.js';
 import type { Path } from '../document.js';
 import { headerErrors, lateConditions } from './conditions.js';
 import { entryErrors } from './entry-rules.js';
-import { defaultPipeline, type RawChange, type RawPipeline } from './pipeline-schema.js';
+import { type RawChange, type RawPipeline } from './pipeline-schema.js';
 
 /** Rules of an item of `pipelines:` that a schema cannot express. `isValid`: of a path within the item. */
 export function pipelineErrors(

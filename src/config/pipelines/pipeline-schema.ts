@@ -1,12 +1,10 @@
 import type { Static } from 'typebox';
+import { defaultPipeline } from '../../plugin/core.js';
 import { Closed, Described } from '../../kit/schema/type.js';
 import { Duration, Type } from '../../plugin/index.js';
 import { EntrySchema, WhenSchema, type RawEntry } from '../stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });
-
-/** Name of `pipeline:` where pipelines are named. */
-export const defaultPipeline = 'default';
 
 /** Pattern of a pipeline's name. */
 export const pipelineName = String.raw`^[\w.:-]{1,64}$`;

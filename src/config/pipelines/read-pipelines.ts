@@ -6,12 +6,13 @@ import type { ConfigProblem, PipelineConfig, PipelineEntry, StageConfig } from '
 import { readSource, readWritten, type Path, type Source } from '../document.js';
 import type { Environment, Placeholders } from '../environment.js';
 import { withoutDisabled } from '../stages.js';
+import { defaultPipeline } from '../../plugin/core.js';
 import { stepsOf } from './steps.js';
 import { applyChanges, kindOf, remainingStages, unmarked } from './apply-changes.js';
 import { toWhen } from './conditions.js';
 import { shownPath, type EntryFile } from './entries.js';
 import { duplicateNames } from './entry-rules.js';
-import { defaultPipeline, PipelineItem, type RawChange, type RawPipeline } from './pipeline-schema.js';
+import { PipelineItem, type RawChange, type RawPipeline } from './pipeline-schema.js';
 import { nameErrors, pipelineErrors } from './pipeline-rules.js';
 
 /** The named pipelines of a config, as far as they can be read. */

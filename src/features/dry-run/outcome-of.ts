@@ -1,5 +1,5 @@
 import { ledgerTokens, type Trace } from '../../plugin/index.js';
-import type { SlotStatus } from '../../plugin/core.js';
+import { defaultPipeline, type SlotStatus } from '../../plugin/core.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { answerParts } from './answer-parts.js';
@@ -49,18 +49,22 @@ export function outcomeOf(
   };
 }
 
-type Recorded = Pick<DryOutcome, 'attempts' | 'calls' | 'stages' | 'skipped' | 'usage' | 'cost' | 'ledger'> &
+type Recorded = Pick<
+  DryOutcome,
+  'pipeline' | 'attempts' | 'calls' | 'stages' | 'skipped' | 'usage' | 'cost' | 'ledger'
+> &
   Partial<Pick<DryOutcome, 'slot' | 'model' | 'answeredBy'>>;
 
 function recorded(settled: Settled | undefined): Recorded {
   if (!settled)
-    return { attempts: 0, calls: [], stages: [], skipped: [], usage: noUsage, cost: noCost, ledger: [] };
+    return { pipeline: defaultPipeline, attempts: 0, calls: [], stages: [], skipped: [], ...noCounts };
   const { trace, record, row } = settled;
   const { slot, model, answeredBy, attempts = 0 } = record;
   return {
     ...(slot !== undefined && { slot }),
     ...(model !== undefined && { model }),
     ...(answeredBy !== undefined && { answeredBy }),
+    pipeline: trace.pipeline,
     attempts,
     calls: trace.calls.map(({ slot, model, code }) => ({
       slot,
@@ -85,7 +89,7 @@ function costOf(row: LedgerRow | undefined): DryOutcome['cost'] {
 }
 
 const noCost = { shown: 0, billed: 0 };
-const noUsage = ledgerTokens({ billed: {}, masked: {} });
+const noCounts = { usage: ledgerTokens({ billed: {}, masked: {} }), cost: noCost, ledger: [] };
 
 function listed(header: string | undefined): readonly string[] {
   return header ? header.split(',').map((path) => path.trim()) : [];

@@ -55,6 +55,8 @@ export interface DryOutcome {
   readonly error?: { readonly code: string; readonly message: string };
   /** True if the caller got the whole answer; false if the connection broke off, or the caller disconnected. */
   readonly complete: boolean;
+  /** Name of the pipeline that the request has passed; `default` if none was chosen. */
+  readonly pipeline: string;
   readonly slot?: string;
   /** Model as asked. */
   readonly model?: string;

@@ -3,8 +3,8 @@ import { DryGateway } from '../dry-run/dry-gateway.js';
 import type { OpenGateway } from '../../gateway/gateway.js';
 import type { DryOutcome } from '../dry-run/outcome.js';
 import type { DrySettings } from '../dry-run/settings.js';
-import { estimateTokens, type Additions } from '../../plugin/index.js';
-import type { LedgerTokens } from '../../plugin/core.js';
+import { estimateTokens, type Additions, type Caller } from '../../plugin/index.js';
+import { defaultPipeline, type LedgerTokens } from '../../plugin/core.js';
 import type { ObservedChoice } from '../../engine/slots/selection/observed-choice.js';
 import type {
   ExplainRequest,
@@ -12,6 +12,7 @@ import type {
   ExplainedOutgoing,
   ExplainedTokens,
   Explanation,
+  PipelineReason,
 } from './explanation.js';
 import { callerSecrets } from '../../engine/masking/caller-secrets.js';
 import { mapTexts, maskedHeaders, withoutSecrets } from '../dry-run/secret-texts.js';
@@ -84,6 +85,7 @@ export class Explainer {
     const { stages, state } = this.#recorder.take(outcome.headers['x-request-id'] ?? '');
     const explanation: Explanation = {
       request: requestOf(request, { caller: state.caller?.name, format: state.format, model: outcome.model }),
+      pipeline: { name: outcome.pipeline, why: reasonOf(outcome.pipeline, state.caller) },
       stages,
       choices: [...this.#choices],
       calls: outcome.calls,
@@ -107,6 +109,11 @@ export class Explainer {
     if (slot === undefined) return { method, path, headers }; // to a token endpoint: its body is made of credentials
     return { slot, method, path, headers, body: hasBody ? withoutBytes(body) : bodyLeftOut };
   }
+}
+
+function reasonOf(pipeline: string, caller: Caller | undefined): PipelineReason {
+  if (caller?.pipeline === undefined) return pipeline === defaultPipeline ? 'default' : 'when';
+  return caller.pipeline === caller.team?.pipeline ? 'team' : 'key';
 }
 
 function requestOf(

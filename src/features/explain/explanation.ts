@@ -131,6 +131,9 @@ export interface ExplainedTokens {
   readonly additions: { readonly system: number; readonly tools: number };
 }
 
+/** Why a pipeline was chosen: its name at the key or at the team, its conditions, or no other one. */
+export type PipelineReason = 'key' | 'team' | 'when' | 'default';
+
 /** Way of one request through the gateway. Plain JSON. */
 export interface Explanation {
   readonly request: {
@@ -141,7 +144,9 @@ export interface Explanation {
     readonly format?: string;
     readonly model?: string;
   };
-  /** All stages of the config, in its order. */
+  /** The pipeline that the request was given to, and the reason. */
+  readonly pipeline: { readonly name: string; readonly why: PipelineReason };
+  /** All stages of that pipeline, in its order. */
   readonly stages: readonly ExplainedStage[];
   /** Choices of a slot, in order; further ones follow failures. */
   readonly choices: readonly ObservedChoice[];

@@ -1,8 +1,8 @@
 import type { GivenRequest } from '../../operator/given-request.js';
-import type { Config } from '../../config/config.js';
+import type { Config, StageConfig } from '../../config/config.js';
 import type { DrySettings } from '../dry-run/settings.js';
 import type { Explanation } from './explanation.js';
-import type { ThreadTask } from './thread-task.js';
+import type { Plain, ThreadTask } from './thread-task.js';
 import { GatewayError, keyLimits, type ProtocolKey } from '../../plugin/index.js';
 import { usedLimits } from '../../gateway/used-limits.js';
 import { ThreadHandle, IdleThread } from './thread-handle.js';
@@ -138,14 +138,25 @@ function pipelineOf({ pipeline }: Pick<ProtocolKey, 'pipeline'>): Pick<ProtocolK
 
 /** The config without the functions that find positions in its file, which cannot be sent to a thread. */
 function withoutFunctions(config: Config): ThreadTask['config'] {
+  const known = new Map<StageConfig, Plain<StageConfig>>();
+  const once = (stage: StageConfig) => {
+    const made = known.get(stage) ?? plain(stage);
+    known.set(stage, made);
+    return made;
+  };
   return {
     ...config,
-    pipeline: config.pipeline.map(plain),
+    pipeline: config.pipeline.map(once),
+    pipelines: config.pipelines.map((pipeline) => ({
+      ...plain(pipeline),
+      entries: pipeline.entries.map((entry) => ({ ...entry, stages: entry.stages.map(once) })),
+      stages: pipeline.stages.map(once),
+    })),
     formats: config.formats.map(plain),
     slots: config.slots.map(plain),
   };
 }
 
-function plain<Entry extends object>(entry: Entry) {
+function plain<Entry extends object>(entry: Entry): Plain<Entry> {
   return { ...entry, positionOf: undefined, isValid: undefined };
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.js';
 import { defaultPipeline } from '../../plugin/core.js';
 import { Type } from '../../plugin/index.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -37,7 +38,6 @@ export function refuseUnknownPipeline(
 }
 
 /** Names of the pipelines of a config, the default one first. */
-export function pipelineNames(config: object): readonly string[] {
-  const { pipelines = [] } = config as { readonly pipelines?: readonly { readonly name: string }[] }; // of `Config`, once it has them
+export function pipelineNames({ pipelines }: Pick<Config, 'pipelines'>): readonly string[] {
   return [defaultPipeline, ...pipelines.map(({ name }) => name)];
 }

@@ -15,12 +15,19 @@ export const adminRoutes: RoutesOf = (gateway) => [
   route({
     method: 'GET',
     path: '/admin/pipeline',
-    summary: 'The stages as they run, secrets masked, and notes for operators.',
+    summary: 'The stages as they run, the named pipelines, and notes for operators; secrets masked.',
     scope: 'config:read',
-    answers: { 200: ListOf(AnyObject, { notices: Type.Array(Type.String()) }) },
+    answers: {
+      200: ListOf(AnyObject, { pipelines: Type.Array(AnyObject), notices: Type.Array(Type.String()) }),
+    },
     handle() {
-      const { stages, notices } = gateway.runtime.pipeline;
-      return { object: 'list', data: redactAddresses(stages), notices };
+      const { stages, pipelines, notices } = gateway.runtime.pipeline;
+      return {
+        object: 'list',
+        data: redactAddresses(stages),
+        pipelines: redactAddresses(pipelines),
+        notices,
+      };
     },
   }),
   route({

@@ -40,10 +40,10 @@ function failed(failure: string): TestVerdict {
   return { passed: 0, failures: [failure] };
 }
 
-/** False for a config in which nothing is called tests, and that has no file of tests beside it. */
+/** False for a config in which nothing is called tests or pipelines, and that has no file of tests beside it. */
 async function mayHaveTests(file: string): Promise<boolean> {
   try {
-    if (/\btests\b/.test(await readFile(file, 'utf8'))) return true;
+    if (/\b(?:tests|pipelines)\b/.test(await readFile(file, 'utf8'))) return true;
     return (await readdir(path.dirname(file))).some((name) => /\.test\.ya?ml$/.test(name));
   } catch {
     return false; // a file that cannot be read is a problem of the config, which the reload tells

@@ -17,6 +17,8 @@ export interface ConfigTest {
   readonly settings: DrySettings;
   readonly steps: readonly Step[];
   readonly isOnly: boolean;
+  /** Named pipeline that lists the file of the test, and in which its requests must land; absent: any. */
+  readonly pipeline?: string;
   /** Reason not to run it. */
   readonly skip?: string;
 }

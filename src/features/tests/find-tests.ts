@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigError, type ConfigProblem } from '../../config/config.js';
+import { ConfigError, type ConfigProblem, type PipelineConfig } from '../../config/config.js';
 import { readConfigTests, readTestFile, type TestFile } from './read-tests.js';
 
 /** Choice of the tests to run. */
@@ -21,8 +21,11 @@ export interface FoundTests extends TestFile {
  * Reads the tests of a selection. Throws a ConfigError with the problems of all files at once, and for a file that
  * cannot be read.
  */
-export async function findTests({ files, config, isNamed }: TestSelection): Promise<readonly FoundTests[]> {
-  const found = files.length > 0 ? await namedTests(files) : await testsOf(config);
+export async function findTests(
+  { files, config, isNamed }: TestSelection,
+  pipelines: readonly Pick<PipelineConfig, 'name' | 'tests'>[] = [],
+): Promise<readonly FoundTests[]> {
+  const found = files.length > 0 ? await namedTests(files) : await testsOf(config, pipelines);
   const problems = found.flatMap((file) => file.problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return found.map((file) => ({ ...file, config: isNamed ? config : (file.config ?? config) }));
@@ -37,14 +40,32 @@ async function namedTests(files: readonly string[]): Promise<readonly TestFile[]
 }
 
 /** The tests in a config, and in the files beside it that name it or no config. */
-async function testsOf(config: string): Promise<readonly TestFile[]> {
+async function testsOf(
+  config: string,
+  pipelines: readonly Pick<PipelineConfig, 'name' | 'tests'>[],
+): Promise<readonly TestFile[]> {
   const own = readConfigTests(await textOf(config), config);
-  const names = await testFilesIn(path.dirname(config));
+  const listed = new Set(pipelines.flatMap(({ tests }) => tests));
+  const names = (await testFilesIn(path.dirname(config))).filter((file) => !listed.has(path.resolve(file)));
   const beside = await Promise.all(names.map(async (file) => readTestFile(await textOf(file), file)));
   const isAbout = ({ config: named }: TestFile) =>
     named === undefined || path.resolve(named) === path.resolve(config);
   const filled = own.tests.length > 0 || own.problems.length > 0 ? [own] : [];
-  return [...filled, ...beside.filter(isAbout)];
+  const ofPipelines = await Promise.all(pipelines.map(testsOfPipeline));
+  return [...filled, ...beside.filter(isAbout), ...ofPipelines.flat()];
+}
+
+/** Tests that a named pipeline lists. */
+async function testsOfPipeline({
+  name,
+  tests: files,
+}: Pick<PipelineConfig, 'name' | 'tests'>): Promise<readonly TestFile[]> {
+  const read = files.map(async (absolute) => {
+    const file = path.relative(process.cwd(), absolute);
+    const found = readTestFile(await textOf(file), file);
+    return { ...found, tests: found.tests.map((test) => ({ ...test, pipeline: name })) };
+  });
+  return Promise.all(read);
 }
 
 /** Files of tests in a folder, by name. */

@@ -79,6 +79,7 @@ export const outcomeFields: Readonly<Record<keyof DryOutcome, Shape>> = {
   events: { items: { fields: { event: 'plain', data: 'json' } } },
   error: { fields: { code: 'plain', message: 'plain' } },
   complete: 'plain',
+  pipeline: 'plain',
   slot: 'plain',
   model: 'plain',
   answeredBy: 'plain',

@@ -105,15 +105,27 @@ class Course {
 function failuresOf(test: ConfigTest, request: AskedRequest, outcome: DryOutcome): readonly TestFailure[] {
   const unknown = unknownSlots(test, request, outcome);
   if (unknown.length > 0) return unknown;
-  const failures = request.check(outcome, '').map((mismatch) => ({
+  const failures: TestFailure[] = request.check(outcome, '').map((mismatch) => ({
     ...placeOf(test, mismatch.at),
     value: valueOf(mismatch),
     ...messageOf(mismatch, outcome),
   }));
+  failures.push(...misplaced(test, request, outcome));
   const refused = request.expectsConnections ? [] : outcome.refusedConnections;
   if (refused.length === 0) return failures;
   const message = `a plugin tried to connect to ${refused.join(', ')}, which a test does not allow`;
   return [...failures, { ...placeOf(test, request.path), message }];
+}
+
+/** A failure for a request that lands in another pipeline than the one whose test it is. */
+function misplaced(
+  test: ConfigTest,
+  { path }: AskedRequest,
+  { pipeline }: DryOutcome,
+): readonly TestFailure[] {
+  if (test.pipeline === undefined || test.pipeline === pipeline) return [];
+  const message = `lands in the pipeline "${pipeline}", but its test is one of the pipeline "${test.pipeline}"`;
+  return [{ ...placeOf(test, path), message }];
 }
 
 /** Unknown slots; `absent` is true for each of their keys. */

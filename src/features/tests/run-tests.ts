@@ -1,7 +1,8 @@
-import { ConfigError, type Config, type ConfigProblem } from '../../config/config.js';
+import { ConfigError, type Config, type ConfigProblem, type PipelineConfig } from '../../config/config.js';
 import { writePath } from '../../config/document.js';
+import { allStages } from '../../config/rules.js';
 import type { Environment } from '../../config/environment.js';
-import { loadConfig, readConfigFile, type ConfigInput } from '../../config/load.js';
+import { loadConfig, readConfig, readConfigFile, type ConfigInput } from '../../config/load.js';
 import { SecretPlaceholders } from '../dry-run/placeholders.js';
 import type { ConfigTest } from './config-test.js';
 import { findTests, isTestFile, type FoundTests, type TestSelection } from './find-tests.js';
@@ -35,12 +36,12 @@ export interface FinishedTest {
 /** Runs the tests of a config, one after another. Throws a ConfigError for invalid tests and for a refused config. */
 export async function runTests(options: TestOptions): Promise<FinishedTests> {
   const startMs = performance.now();
-  const files = await findTests(options);
+  const placeholders = new SecretPlaceholders();
+  const files = await findTests(options, await pipelinesOf(options, placeholders));
   if (options.isCi === true) refuseMarks(files);
   const all = files.flatMap((file) => file.tests.map((test) => ({ test, file })));
   const only = all.filter(({ test }) => test.isOnly);
   const chosen = only.length > 0 ? only : all;
-  const placeholders = new SecretPlaceholders();
   const configs = new Configs(options.env, placeholders);
   const runs: FinishedTest[] = [];
   for (const { test, file } of chosen) {
@@ -68,6 +69,15 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
   return { files, runs, report };
 }
 
+/** Named pipelines of the config, as far as they can be read; a config that is refused is reported by its tests. */
+async function pipelinesOf(
+  { config, env, files }: TestOptions,
+  placeholders: SecretPlaceholders,
+): Promise<readonly PipelineConfig[]> {
+  if (files.length > 0) return [];
+  return readConfig({ ...(await readConfigFile(config, env)), placeholders }).pipelines;
+}
+
 /** A run with a failure for each value that still has to be recorded. */
 function withUnrecorded(run: TestRun, test: ConfigTest, isWritable: boolean): TestRun {
   const cure = isWritable
@@ -92,8 +102,8 @@ function skipped({ name, at, skip = '' }: ConfigTest): TestResult {
  * Notice about a missing GW_SECRET_KEY, which the stage `record` requires at its start although tests never record.
  */
 function recordWarnings(runs: readonly FinishedTest[], env: Environment): readonly string[] {
-  const records = runs.some(({ config }) =>
-    config?.pipeline.some(({ use, enabled }) => use === 'record' && enabled),
+  const records = runs.some(
+    ({ config }) => config && allStages(config).some(({ use, enabled }) => use === 'record' && enabled),
   );
   if (!records || env['GW_SECRET_KEY']) return [];
   return [

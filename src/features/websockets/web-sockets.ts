@@ -29,6 +29,6 @@ function webSocketOptions(gateway: Gateway): WebSocketOptions | undefined {
     handshakeTimeoutMs: headersTimeoutMs,
     clock: gateway.services.clock,
     closing: gateway.closing,
-    maxMessageBytes: () => gateway.runtime.pipeline.limits.max_body_bytes ?? defaultMaxBodyBytes,
+    maxMessageBytes: () => gateway.runtime.pipeline.largestBody ?? defaultMaxBodyBytes,
   };
 }

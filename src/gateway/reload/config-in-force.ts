@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import { CatalogModels } from '../../engine/models/models.js';
 import { warnOfKeyNames } from '../caller-warnings.js';
 import { loadedNext, loadedRuntime } from './loaded-config.js';
+import { refuseLostPipelines } from './lost-pipelines.js';
 import type { GatewayOptions } from '../options.js';
 import { CurrentConfig } from './current-config.js';
 import { buildOptions, buildRuntime, type Runtime } from '../runtime.js';
@@ -33,6 +34,7 @@ export function configInForce(runtime: Runtime, { services, options, closing }: 
       return next;
     },
     buildPreview: async () => build(await (options.readConfig ?? options.loadConfig)()),
+    refuse: (before, next) => refuseLostPipelines(before, next, services.store),
     loadedNow: (now) => loadedRuntime(now, ({ id }) => slots.get(id)?.plugins),
     loadedNext,
   });

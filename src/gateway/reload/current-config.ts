@@ -22,6 +22,8 @@ interface CurrentConfigOptions {
   readonly buildNext: () => Promise<Runtime>;
   /** Reads the current config and builds its pipeline, without starting it. Throws ConfigError. */
   readonly buildPreview: () => Promise<Runtime>;
+  /** Throws for a next config that must not replace the one before. */
+  readonly refuse: (before: Config, next: Config) => Promise<void>;
   /** The config in force with its plugins. */
   readonly loadedNow: (runtime: Runtime) => LoadedConfig;
   /** The config of a runtime that is not in force yet with its plugins. */
@@ -68,6 +70,7 @@ export class CurrentConfig {
   prepare(): Promise<Prepared> {
     const { buildNext } = this.#options;
     return this.#builds.run(buildNext, async (next, done) => {
+      await this.#options.refuse(this.#runtime.config, next.config);
       const changes = await this.#changes(next);
       return {
         changes,

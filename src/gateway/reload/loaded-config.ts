@@ -1,5 +1,6 @@
 import type { LoadedConfig, LoadedPlugin, LoadedSlotPlugins } from '../../config/diff/loaded-config.js';
 import { ConfigError, type Config, type SlotConfig, type StageConfig } from '../../config/config.js';
+import { allStages } from '../../config/rules.js';
 import { loadFormats } from '../../engine/pipeline/load/load-formats.js';
 import { defaultsOf, type Loadable } from '../../engine/pipeline/load/load-plugin.js';
 import { loadSlots, type LoadedSlot } from '../../engine/pipeline/load/load-slots.js';
@@ -15,8 +16,8 @@ import type { Runtime } from '../runtime.js';
 export async function loadPlugins(config: Config): Promise<LoadedConfig> {
   const where = { baseDir: config.baseDir, builtins: builtinFolder };
   const [stages, formats, slots] = await Promise.all([
-    loadStages(config.pipeline, where),
-    loadFormats(config.formats, config.pipeline, where),
+    loadStages(config.pipeline, where, config.pipelines),
+    loadFormats(config.formats, allStages(config), where),
     loadSlots(config.slots, where),
   ]);
   const problems = [stages, formats, slots].flatMap((part) => part.problems);
@@ -25,6 +26,7 @@ export async function loadPlugins(config: Config): Promise<LoadedConfig> {
   return {
     config,
     stages: stagesOf(config.pipeline, loaded),
+    pipelines: config.pipelines.map(({ stages: list }) => stagesOf(list, loaded)),
     formats: formats.formats.map(loadedFormat),
     slots: slots.slots.map(loadedSlotPlugins),
   };
@@ -48,6 +50,7 @@ export function loadedRuntime(
   return {
     config,
     stages: stagesOf(config.pipeline, pipeline.loaded),
+    pipelines: config.pipelines.map(({ stages }) => stagesOf(stages, pipeline.loaded)),
     formats: formats.map(loadedFormat),
     slots: config.slots.map((slot) => loadedSlotPlugins(slotOf(slot))),
   };

@@ -54,8 +54,11 @@ export interface Host {
   announce(limits: Limits): void;
   /** Shows a sentence on every page of the console while this pipeline serves. */
   notice(text: string): void;
-  /** Limits announced by the stages of this pipeline; complete once it serves. */
-  limits(): Limits;
+  /**
+   * Limits announced by the stages of the default pipeline, or of a named one (`trace.pipeline` of a request); complete
+   * once it serves.
+   */
+  limits(pipeline?: string): Limits;
   /** True if only this machine can reach the gateway: it listens on a loopback address, without a proxy. */
   readonly isLocal: boolean;
   /** True for a client whose usage is not masked (config `officialClient`). */

@@ -23,6 +23,8 @@ export interface StageMeter {
 
 /** Trace of a request: the source of its log line, metrics and ledger row. Changed by its methods alone. */
 export interface Trace {
+  /** Name of the pipeline that the request continues in; `default` before one is chosen. */
+  readonly pipeline: string;
   /** Stages reached, top to bottom. */
   readonly stages: readonly TimedStage[];
   /** Upstream calls, each added as it begins. */

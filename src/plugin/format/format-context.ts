@@ -5,12 +5,15 @@ import type { Host } from '../contract/host.js';
 import type { Logger } from '../contract/telemetry.js';
 import type { CatalogModel, Models } from '../contract/models.js';
 import type { Caller } from '../contract/caller.js';
+import type { Trace } from '../contract/trace.js';
 import type { GatewayState } from '../contract/state.js';
 import type { ResponseQuota, PluginStore } from '../contract/store.js';
 
 /** The part of a Koa context that a format can see. */
 interface FormatRequest {
-  readonly state: Pick<GatewayState, 'caller' | 'log' | 'format'>;
+  readonly state: Pick<GatewayState, 'caller' | 'log' | 'format'> & {
+    readonly trace?: Pick<Trace, 'pipeline'>;
+  };
   readonly headers: IncomingHttpHeaders;
   readonly path: string;
   readonly querystring: string;
@@ -93,7 +96,7 @@ class RequestFormatContext implements FormatContext {
   }
 
   get maxBodyBytes(): number {
-    return this.#host.limits().max_body_bytes ?? defaultMaxBodyBytes;
+    return this.#host.limits(this.#request.state.trace?.pipeline).max_body_bytes ?? defaultMaxBodyBytes;
   }
 
   get log(): Logger {

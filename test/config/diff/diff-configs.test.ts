@@ -22,7 +22,15 @@ async function diff(before: Fields, after: Fields, env: Readonly<Record<string, 
   return diffConfigs(await load(before, env), await load(after, env));
 }
 
-const nothing: ConfigDiff = { stages: [], formats: [], slots: [], models: [], settings: [], restart: [] };
+const nothing: ConfigDiff = {
+  stages: [],
+  pipelines: [],
+  formats: [],
+  slots: [],
+  models: [],
+  settings: [],
+  restart: [],
+};
 
 /** The default pipeline with one entry in place of that of its plugin. */
 function withStage(entry: { readonly use: string } & Fields): Fields {
@@ -324,6 +332,7 @@ function made(plugins: readonly Made[], ids: readonly string[], port: number): L
   return {
     config: { ...base, pipeline, slots, listen: { ...base.listen, port } },
     stages: plugins.map(({ use, options, isOff }) => (isOff ? undefined : { ...empty, name: use, options })),
+    pipelines: [],
     formats: [],
     slots: ids.map(() => ({
       upstream: { ...empty, name: 'simulator' },

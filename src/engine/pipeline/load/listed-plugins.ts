@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigReading } from '../../../config/load.js';
+import { allStages } from '../../../config/rules.js';
 import { isRecord } from '../../../kit/schema/record.js';
 import { formatKind } from './format-kind.js';
 import { loadPlugin, type Loadable, type Loading, type PluginKind } from './load-plugin.js';
@@ -38,7 +39,9 @@ export interface ListedPlugin {
 /** Loads the plugins that a config names, enabled stages alone. Returns faults, never throws them. */
 export function listPlugins(config: ConfigReading, where: Loading): Promise<readonly ListedPlugin[]> {
   const uses: Readonly<Record<KindName, readonly string[]>> = {
-    stage: config.pipeline.filter(({ enabled }) => enabled).map(({ use }) => use),
+    stage: allStages(config)
+      .filter(({ enabled }) => enabled)
+      .map(({ use }) => use),
     format: config.formats.map(({ use }) => use),
     upstream: config.slots.map(({ upstream }) => upstream),
     account: config.slots.map(({ account }) => account?.kind ?? 'none'),

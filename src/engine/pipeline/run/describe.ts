@@ -1,12 +1,16 @@
 import type { Config, SlotConfig } from '../../../config/config.js';
 import { counted } from '../../../kit/plural.js';
 import { stepsOf } from '../../../config/pipelines/steps.js';
+import type { MarkedStage, PipelineInfo } from './pipeline-info.js';
 import type { StageInfo } from './stage-info.js';
 
 /** Text of a config and its pipeline, as `check` prints it: the requests' way, top to bottom. */
 export function describePipeline(
   { file, listen, slots, models }: Config,
-  { stages }: { readonly stages: readonly StageInfo[] },
+  {
+    stages,
+    pipelines,
+  }: { readonly stages: readonly StageInfo[]; readonly pipelines: readonly PipelineInfo[] },
 ): string {
   const rows = stepsOf(stages).flatMap(stepRows);
   const head = `${file}: ${counted(stages.length, 'stage')}, ${counted(slots.length, 'slot')}, ${counted(models.length, 'model')}`;
@@ -16,6 +20,7 @@ export function describePipeline(
     'pipeline',
     ...align(rows),
     '',
+    ...pipelines.flatMap((pipeline) => [...changesText(pipeline), '']),
     'slots',
     ...align(
       slots.map((slot) => [
@@ -28,6 +33,30 @@ export function describePipeline(
     ),
     '',
   ].join('\n');
+}
+
+/** Text of a named pipeline, with all its stages. */
+export function describeNamed(pipeline: PipelineInfo): string {
+  const rows = pipeline.stages.flatMap((stage) => markedRow(stage));
+  return [titleOf(pipeline), ...align(rows), ''].join('\n');
+}
+
+/** A named pipeline as the stages that differ from the pipeline that it extends. */
+function changesText(pipeline: PipelineInfo): readonly string[] {
+  const changed = pipeline.stages.filter(({ mark }) => mark !== 'same');
+  return [titleOf(pipeline), ...align(changed.flatMap(markedRow))];
+}
+
+function titleOf({ name, extends: parent, conditions }: PipelineInfo): string {
+  const takes = conditions.length > 0 ? ` when ${conditions.join(', ')}` : '';
+  return `pipeline ${name}, which extends ${parent}${takes}`;
+}
+
+const signs = { same: ' ', added: '+', changed: '~', removed: '-' } as const;
+
+function markedRow(stage: MarkedStage): readonly (readonly string[])[] {
+  const [title = '', ...cells] = stageRow(stage);
+  return [[`${signs[stage.mark]} ${title}`, ...cells]];
 }
 
 function modelsOf({ models, upstreamModels, discovers, filter = [] }: SlotConfig): string {

@@ -1,9 +1,11 @@
 import type Koa from 'koa';
 import { ConfigError, type Config, type ConfigProblem, type StageConfig } from '../../../config/config.js';
+import { allStages } from '../../../config/rules.js';
 import { operations } from '../../../config/stage-schema.js';
 import { markedTexts } from '../../../kit/schema/redact.js';
-import type { Interceptor, Limits, ServedRoute } from '../../../plugin/core.js';
+import { defaultPipeline, type Limits, type ServedRoute } from '../../../plugin/core.js';
 import type { Operation } from '../../../plugin/index.js';
+import { composeFor, pipelineStages } from './compose-for.js';
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from '../load/load-stages.js';
 import { pluginTimeoutMs } from '../load/load-plugin.js';
@@ -12,6 +14,7 @@ import type { RouteOwner } from '../order/route-owners.js';
 import { placeOf, setUpAll, type ReadyStage } from './set-up.js';
 import { StageRoutes } from './stage-routes.js';
 import { createPolicies, type HostServices, type Registrations } from './stage-host.js';
+import { toPipelineInfo, type PipelineInfo } from './pipeline-info.js';
 import { toStageInfo, type StageInfo } from './stage-info.js';
 import { startAll } from './start.js';
 import { composeStages } from './traced.js';
@@ -44,16 +47,28 @@ export interface Probe {
   readonly secrets: readonly string[];
 }
 
+/** Stages of a config that have been set up. */
+interface PipelineParts {
+  readonly config: Pick<Config, 'pipeline' | 'pipelines'>;
+  readonly ready: readonly ReadyStage[];
+  /** Number of stages at the top of each pipeline that are common to all. */
+  readonly head: number;
+  readonly models: HostServices['models'];
+}
+
 /** The stages of one config, set up, from its first request to the end of its last response. */
 export class Pipeline {
-  /** Stages in the order of the config, disabled ones included. */
+  /** Stages of the default pipeline in the order of the config, disabled ones included. */
   readonly stages: readonly StageInfo[];
-  /** Limits that the stages have announced. */
+  /** The named pipelines. */
+  readonly pipelines: readonly PipelineInfo[];
+  /** Limits that the stages of the default pipeline have announced. */
   readonly limits: Limits;
   readonly notices: readonly string[];
   /** Paths that its stages have brought. */
   readonly routes: readonly ServedRoute[];
   readonly #middleware: ReadonlyMap<Operation, Koa.Middleware>;
+  readonly #namedLimits: ReadonlyMap<string, Limits>;
   readonly #ready: readonly ReadyStage[];
   readonly #timeoutMs: number;
   readonly #disposers: Disposers;
@@ -61,26 +76,37 @@ export class Pipeline {
   #retirement: Promise<readonly ConfigProblem[]> | undefined;
   #emptied: () => void = () => undefined;
 
-  private constructor(
-    configs: readonly StageConfig[],
-    ready: readonly ReadyStage[],
-    { limits, notices, disposers, routes, watch }: Registrations,
-    timeoutMs: number,
-  ) {
+  private constructor(parts: PipelineParts, registrations: Registrations, timeoutMs: number) {
+    const { config, ready, head, models } = parts;
+    const { limits, notices, disposers, routes, watch } = registrations;
     this.limits = limits;
+    this.#namedLimits = registrations.namedLimits;
     this.notices = notices;
     this.routes = routes.served();
     this.#ready = ready;
     this.#timeoutMs = timeoutMs;
-    this.stages = configs.map((config) =>
-      toStageInfo(
-        config,
-        ready.find((stage) => stage.config === config),
-      ),
+    const byConfig = new Map(ready.map((stage) => [stage.config, stage]));
+    const infos = new Map(allStages(config).map((stage) => [stage, toStageInfo(stage, byConfig.get(stage))]));
+    const infoOf = (stage: StageConfig) => infos.get(stage) ?? toStageInfo(stage, undefined);
+    this.stages = config.pipeline.map(infoOf);
+    this.pipelines = config.pipelines.map((pipeline) => toPipelineInfo(pipeline, infoOf));
+    watch?.built(
+      new Map([
+        [defaultPipeline, this.stages],
+        ...config.pipelines.map(({ name, stages }) => [name, stages.map(infoOf)] as const),
+      ]),
     );
-    watch?.built(this.stages);
+    const readyOf = (stages: readonly StageConfig[]) => stages.flatMap((stage) => byConfig.get(stage) ?? []);
+    const lists = new Map([
+      [defaultPipeline, readyOf(config.pipeline)],
+      ...config.pipelines.map(({ name, stages }) => [name, readyOf(stages)] as const),
+    ]);
+    for (const { name, stages } of config.pipelines)
+      registrations.namedLimits.set(name, limitsOf(stages, registrations.announced));
+    const common = new Set(readyOf(config.pipeline.slice(0, head)));
+    const stages = pipelineStages(lists, common, config.pipelines, models);
     this.#middleware = new Map(
-      operations.map((operation) => [operation, composeFor(operation, ready, watch)]),
+      operations.map((operation) => [operation, composeFor(operation, stages, watch)]),
     );
     this.#disposers = disposers;
   }
@@ -89,7 +115,7 @@ export class Pipeline {
   static async build(config: Config, services: HostServices, options: BuildOptions = {}): Promise<Pipeline> {
     const { builtins = builtinFolder, timeoutMs = pluginTimeoutMs, problems: known = [] } = options;
     const loading = { baseDir: config.baseDir, builtins, timeoutMs };
-    const { stages, problems } = await loadStages(config.pipeline, loading);
+    const { stages, head, problems } = await loadStages(config.pipeline, loading, config.pipelines);
     if (known.length + problems.length > 0) throw new ConfigError([...known, ...problems]);
     const disposers = new Disposers(services.log, timeoutMs);
     const policies = createPolicies(services.builtinPolicies);
@@ -101,13 +127,16 @@ export class Pipeline {
       routes,
       notices: [],
       limits: {},
+      announced: new Map(),
+      namedLimits: new Map(),
       counts: new Map(),
       providers: options.isStrict ? new Map() : undefined,
       watch: options.watch,
     };
     const { ready, problems: faults } = await setUpAll(stages, services, registrations, timeoutMs);
     const refusals = [...faults, ...routes.close(options.routeOwners ?? [])];
-    if (refusals.length === 0) return new Pipeline(config.pipeline, ready, registrations, timeoutMs);
+    const parts = { config, ready, head, models: services.models };
+    if (refusals.length === 0) return new Pipeline(parts, registrations, timeoutMs);
     throw new ConfigError([...refusals, ...(await disposers.run())]);
   }
 
@@ -143,6 +172,20 @@ export class Pipeline {
     return this.#ready.flatMap(({ options, plugin }) => markedTexts(options, plugin.options));
   }
 
+  /** Largest body that one of the pipelines takes, in bytes; undefined: no stage limits it in one of them. */
+  get largestBody(): number | undefined {
+    const sizes = [this.limits, ...this.#namedLimits.values()].map(
+      ({ max_body_bytes: size }) => size ?? Infinity,
+    );
+    const largest = Math.max(...sizes);
+    return largest === Infinity ? undefined : largest;
+  }
+
+  /** Limits of a pipeline by its name; of the default one for any other name. */
+  limitsOf(pipeline = ''): Limits {
+    return this.#namedLimits.get(pipeline) ?? this.limits;
+  }
+
   /** The stages that requests of this kind pass, as one middleware. */
   middlewareFor(operation: Operation): Koa.Middleware {
     return this.#middleware.get(operation) ?? composeStages([]);
@@ -175,25 +218,8 @@ export class Pipeline {
   }
 }
 
-function composeFor(
-  operation: Operation,
-  stages: readonly ReadyStage[],
-  watch: PipelineWatch | undefined,
-): Koa.Middleware {
-  const passed = stages.filter(({ plugin }) => plugin.operations.includes(operation));
-  const stagesOf = passed.flatMap(({ stage }) => stage ?? []);
-  const outermost = passed.flatMap((stage) => stage.outermost ?? []);
-  if (operation === 'generate') return seeded(outermost, composeStages(stagesOf, watch));
-  const unwrapped = stagesOf.map((stage) => ({ ...stage, interceptor: undefined })); // there is no call to wrap
-  return composeStages(unwrapped, watch);
-}
-
-/** Middleware whose requests begin with these interceptors. */
-function seeded(interceptors: readonly Interceptor[], stages: Koa.Middleware): Koa.Middleware {
-  if (interceptors.length === 0) return stages;
-  const list = Object.freeze([...interceptors]);
-  return (ctx, next) => {
-    (ctx.state as { interceptors: readonly Interceptor[] }).interceptors = list; // Koa types its state as anything
-    return stages(ctx, next);
-  };
+/** Limits that the stages of a list have announced, the lower stages after those above them. */
+function limitsOf(stages: readonly StageConfig[], announced: Registrations['announced']): Limits {
+  const limits: Limits = {};
+  return Object.assign(limits, ...stages.map((stage) => announced.get(stage)));
 }

@@ -1,3 +1,4 @@
+import type { StageConfig } from '../../../config/config.js';
 import { pluginStorage } from '../stage/plugin-storage.js';
 import type { Host, PickPolicy } from '../../../plugin/index.js';
 import type { Limits, Metrics, StageMeter, StagePlace } from '../../../plugin/core.js';
@@ -29,7 +30,12 @@ export interface Registrations {
   readonly builtins: ReadonlySet<string>;
   readonly notices: string[];
   readonly routes: StageRoutes;
+  /** Limits of the default pipeline. */
   limits: Limits;
+  /** Limits by the stages that have announced them. */
+  readonly announced: Map<StageConfig, Limits>;
+  /** Limits of the named pipelines, once all is set up. */
+  readonly namedLimits: Map<string, Limits>;
   /** Stages that have a host so far, by name. */
   readonly counts: Map<string, number>;
   /** Stages by the state keys that they provide, as far as set up; undefined: keys are not checked. */
@@ -63,16 +69,19 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     pseudonym: (text) => services.pseudonym(text),
     now: () => services.now(),
     clock: services.clock,
-    announce: (limits) => {
-      registrations.limits = { ...registrations.limits, ...limits };
-    },
+    announce: (limits) => announce(limits, stage, registrations),
     notice: (text) => void registrations.notices.push(text),
-    limits: () => registrations.limits,
+    limits: (pipeline = '') => registrations.namedLimits.get(pipeline) ?? registrations.limits,
     route: (route) => registrations.routes.add(stage, route),
     keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
     resolvePath: (file) => services.resolvePath(file),
     onDispose: (dispose) => disposers.add(dispose, stage),
   };
+}
+
+function announce(limits: Limits, { config }: LoadedStage, registrations: Registrations): void {
+  registrations.announced.set(config, { ...registrations.announced.get(config), ...limits });
+  if (config.pipeline === undefined) registrations.limits = { ...registrations.limits, ...limits };
 }
 
 /**
@@ -96,7 +105,7 @@ function forStages(store: WholeStore): Store {
 
 /** Name of a stage that it has in the next pipeline too: `rate-limit`, and `rate-limit#2` for a second one. */
 function entryName({ config, plugin }: LoadedStage, { counts }: Registrations): string {
-  const name = config.name ?? plugin.name;
+  const name = config.pipeline === undefined ? (config.name ?? plugin.name) : plugin.name;
   const count = (counts.get(name) ?? 0) + 1;
   counts.set(name, count);
   return count === 1 ? name : `${name}#${count}`;

@@ -34,6 +34,10 @@ export class StageRoutes {
   /** Throws a TypeError on a route that cannot be read, and once the pipeline is built. */
   add(stage: LoadedStage, route: StageRoute): void {
     if (this.#isClosed) throw new TypeError(`A route must be added in setup, not later: ${nameOf(route)}.`);
+    if (stage.config.pipeline !== undefined)
+      throw new Error(
+        `brings the route ${nameOf(route)}, which only an entry of \`pipeline:\` may; list it there`,
+      );
     const fault = faultOf(route);
     if (fault !== undefined) throw new TypeError(`the route ${nameOf(route)} ${fault}`);
     if (!isHandled(route)) this.#formats.get(route.format); // throws if there is none

@@ -23,8 +23,31 @@ export interface Stage {
 
 /** Composes stages into one middleware, each around those below it, with the rules of koa-compose. */
 export function composeStages(stages: readonly Stage[], watch?: PipelineWatch): Koa.Middleware {
-  const steps = stepsOf(stages).map((step) => (watch ? watchedStep(step, watch) : stepOf(step)));
+  const steps = toSteps(stages, watch);
   return (ctx, next) => new Passage(steps, ctx, next).enter(0);
+}
+
+/** Stages of several pipelines for one kind of request. */
+export interface ForkedStages {
+  /** Stages that all requests pass first. */
+  readonly head: readonly Stage[];
+  /** Stages below them, by the name of the pipeline. */
+  readonly tails: ReadonlyMap<string, readonly Stage[]>;
+  /** Name of the pipeline of a request that has passed the head. */
+  readonly choose: (ctx: Koa.Context) => string;
+}
+
+/** Composes pipelines into one middleware as `composeStages` does: each request continues in the chosen one. */
+export function composeForked({ head, tails, choose }: ForkedStages, watch?: PipelineWatch): Koa.Middleware {
+  const lists = new Map<string, readonly Step[]>();
+  const fork: Step = { stages: [], fork: (ctx) => lists.get(choose(ctx)) ?? begin };
+  const begin = [...toSteps(head, watch), fork];
+  for (const [name, tail] of tails) lists.set(name, [...begin, ...toSteps(tail, watch)]);
+  return (ctx, next) => new Passage(begin, ctx, next).enter(0);
+}
+
+function toSteps(stages: readonly Stage[], watch: PipelineWatch | undefined): readonly Step[] {
+  return stepsOf(stages).map((step) => (watch ? watchedStep(step, watch) : stepOf(step)));
 }
 
 /** Place of the pipeline: a request passes only the first stage of it that takes it. */
@@ -32,6 +55,8 @@ interface Step {
   readonly stages: readonly EnteredStage[];
   /** Is called with each request that comes here. */
   readonly note?: (ctx: Koa.Context) => void;
+  /** Gives the steps that a request continues with, which are the same down to this one. */
+  readonly fork?: (ctx: Koa.Context) => readonly Step[];
 }
 
 interface EnteredStage extends Pick<Stage, 'place' | 'middleware' | 'takes'> {
@@ -66,7 +91,7 @@ function watchedStep(stages: readonly Stage[], watch: PipelineWatch): Step {
 
 /** Way of one request through the steps. Traces each stage's time, its error, and whether it ended the request. */
 class Passage {
-  readonly #steps: readonly Step[];
+  #steps: readonly Step[];
   readonly #ctx: Koa.Context;
   readonly #next: Koa.Next;
   /** Index of the step that was entered last. */
@@ -86,6 +111,7 @@ class Passage {
       const step = this.#steps[at];
       if (!step) return Promise.resolve(this.#next());
       step.note?.(this.#ctx);
+      if (step.fork) this.#steps = step.fork(this.#ctx);
       for (const stage of step.stages)
         if (!stage.takes || stage.takes(this.#ctx)) return this.#run(stage, at);
       return this.enter(at + 1);

@@ -20,8 +20,8 @@ export type PassedBy =
 
 /** Watches the requests of a pipeline built with it; other pipelines have no overhead. */
 export interface PipelineWatch {
-  /** Called once, when the pipeline is built. */
-  built(stages: readonly StageInfo[]): void;
+  /** Called once, when the pipelines are built, with the stages of each by its name. */
+  built(pipelines: ReadonlyMap<string, readonly StageInfo[]>): void;
   /** Returns the stage with its middleware and its interceptor watched. */
   watched<Stage extends WatchedParts>(stage: Stage): Stage;
   passedBy(state: object, place: StagePlace, reason: PassedBy): void;

@@ -1,5 +1,5 @@
-import type { Additions, Caller } from '../../../plugin/index.js';
-import type { Interceptor } from '../../../plugin/core.js';
+import type { Additions, Caller, Trace } from '../../../plugin/index.js';
+import { defaultPipeline, type Interceptor } from '../../../plugin/core.js';
 import type { StageInfo } from '../../../engine/pipeline/run/stage-info.js';
 import type { PipelineWatch, WatchedParts } from '../../../engine/pipeline/run/watch.js';
 import { errorOf } from './watched-interception.js';
@@ -14,6 +14,7 @@ interface CoreState {
   readonly format: string;
   readonly additions: Additions;
   readonly caller?: Caller;
+  readonly trace: Pick<Trace, 'pipeline'>;
 }
 
 /** Max requests that are kept until their records are taken. */
@@ -21,11 +22,11 @@ const maxRequests = 100;
 
 /** Records the effects of a pipeline's stages on each request. */
 export class PipelineRecorder implements PipelineWatch {
-  #stages: readonly StageInfo[] = [];
+  #pipelines: ReadonlyMap<string, readonly StageInfo[]> = new Map();
   readonly #requests = new Map<string, { readonly watch: RequestWatch; readonly state: CoreState }>();
 
-  built(stages: readonly StageInfo[]): void {
-    this.#stages = stages;
+  built(pipelines: ReadonlyMap<string, readonly StageInfo[]>): void {
+    this.#pipelines = pipelines;
   }
 
   watched<Stage extends WatchedParts>(stage: Stage): Stage {
@@ -56,7 +57,8 @@ export class PipelineRecorder implements PipelineWatch {
     const request = this.#requests.get(requestId);
     this.#requests.delete(requestId);
     const records = request?.watch.records ?? [];
-    const stages = this.#stages.map((info) =>
+    const passed = this.#pipelines.get(request?.state.trace.pipeline ?? defaultPipeline) ?? [];
+    const stages = passed.map((info) =>
       report(
         info,
         records.find(({ place }) => place.path === info.path),

@@ -22,7 +22,7 @@ export function explainText(
   return [
     ...headLines(explanation, paint),
     ...section(
-      'Stages',
+      stagesTitle(explanation),
       explanation.stages.flatMap((stage) => stageLines(stage, paint)),
     ),
     ...section(
@@ -42,6 +42,16 @@ export function explainText(
     '',
   ].join('\n');
 }
+
+function stagesTitle({ pipeline: { name, why } }: Explanation): string {
+  return why === 'default' ? 'Stages' : `Stages of the pipeline ${printable(name)}, ${reasonWords[why]}`;
+}
+
+const reasonWords = {
+  key: 'which the key names',
+  team: 'which the team of the key names',
+  when: 'whose conditions hold',
+} as const;
 
 function headLines({ request, answer, outgoing }: Explanation, paint: Paint): readonly string[] {
   const counts = outgoing.filter(({ path }) => isTokenCount(path)).length;
