@@ -70,6 +70,8 @@ export { ModelEvent } from './events/events.js';
 export type { ModelEventBatch, ModelEvents } from './events/events.js';
 export { FirstContent } from './events/first-content.js';
 export { foldMessage, mergeUsage } from './events/fold.js';
+export { hold } from './events/hold.js';
+export type { HeldReply, HoldOptions } from './events/hold.js';
 export { ledgerTokens, totalTokens } from './events/ledger-tokens.js';
 export { mapEvents } from './events/map-events.js';
 export type { EventMap } from './events/map-events.js';
