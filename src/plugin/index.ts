@@ -4,6 +4,8 @@ export { withoutContextSuffix } from './stage/answering-model.js';
 export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './stage/cache-markers.js';
 export { callerClaims } from './caller/caller-claims.js';
 export { callerKey, sendsKey } from './caller/caller-key.js';
+export { makeCaller } from './caller/make-caller.js';
+export type { CallerFields } from './caller/make-caller.js';
 export { systemClock, timeoutSignal } from '../kit/time/clock.js';
 export type { Clock } from '../kit/time/clock.js';
 export type { Caller, CallerClaims } from './contract/caller.js';
