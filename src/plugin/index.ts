@@ -13,6 +13,15 @@ export { definePlugin } from './contract/define.js';
 export type { Plugin } from './contract/define.js';
 export type { Format, ReplyEncoder } from './contract/format.js';
 export type { Host } from './contract/host.js';
+export type {
+  PluginEventListener,
+  PluginEventMap,
+  PluginEventName,
+  PluginEvents,
+  ReloadEvent,
+  SettledRequest,
+  SlotStateEvent,
+} from './contract/events.js';
 export { keyLimits, windowLimits } from './contract/protocol-key.js';
 export type { KeyLimits } from './contract/protocol-key.js';
 export type { Json } from './contract/live.js';
