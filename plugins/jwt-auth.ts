@@ -8,13 +8,12 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import {
-  callerClaims,
   callerKey,
   definePlugin,
   Duration,
   durationMs,
   GatewayError,
-  keyLimits,
+  makeCaller,
   readTlsFiles,
   TlsFiles,
   Type,
@@ -158,30 +157,27 @@ interface ClaimNames {
   readonly limits: Readonly<Partial<Record<keyof KeyLimits, string>>>;
 }
 
-function callerOf(
-  payload: JWTPayload,
-  { name: nameClaim, models: modelsClaim, limits: limitClaims }: ClaimNames,
-): Caller {
-  const name = textOf(payload[nameClaim]);
-  if (name === '' || name.length > maxNameLength)
-    throw new GatewayError(
-      'invalid_api_key',
-      `This token names no caller: its claim "${nameClaim}" is not a text of 1 to ${maxNameLength} characters.`,
-    );
-  const found = Object.entries(limitClaims).map(
-    ([limit, claim]) => [limit, limitOf(payload[claim], { claim, isUsd: limit.startsWith('usd') })] as const,
-  );
-  const limits = keyLimits(Object.fromEntries(found));
-  const models = modelsClaim === undefined ? undefined : listOf(payload[modelsClaim]);
-  const caller = { kind: 'key', keyId: `jwt:${name}`, name, claims: callerClaims(payload) } as const;
-  return { ...caller, ...(models && { models }), ...(limits && { limits }) };
+function callerOf(payload: JWTPayload, claims: ClaimNames): Caller {
+  const { name, models, limits } = claims;
+  const given = Object.entries(limits).map(([limit, claim]) => [limit, payload[claim]] as const);
+  const fields = {
+    name: payload[name],
+    limits: Object.fromEntries(given),
+    claims: payload,
+    ...(models !== undefined && { models: listOf(payload[models]) }),
+  };
+  return makeCaller('jwt', fields, (field) => `This token is not valid: ${sourceOf(field, claims)}`);
 }
 
-/** Max length of a subject by OpenID Connect; a longer name cut short would be another caller's. */
-const maxNameLength = 255;
+/** Claim that a field of the caller is read from. */
+function sourceOf(field: string, { name, models, limits }: ClaimNames): string {
+  const sources = { name, models, ...prefixed('limits.', limits) };
+  const claim = Object.entries(sources).find(([known]) => known === field)?.[1];
+  return claim === undefined ? `its ${field}` : `its claim "${claim}" (${field})`;
+}
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+function prefixed(prefix: string, fields: ClaimNames['limits']): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fields).map(([field, claim]) => [prefix + field, claim]));
 }
 
 /** Usage tag of a claim; empty for one that is an object, or absent. */
@@ -192,24 +188,10 @@ function tagOf(value: unknown): string {
 
 /** Models of a claim, which is a list or a text with spaces; one without models allows none. */
 function listOf(value: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : textOf(value).split(' ');
+  const list: readonly unknown[] = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? value.split(' ')
+      : [];
   return list.filter((each): each is string => typeof each === 'string' && each !== '');
 }
-
-/** Limit of a claim: a whole number; any amount for a budget. */
-function limitOf(
-  value: unknown,
-  { claim, isUsd }: { readonly claim: string; readonly isUsd: boolean },
-): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'number' && value >= 0 && (isUsd ? value <= maxUsd : Number.isSafeInteger(value)))
-    return value;
-  const what = isUsd ? `an amount from 0 to ${maxUsd}` : 'a whole number, 0 or more';
-  throw new GatewayError(
-    'invalid_api_key',
-    `The claim "${claim}" of this token is a limit and must be ${what}.`,
-  );
-}
-
-/** Max budget whose nano-USD fit a number. */
-const maxUsd = 1_000_000;

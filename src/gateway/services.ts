@@ -9,6 +9,7 @@ import { withUsageFloor } from '../state/live/usage-floor.js';
 import { KnownModels } from '../engine/models/known-models.js';
 import { ModelLists } from '../engine/models/model-lists.js';
 import { CatalogModels } from '../engine/models/models.js';
+import type { EventHub } from '../engine/pipeline/stage/event-hub.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
 import type { Caches, Live } from '../plugin/core.js';
@@ -23,6 +24,7 @@ import { StageMetrics } from './telemetry/stage-metrics.js';
 import { openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
+import { openPluginEvents } from './plugin-events.js';
 import { createPseudonyms } from './settle/pseudonym.js';
 import { slotLoader, SlotSources } from './slots/slot-sources.js';
 
@@ -54,6 +56,8 @@ export interface Services extends CallerKeys {
   readonly knownModels: KnownModels;
   /** State that stages hand over at a reload. */
   readonly kept: KeptState;
+  /** Events that stages listen to. */
+  readonly events: EventHub;
   /** Statistics of all in-memory caches. */
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
@@ -142,6 +146,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       slotSources,
       knownModels,
       kept: new KeptState(),
+      events: openPluginEvents({ metrics, slots, now: clock.now }),
       caches,
       pseudonym,
       secrets,

@@ -4,6 +4,8 @@ export { withoutContextSuffix } from './stage/answering-model.js';
 export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './stage/cache-markers.js';
 export { callerClaims } from './caller/caller-claims.js';
 export { callerKey, sendsKey } from './caller/caller-key.js';
+export { makeCaller } from './caller/make-caller.js';
+export type { CallerFields } from './caller/make-caller.js';
 export { systemClock, timeoutSignal } from '../kit/time/clock.js';
 export type { Clock } from '../kit/time/clock.js';
 export type { Caller, CallerClaims } from './contract/caller.js';
@@ -11,6 +13,15 @@ export { definePlugin } from './contract/define.js';
 export type { Plugin } from './contract/define.js';
 export type { Format, ReplyEncoder } from './contract/format.js';
 export type { Host } from './contract/host.js';
+export type {
+  PluginEventListener,
+  PluginEventMap,
+  PluginEventName,
+  PluginEvents,
+  ReloadEvent,
+  SettledRequest,
+  SlotStateEvent,
+} from './contract/events.js';
 export { keyLimits, windowLimits } from './contract/protocol-key.js';
 export type { KeyLimits } from './contract/protocol-key.js';
 export type { Json } from './contract/live.js';
@@ -70,6 +81,8 @@ export { ModelEvent } from './events/events.js';
 export type { ModelEventBatch, ModelEvents } from './events/events.js';
 export { FirstContent } from './events/first-content.js';
 export { foldMessage, mergeUsage } from './events/fold.js';
+export { hold } from './events/hold.js';
+export type { HeldReply, HoldOptions } from './events/hold.js';
 export { ledgerTokens, totalTokens } from './events/ledger-tokens.js';
 export { mapEvents } from './events/map-events.js';
 export type { EventMap } from './events/map-events.js';

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { EventHub } from '../engine/pipeline/stage/event-hub.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { pluginStorage } from '../engine/pipeline/stage/plugin-storage.js';
 import {
@@ -29,6 +30,8 @@ export interface FakeHost extends Host {
   readonly logged: readonly LogLine[];
   /** Routes that the stage has brought. */
   readonly routes: readonly StageRoute[];
+  /** Calls the listeners of `host.events`, as the gateway does. */
+  readonly emit: EventHub['emit'];
   /** Runs the `onDispose` callbacks, last first, as at the end of a pipeline. */
   dispose(): Promise<void>;
 }
@@ -46,8 +49,11 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const { now = overrides.clock?.now ?? newYear } = overrides;
   const clock: Clock = overrides.clock ?? { ...systemClock, now };
   const store = new MemoryStore({ now });
+  const log = recorder(logged);
+  const onDispose: Host['onDispose'] = (dispose) => void disposers.push(dispose);
+  const hub = new EventHub({ dropped: { add: () => undefined } });
   return {
-    log: recorder(logged),
+    log,
     models: fakeModels({ id: 'test-model' }),
     slots: fakeSlots(),
     formats: { get: (name) => fakeFormat(name) },
@@ -60,6 +66,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
       histogram: () => ({ observe: () => undefined }),
       cache: () => () => undefined,
     },
+    events: hub.of({ name: 'test', log, onDispose }),
     policies: fakePolicies(),
     announce: (limits) => void (announced = { ...announced, ...limits }),
     limits: () => announced,
@@ -73,11 +80,12 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     now,
     clock,
     resolvePath: (file) => path.resolve(file),
-    keep: new KeptState().keeper('test', (release) => void disposers.push(release)),
-    onDispose: (dispose) => void disposers.push(dispose),
+    keep: new KeptState().keeper('test', onDispose),
+    onDispose,
     ...overrides,
     logged,
     routes,
+    emit: (name, event) => hub.emit(name, event),
     async dispose() {
       for (const dispose of disposers.splice(0).toReversed()) await dispose();
     },

@@ -29,6 +29,7 @@ describe('plugins/README.md', () => {
       'house-style.ts',
       'lines.test.ts',
       'lines.ts',
+      'no-empty-answers.ts',
       'stop-reasons.ts',
       'today.test.ts',
       'today.ts',

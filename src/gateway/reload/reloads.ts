@@ -4,7 +4,7 @@ import type { Services } from '../services.js';
 import type { CurrentConfig } from './current-config.js';
 import type { Prepared } from './prepared.js';
 import { SharedWork } from './shared-work.js';
-import { GatewayError } from '../../plugin/index.js';
+import { GatewayError, type ReloadEvent } from '../../plugin/index.js';
 import { ReloadMetrics } from './reload-metrics.js';
 
 interface ReloadsParts {
@@ -99,9 +99,11 @@ class NextConfigTests {
 class MeasuredReloads {
   readonly #metrics: ReloadMetrics;
   readonly #now: () => number;
+  readonly #tell: (outcome: ReloadEvent['outcome']) => void;
 
-  constructor({ metrics, now }: Pick<Services, 'metrics' | 'now'>) {
+  constructor({ metrics, now, events }: Pick<Services, 'metrics' | 'now' | 'events'>) {
     this.#metrics = new ReloadMetrics(metrics, now);
+    this.#tell = (outcome) => events.emit('reload', { outcome, atMs: now() });
     this.#now = now;
   }
 
@@ -110,7 +112,7 @@ class MeasuredReloads {
     try {
       return await checking;
     } catch (error) {
-      this.#metrics.refused();
+      this.#refused();
       throw error;
     }
   }
@@ -125,18 +127,28 @@ class MeasuredReloads {
       runtime: prepared.runtime,
       hold: (onEnd) =>
         prepared.hold((end) => {
-          if (end === 'committed') this.#metrics.taken(this.#now() - tookMs); // without the time of the canary
+          if (end === 'committed') this.#taken(this.#now() - tookMs); // without the time of the canary
           onEnd(end);
         }),
       take: async () => {
         const taken = await this.check(prepared.take());
-        this.#metrics.taken(sinceMs);
+        this.#taken(sinceMs);
         return taken;
       },
       leave: () => {
-        this.#metrics.refused();
+        this.#refused();
         return prepared.leave();
       },
     };
+  }
+
+  #taken(sinceMs: number): void {
+    this.#metrics.taken(sinceMs);
+    this.#tell('taken');
+  }
+
+  #refused(): void {
+    this.#metrics.refused();
+    this.#tell('refused');
   }
 }

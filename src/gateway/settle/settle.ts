@@ -1,5 +1,6 @@
 import type { ExchangesOptions } from '../../engine/http/exchanges.js';
 import type { AppendedRow, LedgerRow } from '../../state/ledger/contract.js';
+import { settledRequest } from '../plugin-events.js';
 import { ledgerRowOf } from './row.js';
 import type { RequestWatches } from '../request-watches.js';
 import { knownSecrets, shownCodes } from './request-mask.js';
@@ -9,7 +10,7 @@ import type { Runtime } from '../runtime.js';
 import type { Services } from '../services.js';
 import { logRequest } from './request-log.js';
 
-type Parts = Pick<Services, 'log' | 'now' | 'ledger' | 'slots'> & {
+type Parts = Pick<Services, 'log' | 'now' | 'ledger' | 'slots' | 'events'> & {
   readonly runtime: () => Pick<Runtime, 'config' | 'pipeline'>;
   readonly priceOf: PriceOf;
   /** Name of a session in the ledger, by its sticky key. */
@@ -25,6 +26,7 @@ export function recordOnSettled({
   priceOf,
   sessionName,
   slots,
+  events,
   runtime,
   watch,
 }: Parts): ExchangesOptions['onSettled'] {
@@ -41,9 +43,9 @@ export function recordOnSettled({
     const recorded = { exchange, record, money, row };
     watch.complete?.(recorded);
     ledger.write(row, exchange.counted);
-    return watch.settled?.(
-      row.errorTexts === undefined ? recorded : { ...recorded, row: withoutErrorTexts(row) },
-    );
+    const shown = row.errorTexts === undefined ? row : withoutErrorTexts(row);
+    if (events.has('request.settled')) events.emit('request.settled', settledRequest(shown));
+    return watch.settled?.(shown === row ? recorded : { ...recorded, row: shown });
   };
 }
 

@@ -8,6 +8,7 @@ import type { StageRoute } from './route.js';
 import type { ProtocolKey } from './protocol-key.js';
 import type { PluginStore } from './store.js';
 import type { CallerTeam } from './caller.js';
+import type { PluginEvents } from './events.js';
 
 export interface Keys {
   /** Looks up a key sent by a caller, with its team; undefined if it is unknown, expired or revoked. */
@@ -46,6 +47,8 @@ export interface Host {
   readonly live: Live;
   readonly secrets: Secrets;
   readonly metrics: Metrics;
+  /** Events of the gateway: changed slots, reloads, settled requests. */
+  readonly events: PluginEvents;
   /** Policies for picking a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
   /** Adds a route during `setup`, which ends with the pipeline. Throws a TypeError on an invalid one. */

@@ -1,3 +1,4 @@
+import { EventHub } from '#src/engine/pipeline/stage/event-hub.js';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -157,6 +158,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     now: () => 0,
     clock: clockAt(() => 0),
     kept: new KeptState(),
+    events: new EventHub({ dropped: { add: () => undefined } }),
     builtinPolicies: { first: () => (candidates) => candidates[0]! },
     ...services,
   };

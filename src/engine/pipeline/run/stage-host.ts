@@ -2,6 +2,7 @@ import type { StageConfig } from '../../../config/config.js';
 import { pluginStorage } from '../stage/plugin-storage.js';
 import type { Host, PickPolicy } from '../../../plugin/index.js';
 import type { Limits, Metrics, StageMeter, StagePlace } from '../../../plugin/core.js';
+import type { EventHub } from '../stage/event-hub.js';
 import type { KeptState } from '../stage/kept-state.js';
 import type { Store, WholeStore } from '../../../state/store/contract/store.js';
 import type { Disposers } from './disposers.js';
@@ -12,7 +13,16 @@ import type { PipelineWatch } from './watch.js';
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
   Host,
-  'policies' | 'announce' | 'notice' | 'limits' | 'route' | 'keep' | 'onDispose' | 'store' | 'storage'
+  | 'policies'
+  | 'announce'
+  | 'notice'
+  | 'limits'
+  | 'route'
+  | 'keep'
+  | 'onDispose'
+  | 'store'
+  | 'storage'
+  | 'events'
 > {
   readonly store: WholeStore;
   /** Metrics of the stages themselves, by their names. */
@@ -20,6 +30,7 @@ export interface HostServices extends Omit<
   /** The policies that every pipeline starts with, by name. */
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
   readonly kept: KeptState;
+  readonly events: EventHub;
 }
 
 /** Registrations of the stages of one pipeline. */
@@ -48,8 +59,10 @@ export interface Registrations {
 export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
   const { log, models, slots, formats, keys, store, live, secrets } = services;
   const { disposers } = registrations;
+  const onDispose: Host['onDispose'] = (dispose) => disposers.add(dispose, stage);
+  const stageLog = log.child({ stage: stage.plugin.name });
   return {
-    log: log.child({ stage: stage.plugin.name }),
+    log: stageLog,
     models,
     slots,
     formats,
@@ -60,8 +73,9 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     secrets,
     metrics: stageMetrics(
       registrations.builtins.has(stage.config.use) ? services.metrics : foreignMetrics(services.metrics),
-      (stop) => disposers.add(stop, stage),
+      onDispose,
     ),
+    events: services.events.of({ name: stage.plugin.name, log: stageLog, onDispose }),
     policies: registrations.policies,
     isLocal: services.isLocal,
     dry: services.dry,
@@ -73,9 +87,9 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     notice: (text) => void registrations.notices.push(text),
     limits: (pipeline = '') => registrations.namedLimits.get(pipeline) ?? registrations.limits,
     route: (route) => registrations.routes.add(stage, route),
-    keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
+    keep: services.kept.keeper(entryName(stage, registrations), onDispose),
     resolvePath: (file) => services.resolvePath(file),
-    onDispose: (dispose) => disposers.add(dispose, stage),
+    onDispose,
   };
 }
 
