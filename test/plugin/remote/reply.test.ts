@@ -46,7 +46,11 @@ describe('a reply of a remote stage', () => {
     ['request', reply({ verdict: 'change', set: { max_tokens: 1 } }), 'max_tokens'],
     ['request', reply({ verdict: 'change', patch: [{ op: 'replace', path: '/model' }] }), 'patch[0]'],
     ['request', reply({ verdict: 'change', patch: [{ op: 'merge', path: '/model', value: 1 }] }), 'patch[0]'],
-    ['request', reply({ verdict: 'change', patch: Array(1001).fill({ op: 'remove', path: '/a' }) }), 'patch'],
+    [
+      'request',
+      reply({ verdict: 'change', patch: Array.from({ length: 1001 }, () => ({ op: 'remove', path: '/a' })) }),
+      'patch',
+    ],
     ['answer', reply({ verdict: 'change', set: { model: 'm' } }), 'content'],
     ['request', reply({ verdict: 'allow', state: 'x'.repeat(4095) }), 'state: must have at most 4096 bytes'],
     ['request', reply({ verdict: 'allow', state: 'ä'.repeat(2048) }), 'state: must have at most 4096 bytes'],
