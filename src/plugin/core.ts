@@ -36,6 +36,7 @@ export type {
   TraceCost,
   UsageTally,
 } from './contract/trace.js';
+export { skippedReply } from './stage/skippable.js';
 export { checkReply } from './stage/check-reply.js';
 export { joining, noInterceptors } from './stage/interceptors.js';
 export type { FailoverTerms, LeaseRequest, PickTerms, PickedCall, Slots } from './contract/slot/slots.js';
@@ -45,10 +46,9 @@ export { connectionKey, connectionOf } from './format/connection.js';
 export type { Connection } from './format/connection.js';
 export { defaultMaxBodyBytes } from './format/format-context.js';
 export { modelRefusal, namesIn } from './caller/model-access.js';
-export { defaultStickyFrom, sessionName } from './caller/sticky.js';
 export { routeMethods } from './contract/route.js';
 export type { HandledRoute, RoutePath, RouteRequest, ServedRoute, StageRoute } from './contract/route.js';
-export type { HttpRequest, RequestTerms } from './contract/slot/http-client.js';
+export type { ConnectSettings, HttpRequest, RequestTerms } from './contract/slot/http-client.js';
 export { limitFields, limitNames } from './contract/protocol-key.js';
 export type { WindowLimit } from './contract/protocol-key.js';
 export type { UpstreamKind } from './contract/slot/upstream.js';

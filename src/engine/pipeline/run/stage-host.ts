@@ -11,9 +11,21 @@ import type { PipelineWatch } from './watch.js';
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
   Host,
-  'policies' | 'announce' | 'notice' | 'limits' | 'route' | 'keep' | 'onDispose' | 'store' | 'storage'
+  | 'name'
+  | 'connect'
+  | 'policies'
+  | 'announce'
+  | 'notice'
+  | 'limits'
+  | 'route'
+  | 'keep'
+  | 'onDispose'
+  | 'store'
+  | 'storage'
 > {
   readonly store: WholeStore;
+  /** Opens a client for a stage of this name. */
+  readonly connectStage: (name: string, ...given: Parameters<Host['connect']>) => ReturnType<Host['connect']>;
   /** Metrics of the stages themselves, by their names. */
   readonly stageMetrics: { of(stage: string): StageMeter };
   /** The policies that every pipeline starts with, by name. */
@@ -42,7 +54,9 @@ export interface Registrations {
 export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
   const { log, models, slots, formats, keys, store, live, secrets } = services;
   const { disposers } = registrations;
+  const { name } = stage.plugin;
   return {
+    name,
     log: log.child({ stage: stage.plugin.name }),
     models,
     slots,
@@ -68,6 +82,11 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     },
     notice: (text) => void registrations.notices.push(text),
     limits: () => registrations.limits,
+    async connect(url, settings) {
+      const client = await services.connectStage(name, url, settings);
+      disposers.add(() => client.close(), stage);
+      return client;
+    },
     route: (route) => registrations.routes.add(stage, route),
     keep: services.kept.keeper(entryName(stage, registrations), (release) => disposers.add(release, stage)),
     resolvePath: (file) => services.resolvePath(file),
