@@ -53,7 +53,7 @@ export interface Host {
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
   /**
    * Opens a client for a service of the stage's own, which connects on first use, by the proxy of the environment, and
-   * is closed with the pipeline. In a dry run nothing leaves the machine: the run answers for it, or refuses.
+   * is closed with the pipeline. In a dry run its connections are refused.
    */
   connect(url: string, settings?: ConnectSettings): Promise<HttpClient>;
   /** Adds a route during `setup`, which ends with the pipeline. Throws a TypeError on an invalid one. */
