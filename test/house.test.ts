@@ -35,7 +35,8 @@ const inside: Readonly<Record<string, string>> = {
 const part = (file: string, depth: number) => file.split('/').slice(0, depth).join('/');
 
 /** Public modules, and `plugin/core.ts`, for the rest of src: they may do nothing but re-export names. */
-const publicModules = /^(?:index|plugin\/(?:(?:format|upstream|raw)\/)?(?:index|core)|testing\/index)\.ts$/;
+const publicModules =
+  /^(?:index|plugin\/(?:(?:format|upstream|raw|remote)\/)?(?:index|core)|testing\/index)\.ts$/;
 
 describe('the modules of src', () => {
   const files = (readdirSync('src', { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));

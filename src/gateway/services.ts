@@ -1,3 +1,6 @@
+import { httpClients } from '../engine/slots/upstream/open-upstream.js';
+import type { OpenHttpClient } from '../engine/transport/http-client.js';
+import type { HostServices } from '../engine/pipeline/run/stage-host.js';
 import { StartError, type Config } from '../config/config.js';
 import { Audit } from '../state/audit/audit.js';
 import { errorTextDays } from '../state/ledger/error-texts.js';
@@ -62,6 +65,7 @@ export interface Services extends CallerKeys {
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
   readonly pseudonym: (text: string) => Promise<string>;
+  readonly connectStage: HostServices['connectStage'];
   /** Encrypts the data of stages at rest. */
   readonly secrets: Host['secrets'];
   /** Writes pending data, and closes all resources, the last first. */
@@ -139,6 +143,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       ...durable,
       isLocal: isLocal(config.listen),
       dry: options.dry !== undefined,
+      connectStage: stageClients(openClient, { log, clock }),
       errorTexts: errorTextsIn(config),
       metrics,
       stageMetrics,
@@ -152,6 +157,18 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       secrets,
     },
     models,
+  };
+}
+
+/** Opens the clients of stages; loads the HTTP client with the first one. */
+function stageClients(
+  openClient: OpenHttpClient | undefined,
+  parts: Pick<Services, 'log' | 'clock'>,
+): Services['connectStage'] {
+  return async (name, url, settings = {}) => {
+    const open = openClient ?? (await httpClients());
+    const { openStageClient } = await import('../engine/transport/stage-client.js');
+    return openStageClient(open, url, settings, { ...parts, name });
   };
 }
 

@@ -17,6 +17,8 @@ import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../state/live/memory/hub.js';
 import { createCipher } from '../state/store/credential-cipher.js';
 import { MemoryStore } from '../state/store/memory/store.js';
+import { openHttpClient } from '../engine/transport/http-client.js';
+import { openStageClient } from '../engine/transport/stage-client.js';
 import { fakeSlots } from './fake-slots.js';
 
 export interface LogLine {
@@ -52,7 +54,10 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const log = recorder(logged);
   const onDispose: Host['onDispose'] = (dispose) => void disposers.push(dispose);
   const hub = new EventHub({ dropped: { add: () => undefined } });
+  const name = overrides.name ?? 'test';
   return {
+    name,
+    connect: connector({ name, log, clock }, disposers),
     log,
     models: fakeModels({ id: 'test-model' }),
     slots: fakeSlots(),
@@ -89,6 +94,17 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     async dispose() {
       for (const dispose of disposers.splice(0).toReversed()) await dispose();
     },
+  };
+}
+
+function connector(
+  parts: Parameters<typeof openStageClient>[3],
+  disposers: Pick<(() => void | Promise<void>)[], 'push'>,
+): Host['connect'] {
+  return async (url, settings = {}) => {
+    const client = openStageClient(openHttpClient, url, settings, parts);
+    disposers.push(() => client.close());
+    return client;
   };
 }
 

@@ -17,6 +17,8 @@ interface EgressSettings {
   readonly usesEnvironment?: boolean;
   /** Max time for which an unused connection is kept; default 30 s. */
   readonly idleMs?: number;
+  /** Max connections at a time; default: no limit. */
+  readonly connections?: number;
   /** Makes the connections instead of TCP, TLS and the proxy; they leave this process only if it permits that. */
   readonly connector?: Connector | undefined;
 }
@@ -63,8 +65,11 @@ export function openEgress(settings: EgressSettings): Egress {
  * Time for which an unused connection is kept, ignoring the server's hints: behind a NAT or a balancer it may be dead
  * by then. TCP probes of active ones begin after 10 s of silence, and end a call whose peer is gone.
  */
-function idleLimits({ idleMs = 30_000 }: Pick<EgressSettings, 'idleMs'>): Pool.Options {
-  return { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs };
+function idleLimits({
+  idleMs = 30_000,
+  connections,
+}: Pick<EgressSettings, 'idleMs' | 'connections'>): Pool.Options {
+  return { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs, ...(connections && { connections }) };
 }
 
 const probes = { keepAlive: true, keepAliveInitialDelay: 10_000 };

@@ -30,6 +30,8 @@ export type ClientSettings = Pick<
   readonly clock?: Clock;
   /** Default: TCP and TLS, through the proxy if there is one. */
   readonly connector?: Connector;
+  /** Max connections at a time; default: no limit. */
+  readonly connections?: number;
   /** Stand-in of its kind of upstream in a dry run. */
   readonly standIn?: UpstreamKind['standIn'];
   /** Sees each request before it is sent; a retry on a fresh connection is the same request. */
@@ -42,8 +44,8 @@ export interface SentRequest extends Omit<OutgoingRequest, 'signal'> {
   readonly credential: Credential;
 }
 
-/** Opens the clients of slots, for their upstreams and for their accounts. */
-export type OpenHttpClient = (settings: ClientSettings, use: 'upstream' | 'account') => HttpClient;
+/** Opens the clients of slots, for their upstreams and for their accounts, and those of stages. */
+export type OpenHttpClient = (settings: ClientSettings, use: 'upstream' | 'account' | 'stage') => HttpClient;
 
 /** Opens a client, which connects on first use. Throws if `baseUrl` is not a URL. */
 export function openHttpClient(settings: ClientSettings): HttpClient {
@@ -126,6 +128,7 @@ class SlotHttpClient implements HttpClient {
 
   #openEgress(): Egress {
     const { proxy, tls, connectTimeoutMs, isGuarded, connector, usesEnvironment = false } = this.#settings;
+    const { connections } = this.#settings;
     const { guard = isGuarded ? new AddressGuard() : undefined } = this.#settings;
     return openEgress({
       origin: this.origin,
@@ -133,6 +136,7 @@ class SlotHttpClient implements HttpClient {
       guard,
       connector,
       usesEnvironment,
+      ...(connections !== undefined && { connections }),
       ...(proxy ? { proxy } : {}),
       ...(tls ? { tls } : {}),
     });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Canary, CanaryPlace } from './canary.js';
 import type { CoreContext } from '../../engine/http/exchange.js';
-import { connectionOf, defaultStickyFrom, sentKey } from '../../plugin/core.js';
-import { stickyKey } from '../../plugin/index.js';
+import { connectionOf, sentKey } from '../../plugin/core.js';
+import { defaultStickyFrom, stickyKey } from '../../plugin/index.js';
 import { within } from '../../kit/time/within.js';
 import type { Services } from '../../gateway/services.js';
 

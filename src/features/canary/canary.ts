@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LRUCache } from 'lru-cache';
-import { defaultStickyFrom, sessionName, type Live, sentKey } from '../../plugin/core.js';
-import type { Clock, Logger } from '../../plugin/index.js';
+import { type Live, sentKey } from '../../plugin/core.js';
+import { defaultStickyFrom, sessionName, type Clock, type Logger } from '../../plugin/index.js';
 import { dayMs, every } from '../../kit/time/clock.js';
 import { growingCache } from '../../kit/growing-cache.js';
 import { isClearlyWorse } from './evidence.js';

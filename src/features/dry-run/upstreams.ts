@@ -51,8 +51,9 @@ export class DryUpstreams {
     return this.#simulator.scenarioNames;
   }
 
-  /** Opens clients that reach the simulator of their slot, or the token endpoint. */
+  /** Opens clients that reach the simulator of their slot, or the token endpoint; those of stages reach nothing. */
   readonly openClient: OpenHttpClient = (settings, use) => {
+    if (use === 'stage') return openHttpClient(settings); // its connections are refused by the guard
     const connect = use === 'account' ? connectTo(() => this.#tokens) : this.#connect(settings);
     const slot = use === 'upstream' ? settings.id : undefined;
     const sockets = this.#sockets;

@@ -62,9 +62,9 @@ export interface PluginDefinition<
   readonly conceals?: true;
   /**
    * False: the stage's result for an extended request may not begin with that for the original one, so that a prompt
-   * cache of the upstream is lost; `check` reports it.
+   * cache of the upstream is lost; `check` reports it. May depend on the options.
    */
-  readonly keepsPrefix?: false;
+  readonly keepsPrefix?: false | ((options: Static<Options>) => boolean);
   /** Operations that pass this stage; default `['generate']`. */
   readonly operations?: readonly Operation[];
   /** JSON Schema of `with:`; defaults are filled in, unknown options are refused. */
@@ -94,7 +94,7 @@ export interface Plugin {
   readonly seals: readonly StateKey[];
   readonly intercepts: boolean;
   readonly conceals?: true;
-  readonly keepsPrefix?: false;
+  readonly keepsPrefix?: false | ((options: object) => boolean);
   readonly operations: readonly Operation[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly api?: ApiLevel;
@@ -143,7 +143,7 @@ export const stageForm: DefinitionForm<object & { name: string; setup: unknown }
       operations: given.operations ?? ['generate'],
       options: closeObjects(given.options ?? { type: 'object', properties: {} }) as Plugin['options'], // the copy of an object is an object
       ...(given.conceals && { conceals: true as const }),
-      ...(given.keepsPrefix === false && { keepsPrefix: false as const }),
+      ...(given.keepsPrefix !== undefined && { keepsPrefix: given.keepsPrefix }),
       ...(given.api && { api: given.api }),
       setup: (options, host) => given.setup(options, host),
     };

@@ -3,6 +3,7 @@ import type { Logger, Metrics } from './telemetry.js';
 import type { Models } from './models.js';
 import type { Format } from './format.js';
 import type { Live, Json } from './live.js';
+import type { ConnectSettings, HttpClient } from './slot/http-client.js';
 import type { PickPolicy, Slots } from './slot/slots.js';
 import type { StageRoute } from './route.js';
 import type { ProtocolKey } from './protocol-key.js';
@@ -37,6 +38,8 @@ export interface Secrets {
 
 /** Everything that a plugin may use. One for each stage: its registrations end with the pipeline. */
 export interface Host {
+  /** Name of the stage: that of its entry in the config, else of its plugin. */
+  readonly name: string;
   readonly log: Logger;
   readonly models: Models;
   readonly slots: Slots;
@@ -51,6 +54,11 @@ export interface Host {
   readonly events: PluginEvents;
   /** Policies for picking a slot, by name; a stage above slot-pick may register one. */
   readonly policies: { get(name: string): PickPolicy; register(name: string, make: () => PickPolicy): void };
+  /**
+   * Opens a client for a service of the stage's own, which connects on first use, by the proxy of the environment, and
+   * is closed with the pipeline. In a dry run its connections are refused.
+   */
+  connect(url: string, settings?: ConnectSettings): Promise<HttpClient>;
   /** Adds a route during `setup`, which ends with the pipeline. Throws a TypeError on an invalid one. */
   route(route: StageRoute): void;
   /** Publishes a limit of this stage on `/health`. */

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { TlsSettings } from '../contract/slot/upstream.js';
+import type { TlsSettings } from '../contract/slot/tls.js';
 
 /** Variables of the environment that name a proxy; NO_PROXY names hosts that are reached without it. */
 const variables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Type, type Static } from 'typebox';
-import type { TlsSettings } from '../contract/slot/upstream.js';
+import type { TlsSettings } from '../contract/slot/tls.js';
 import { Closed } from '../../kit/schema/type.js';
 
 const File = Type.Optional(Type.String({ minLength: 1 }));

@@ -11,6 +11,7 @@ import { checkReply } from './check-reply.js';
 import { committed } from '../events/commit.js';
 import { WatchedTransform } from '../events/stream/watched-transform.js';
 import { withFields } from '../raw/with-fields.js';
+import { skippedReply } from './skippable.js';
 import type { StagePlace } from '../contract/trace.js';
 
 /** The list of a request that has passed no intercepting stage. */
@@ -114,6 +115,7 @@ class Interception {
     } catch (error) {
       if (!faults.has(error)) trace.blame(error, trace.versions.causeOf(error, interceptor.place, trace));
       faults.add(error);
+      skippedReply(error)?.events.cancel(error);
       throw error;
     } finally {
       this.#turn(this.#underWay === 0);

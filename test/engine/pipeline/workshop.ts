@@ -157,6 +157,7 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     secrets: createCipher(undefined),
     now: () => 0,
     clock: clockAt(() => 0),
+    connectStage: () => Promise.reject(new Error('There is no network.')),
     kept: new KeptState(),
     events: new EventHub({ dropped: { add: () => undefined } }),
     builtinPolicies: { first: () => (candidates) => candidates[0]! },

@@ -301,6 +301,27 @@ describe('dry gateway', () => {
     expect(one.refusedConnections).to.deep.equal([`127.0.0.1:${port}`]);
     expect(connected.count).to.equal(0);
   });
+
+  it('refuses the connections of a stage by host.connect', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'gw2api-dry-'));
+    const stage = `
+      export default { name: 'connecting', async setup(_, host) {
+        const client = await host.connect('http://127.0.0.1:9/check');
+        return async (ctx, next) => {
+          const error = await client.send({ path: '/check' }, { signal: ctx.state.signal }).catch((thrown) => thrown);
+          ctx.set('x-error', error.message);
+          return next();
+        };
+      } };`;
+    await writeFile(path.join(folder, 'connecting.mjs'), stage);
+    const text = config.replace(
+      '  - use: format-decode',
+      `  - use: ${path.join(folder, 'connecting.mjs')}\n  - use: format-decode`,
+    );
+    const one = await outcome(await dryGateway({}, text), { path: '/v1/messages', body: hi });
+    expect(one.headers['x-error']).to.equal('http://127.0.0.1:9 could not be reached.');
+    expect(one.refusedConnections).to.deep.equal(['127.0.0.1:9']);
+  });
 });
 
 function both(...scenarios: readonly string[]): NonNullable<DrySettings['slots']> {

@@ -201,7 +201,8 @@ async function pass(
     request: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
     ...more,
   };
-  const ctx = { state, headers: { 'x-tier': 'gold' }, status: 404 };
+  const response = { get: () => '', set: () => undefined, headerSent: false };
+  const ctx = { state, response, headers: { 'x-tier': 'gold' }, status: 404 };
   const middleware = pipeline.middlewareFor('generate');
   await middleware(ctx as never, async () => end?.(state)).catch(() => undefined);
   return recorder.take('r1').stages.slice(1);

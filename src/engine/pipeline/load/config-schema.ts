@@ -29,13 +29,17 @@ export function configSchema(plugins: readonly Described[], tests: Schema): Sche
     };
   };
   const stage = { $ref: '#/definitions/stage' };
+  const entry = { allOf: [stage], properties: { oneOf: { items: { allOf: [stage] } } } };
+  const change = { properties: { add: { items: entry }, by: entry } };
+  const pipelines = { items: { allOf: [{ properties: { changes: { items: change } } }] } };
   const account = { allOf: [named('account', 'kind', closedWithKind)] };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'gw2api config',
     ...merged(base, {
       properties: {
-        pipeline: { items: { allOf: [stage], properties: { oneOf: { items: { allOf: [stage] } } } } },
+        pipeline: { items: entry },
+        pipelines,
         // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
         formats: { items: { allOf: [{ if: { type: 'object' }, then: named('format', 'use') }] } },
         tests: { items: { $ref: '#/definitions/test' } },

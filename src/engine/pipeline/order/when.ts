@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Conditions, When } from '../../../config/config.js';
 import { conditionNeeds, conditionTexts } from './conditions.js';
-import { defaultStickyFrom, sessionName } from '../../../plugin/core.js';
-import { globMatcher, type GatewayState, type Models } from '../../../plugin/index.js';
+import {
+  defaultStickyFrom,
+  globMatcher,
+  sessionName,
+  type GatewayState,
+  type Models,
+} from '../../../plugin/index.js';
 import { callerMatcher } from './caller-patterns.js';
 
 /** Parts that only some kinds of requests have: a model, a caller, a delivery or a body. */

@@ -1,4 +1,4 @@
-import { checkReply, type StagePlace } from '../../../plugin/core.js';
+import { checkReply, skippedReply, type StagePlace } from '../../../plugin/core.js';
 import {
   GatewayError,
   type Clock,
@@ -21,10 +21,11 @@ export function limitedIntercept(intercept: Intercept, place: StagePlace, limits
     try {
       return checkReply(await attempt.run(intercept, request, ctx));
     } catch (error) {
-      if (!limits.skips || attempt.hasCalled || isAnswer(error)) throw error;
-      reportSkip(ctx.state, place, error);
+      const reply = skippedReply(error);
+      if (!limits.skips || (attempt.hasCalled && !reply) || isAnswer(error)) throw error;
+      reportSkip(ctx, place, error);
       limits.onSkip?.(ctx.state, error);
-      return call(request);
+      return reply ?? (await call(request));
     }
   };
 }

@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import { GatewayError, isGatewayError, type Clock } from '../../../plugin/index.js';
 import type { Interceptor, StagePlace } from '../../../plugin/core.js';
+import { isHeaderValue } from '../../../plugin/upstream/index.js';
 import { originalContext, type AnyContext, contextView } from '../stage/context-view.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
 
@@ -33,7 +34,7 @@ export function limited(middleware: Koa.Middleware, place: StagePlace, limits: S
       if (!before || attempt.hasPassed || isAnswer(error) || ctx.req?.socket?.destroyed) throw error;
       putBack(state, before);
       leaveList(state, place);
-      reportSkip(state, place, error);
+      reportSkip(ctx, place, error);
       limits.onSkip?.(state, error);
       await next();
     }
@@ -123,13 +124,21 @@ function leaveList(state: Record<string, unknown>, place: StagePlace): void {
   if (rest && rest.length !== interceptors?.length) state['interceptors'] = Object.freeze(rest);
 }
 
-/** Logs, counts and traces that a request continues without a stage. */
-export function reportSkip(state: object, place: StagePlace, error: unknown): void {
+/** Logs, counts and traces that a request continues without a stage, and tells its caller in `x-gw-skipped`. */
+export function reportSkip({ state, response }: Skipping, place: StagePlace, error: unknown): void {
   const { stage, path, at, meter } = place;
   const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
   meter?.skip();
   trace.clock.skip(place);
+  const others = response.get('x-gw-skipped');
+  if (!response.headerSent && isHeaderValue(stage))
+    response.set('x-gw-skipped', others === '' ? stage : `${others}, ${stage}`);
   log.warn({ stage, path, at, err: error }, 'A stage failed and was skipped.');
+}
+
+interface Skipping {
+  readonly state: object;
+  readonly response: Pick<Koa.Response, 'get' | 'set' | 'headerSent'>;
 }
 
 interface Log {

@@ -13,6 +13,8 @@ import type { PipelineWatch } from './watch.js';
 /** Services that the gateway gives to every stage of a pipeline. */
 export interface HostServices extends Omit<
   Host,
+  | 'name'
+  | 'connect'
   | 'policies'
   | 'announce'
   | 'notice'
@@ -25,6 +27,8 @@ export interface HostServices extends Omit<
   | 'events'
 > {
   readonly store: WholeStore;
+  /** Opens a client for a stage of this name. */
+  readonly connectStage: (name: string, ...given: Parameters<Host['connect']>) => ReturnType<Host['connect']>;
   /** Metrics of the stages themselves, by their names. */
   readonly stageMetrics: { of(stage: string): StageMeter };
   /** The policies that every pipeline starts with, by name. */
@@ -59,9 +63,11 @@ export interface Registrations {
 export function stageHost(services: HostServices, stage: LoadedStage, registrations: Registrations): Host {
   const { log, models, slots, formats, keys, store, live, secrets } = services;
   const { disposers } = registrations;
+  const { name } = stage.plugin;
   const onDispose: Host['onDispose'] = (dispose) => disposers.add(dispose, stage);
-  const stageLog = log.child({ stage: stage.plugin.name });
+  const stageLog = log.child({ stage: name });
   return {
+    name,
     log: stageLog,
     models,
     slots,
@@ -86,6 +92,11 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
     announce: (limits) => announce(limits, stage, registrations),
     notice: (text) => void registrations.notices.push(text),
     limits: (pipeline = '') => registrations.namedLimits.get(pipeline) ?? registrations.limits,
+    async connect(url, settings) {
+      const client = await services.connectStage(name, url, settings);
+      disposers.add(() => client.close(), stage);
+      return client;
+    },
     route: (route) => registrations.routes.add(stage, route),
     keep: services.kept.keeper(entryName(stage, registrations), onDispose),
     resolvePath: (file) => services.resolvePath(file),

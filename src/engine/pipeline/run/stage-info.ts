@@ -35,11 +35,12 @@ export function toStageInfo(
   };
   const plugin = loaded?.plugin ?? disabledPlugin(ownName ?? use);
   const { name, requires, provides, seals, operations, keepsPrefix = true } = plugin;
+  const isKept = typeof keepsPrefix === 'function' ? keepsPrefix(loaded?.options ?? {}) : keepsPrefix;
   const given = { ...loaded?.options, ...written };
   const options = redactMarked(given, loaded?.plugin.options) as object; // the copy of an object is an object
   const group = entry?.path ?? null;
   const conditions = conditionTexts(when);
-  const keys = { requires, provides, seals, operations, keepsPrefix };
+  const keys = { requires, provides, seals, operations, keepsPrefix: isKept };
   return { name, use, enabled, group, when, conditions, ...limits, path, at, options, ...keys };
 }
 

@@ -1,6 +1,7 @@
 import type { EventStream } from '../../events/stream/event-stream.js';
 import type { ModelEvent, ModelEventBatch } from '../../events/events.js';
 import type { CallSignal } from '../../../kit/call-signal.js';
+import type { TlsSettings } from './tls.js';
 import type { DiagnosisStep, ProgressReceiver } from './slot.js';
 
 /** Headers by name, lower case; several of one name joined by `, `. */
@@ -100,6 +101,15 @@ export interface SseTranslator {
   readonly isOver: boolean;
   /** Time without a further event after which the answer is finished, for services that do not end it. */
   readonly settlesInMs: number | undefined;
+}
+
+/** Settings of a client that a stage opens. */
+export interface ConnectSettings {
+  readonly tls?: TlsSettings | undefined;
+  /** Max connections at a time, each with one request; further requests wait. Default: no limit. */
+  readonly connections?: number | undefined;
+  /** Default 10 s. */
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /** Client for one origin: connections, proxy, guard of addresses, time limits and decompression. */

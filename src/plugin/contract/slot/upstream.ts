@@ -5,6 +5,7 @@ import type { SchemaError } from '../../../kit/schema/schema-error.js';
 import { defined, type DefinitionForm, type ApiLevel } from '../definition.js';
 import type { HttpClient, RequestTerms } from './http-client.js';
 import type { Logger } from '../telemetry.js';
+import type { TlsSettings } from './tls.js';
 import type { ModelProfile } from '../models.js';
 import type { GatewayError } from '../error.js';
 import type { DiagnosisStep, RefusedPart, SlotCall, TokenCount, UpstreamReply } from './slot.js';
@@ -56,17 +57,6 @@ export interface Upstream {
   diagnose?: ((query: UpstreamQuery) => Promise<readonly DiagnosisStep[]>) | undefined;
   /** Called when the slot no longer needs it; the gateway closes `host.http` itself. */
   close?(): Promise<void>;
-}
-
-/** TLS of connections, as texts in PEM. */
-export interface TlsSettings {
-  /** Certificates that are trusted instead of the public ones; may be the server's own. */
-  readonly ca?: string;
-  /** Client certificate, with its key. */
-  readonly cert?: string;
-  readonly key?: string;
-  /** Server name to request, which its certificate must have; default: the host. */
-  readonly servername?: string;
 }
 
 /** Settings of a slot that the gateway itself applies. */

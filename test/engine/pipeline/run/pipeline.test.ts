@@ -345,6 +345,18 @@ describe('a pipeline', () => {
     expect(row).to.match(/^  dated \(.\/dated.js\) +may lose prompt caches$/);
     expect(pipeline.stages.filter(({ keepsPrefix }) => !keepsPrefix)).to.have.length(1);
   });
+
+  it('asks a stage by its options whether it keeps the beginning of requests', async () => {
+    const options = '{ type: "object", properties: { edits: { type: "boolean", default: true } } }';
+    await workshop.write(
+      'edits.js',
+      `export default { name: 'edits', keepsPrefix: ({ edits }) => !edits, options: ${options},
+        setup: () => (ctx, next) => next() };`,
+    );
+    const text = list('./edits.js', './edits.js\n    name: reads\n    with: { edits: false }', ...whole);
+    const { stages } = await workshop.build(text);
+    expect(stages.slice(0, 2).map(({ keepsPrefix }) => keepsPrefix)).to.deep.equal([false, true]);
+  });
 });
 
 /** A pipeline whose max-tokens has a `when`; its catalog knows `sonnet-5` alone, with an alias. */

@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import { eventually } from '../../eventually.js';
+import {
+  ask,
+  configOf,
+  masterKey,
+  slotAt,
+  stages,
+  startGateway,
+  startPair,
+  type GatewayUnderTest,
+  type Pair,
+} from '../harness.js';
+import { startHeldUpstream, type HeldUpstream } from '../held-upstream.js';
+import { TempFolders, writeIn } from '../temp-folders.js';
+import { errorIn, lastCall } from '../kit.js';
+import { PanelClient } from '../console/panel-client.js';
+
+const persona = (text: string) => ({ use: 'persona-inject', with: { text } });
+
+/** A pipeline whose requests show by their system prompt that they have passed it. */
+const named = (name: string, settings: object = {}) => ({
+  name,
+  changes: [{ replace: 'persona-inject', by: persona(`I am ${name}.`) }],
+  ...settings,
+});
+
+describe('named pipelines of a gateway', () => {
+  let pair: Pair | undefined;
+  afterEach(async () => {
+    await pair?.close();
+    pair = undefined;
+  });
+
+  async function start(pipelines: readonly object[], settings: object = {}) {
+    pair = await startPair({ pipelines, ...settings });
+    const panel = new PanelClient(pair.url);
+    const issue = (body: object): Promise<{ id: string; key: string }> => panel.ask('POST', '/keys', body);
+    return { pair, panel, issue };
+  }
+
+  /** System prompt that goes upstream for a caller; of a refused one the status. */
+  async function systemFor(
+    key: string,
+    headers: Readonly<Record<string, string>> = {},
+    path = '/v1/messages',
+  ) {
+    const answer = await pair!.post(path, ask('Hi'), { 'x-api-key': key, ...headers });
+    await answer.text();
+    if (answer.status !== 200) return answer.status;
+    const { system } = lastCall(pair!.simulator) as { system?: readonly { text: string }[] | string };
+    return JSON.stringify(system ?? '');
+  }
+
+  it('are chosen by the key, else by its team, else by the first condition that holds', async () => {
+    const { panel, issue } = await start([
+      named('red'),
+      named('blue', { when: { header: { 'x-way': 'blue' } } }),
+      named('green', { when: { header: { 'x-way': '*' } } }),
+    ]);
+    const team = (await panel.ask('POST', '/teams', { name: 'reds', pipeline: 'red' })) as { id: string };
+    const ofTeam = await issue({ name: 'a', team: team.id });
+    const ofKey = await issue({ name: 'b', team: team.id, pipeline: 'blue' });
+    const back = await issue({ name: 'c', team: team.id, pipeline: 'default' });
+    const free = await issue({ name: 'd' });
+    expect(await systemFor(ofTeam.key, { 'x-way': 'green' })).to.include('I am red.');
+    expect(await systemFor(ofKey.key)).to.include('I am blue.');
+    expect(await systemFor(back.key)).not.to.match(/I am/);
+    expect(await systemFor(free.key)).not.to.match(/I am/);
+    expect(await systemFor(free.key, { 'x-way': 'blue' })).to.include('I am blue.');
+    expect(await systemFor(free.key, { 'x-way': 'x' })).to.include('I am green.');
+  });
+
+  it('take requests by their path and team', async () => {
+    const { panel, issue } = await start([
+      named('counted', { when: { path: '/messages', team: 'by-name' } }),
+      named('chatty', { when: { path: '/chat/*' } }),
+    ]);
+    const team = (await panel.ask('POST', '/teams', { name: 'by-name' })) as { id: string };
+    const member = await issue({ name: 'a', team: team.id });
+    expect(await systemFor(member.key)).to.include('I am counted.');
+    expect(await systemFor(masterKey)).not.to.match(/I am/);
+    expect(await systemFor(masterKey, {}, '/v1/chat/completions')).to.include('I am chatty.');
+  });
+
+  it('name their own stages in the trace, and share the others', async () => {
+    const { pair: gateway, issue } = await start([named('red')]);
+    const { key } = await issue({ name: 'a', pipeline: 'red' });
+    await systemFor(key);
+    const metrics = await (await gateway.get('/metrics')).text();
+    expect(metrics).to.match(/stage="red\/persona-inject"/);
+    expect(metrics)
+      .to.match(/stage="max-tokens"/)
+      .and.not.match(/stage="red\/max-tokens"/);
+  });
+
+  it('are in the ledger, with default where none was chosen', async () => {
+    const { panel, issue } = await start([named('red')]);
+    const { key } = await issue({ name: 'a', pipeline: 'red' });
+    await systemFor(key);
+    await systemFor(masterKey);
+    await eventually(async () => {
+      const rows: { data: { pipeline: string }[] } = await panel.get('/requests');
+      return (
+        rows.data
+          .map(({ pipeline }) => pipeline)
+          .toSorted()
+          .join() === 'default,red'
+      );
+    });
+  });
+
+  it('have limits of their own', async () => {
+    const { issue } = await start([
+      { name: 'red', changes: [{ set: 'body-limit', with: { limit: '1kb' } }] },
+    ]);
+    const { key } = await issue({ name: 'a', pipeline: 'red' });
+    const large = ask('x'.repeat(2000));
+    const refused = await pair!.post('/v1/messages', large, { 'x-api-key': key });
+    expect([refused.status, (await errorIn(refused)).code]).to.deep.equal([413, 'body_too_large']);
+    expect((await pair!.post('/v1/messages', large)).status).to.equal(200);
+    const health = (await (await pair!.get('/health')).json()) as { limits: { max_body_bytes: number } };
+    expect(health.limits.max_body_bytes).to.be.above(1024);
+  });
+
+  it('are shown with their marks', async () => {
+    const { pair: gateway } = await start([
+      { name: 'red', changes: [{ remove: 'max-tokens' }, { set: 'cache-ttl', with: { ttl: '5m' } }] },
+    ]);
+    const shown = (await (await gateway.get('/admin/pipeline')).json()) as {
+      data: { name: string }[];
+      pipelines: { name: string; stages: { name: string; mark: string; options: object }[] }[];
+    };
+    expect(shown.data).to.have.lengthOf(stages().length);
+    const [red] = shown.pipelines;
+    expect(
+      red!.stages.filter(({ mark }) => mark !== 'same').map(({ name, mark }) => [name, mark]),
+    ).to.deep.equal([
+      ['max-tokens', 'removed'],
+      ['red/cache-ttl', 'changed'],
+    ]);
+  });
+});
+
+describe('a config that loses a pipeline', () => {
+  const folders = new TempFolders();
+  let upstream: HeldUpstream;
+  let folder = '';
+  let under: GatewayUnderTest | undefined;
+  beforeEach(async () => {
+    upstream = await startHeldUpstream();
+    folder = await folders.make({});
+  });
+  afterEach(async () => {
+    await under?.close();
+    under = undefined;
+    await upstream.close();
+    await folders.remove();
+  });
+
+  async function write(pipelines: readonly object[]): Promise<string> {
+    const store = `sqlite:${folder}/gateway.db`;
+    await writeIn(folder, 'gateway.yaml', configOf({ slots: [slotAt(upstream.url)], store, pipelines }));
+    return `${folder}/gateway.yaml`;
+  }
+
+  it('is refused by a reload while keys or teams name it', async () => {
+    under = await startGateway(await write([named('red'), named('blue')]));
+    const panel = new PanelClient(under.url);
+    const key = await panel.ask('POST', '/keys', { name: 'a', pipeline: 'red' });
+    await write([named('blue')]);
+    const refused = await under.post('/admin/reload', {});
+    expect(refused.status).to.equal(409);
+    const { error } = (await refused.json()) as { error: { details: object; message: string } };
+    expect(error.message).to.include('lacks pipelines that keys or teams name: the key "a" (red)');
+    expect(error.details).to.deep.equal({ holders: [{ kind: 'key', id: key.id, name: 'a' }] });
+    await write([named('red')]);
+    expect((await under.post('/admin/reload', {})).status).to.equal(200);
+  });
+
+  it('refuses the requests of such keys after a start, of every kind', async () => {
+    under = await startGateway(await write([named('red')]));
+    const panel = new PanelClient(under.url);
+    const { key } = await panel.ask('POST', '/keys', { name: 'a', pipeline: 'red' });
+    await under.close();
+    under = await startGateway(await write([]));
+    const asked = await under.post('/v1/messages', ask('Hi'), { 'x-api-key': key });
+    expect([asked.status, (await errorIn(asked)).code]).to.deep.equal([403, 'forbidden']);
+    expect((await under.get('/v1/models', { 'x-api-key': key })).status).to.equal(403);
+    expect((await under.get('/v1/models')).status).to.equal(200);
+  });
+});
