@@ -45,6 +45,20 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
     expect(withoutTimes(alone.stdout)).to.equal(withoutTimes(stdout));
   });
 
+  it('runs the tests of a pipeline, whose requests must land in it', async () => {
+    const pipelines = 'pipelines: [{ name: red, tests: [../teams/red.test.yaml] }]\n';
+    const { stdout, code } = await run({
+      'config/gateway.yaml': config + pipelines,
+      'teams/red.test.yaml': testsOf(
+        'as: { key: a }, expect: { status: 200 }',
+        'as: nobody, expect: { status: 401, pipeline: default }',
+      ).replace('{ name: test 0', '{ keys: { a: { pipeline: red } }, name: test 0'),
+    });
+    expect(stdout).to.include('lands in the pipeline "default", but its test is one of the pipeline "red"');
+    expect(stdout).to.match(/1 passed, 1 failed|1 failed, 1 passed/);
+    expect(code).to.equal(1);
+  });
+
   it('exits with 1 where a test fails, with the line of each failure', async () => {
     const { stdout, code } = await run({
       'config/a.test.yaml': testsOf(

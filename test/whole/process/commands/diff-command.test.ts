@@ -64,6 +64,7 @@ Restart the gateway for: listen.
         },
         { name: 'cache-ttl', change: 'removed', settings: [] },
       ],
+      pipelines: [],
       formats: [],
       slots: [
         {

@@ -61,6 +61,7 @@ describe('what a reload changes', () => {
       needs_restart: [],
       changes: {
         stages: [tagged('one', 'two')],
+        pipelines: [],
         formats: [],
         slots: [],
         models: [],
@@ -71,6 +72,7 @@ describe('what a reload changes', () => {
     const line = under.logged.find(({ msg }) => msg === 'The config was reloaded.');
     expect(line).to.have.deep.property('changes', {
       stages: 1,
+      pipelines: 0,
       formats: 0,
       slots: 0,
       models: 0,
@@ -83,7 +85,7 @@ describe('what a reload changes', () => {
     await under.post('/admin/reload', {});
     expect(await panel.ask('POST', '/reload')).to.deep.include({
       needs_restart: ['listen'],
-      changes: { stages: [], formats: [], slots: [], models: [], settings: [], restart: [] },
+      changes: { stages: [], pipelines: [], formats: [], slots: [], models: [], settings: [], restart: [] },
     });
   });
 

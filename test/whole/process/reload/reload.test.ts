@@ -222,7 +222,7 @@ describe('a reload of a config that is bad', () => {
   hooks();
 
   const cases: readonly (readonly [string, Fields, RegExp])[] = [
-    ['a key nobody knows', { pipelinez: [] }, /pipelinez: is not a known key; did you mean "pipelines"\?/],
+    ['a key nobody knows', { formatts: [] }, /formatts: is not a known key; did you mean "formats"\?/],
     ['a plugin nobody has', { pipeline: [{ use: 'oath' }] }, /"oath" is neither a built-in nor/],
     ['an order that cannot work', { pipeline: stages().toReversed() }, /"format-encode" needs "reply"/],
     [

@@ -216,7 +216,7 @@ describe('a canary', () => {
         'body.error.message':
           'canary: must be a percentage from 0.1 to 50, with at most one decimal place, such as 5.',
       });
-    await writeIn(folder, 'gateway.yaml', { pipelinez: [] });
+    await writeIn(folder, 'gateway.yaml', { formatts: [] });
     expect((await change('?canary=5')).status).to.equal(400);
     expect(await canary()).to.equal(null);
     expect(new Set(await marksOf(10))).to.deep.equal(new Set(['old']));
