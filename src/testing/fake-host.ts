@@ -38,6 +38,12 @@ export interface FakeHost extends Host {
   dispose(): Promise<void>;
 }
 
+const noMetrics: Host['metrics'] = {
+  counter: () => ({ add: () => undefined }),
+  histogram: () => ({ observe: () => undefined }),
+  cache: () => () => undefined,
+};
+
 /**
  * Fake host without a network: one model in the catalog (`test-model`), no slots, formats that pass Messages through,
  * an empty store, a clock fixed at 2026-01-01 with running timers. `overrides` replaces any part; one of `now` and
@@ -66,11 +72,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     store,
     storage: pluginStorage(store.spaces, 'test', now),
     live: new MemoryHub({ now }).connect(),
-    metrics: {
-      counter: () => ({ add: () => undefined }),
-      histogram: () => ({ observe: () => undefined }),
-      cache: () => () => undefined,
-    },
+    metrics: noMetrics,
     events: hub.of({ name: 'test', log, onDispose }),
     policies: fakePolicies(),
     announce: (limits) => void (announced = { ...announced, ...limits }),

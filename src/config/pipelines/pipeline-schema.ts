@@ -7,7 +7,7 @@ import { EntrySchema, WhenSchema, type RawEntry } from '../stage-schema.js';
 const Text = Type.String({ minLength: 1 });
 
 /** Pattern of a pipeline's name. */
-export const pipelineName = String.raw`^[\w.:-]{1,64}$`;
+const pipelineName = String.raw`^[\w.:-]{1,64}$`;
 
 /** Schema of a change; which keys belong together is a rule of `changeErrors`. */
 const Change = Closed({

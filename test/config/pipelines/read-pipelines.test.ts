@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, type Config, type PipelineConfig } from '#src/config/config.js';
+import type { Config, ConfigError, PipelineConfig } from '#src/config/config.js';
 import { loadConfig } from '#src/config/load.js';
 
 const slots = 'slots: [{ id: a, upstream: simulator }]\n';

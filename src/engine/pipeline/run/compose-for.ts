@@ -1,8 +1,7 @@
 import type Koa from 'koa';
 import type { PipelineConfig } from '../../../config/config.js';
-import type { Interceptor } from '../../../plugin/core.js';
 import type { Models, Operation } from '../../../plugin/index.js';
-import { defaultPipeline } from '../../../plugin/core.js';
+import { defaultPipeline, type Interceptor } from '../../../plugin/core.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
 import type { Conditional } from '../order/when.js';
 import { pipelineChooser } from './choice.js';
@@ -70,9 +69,12 @@ function outermostOf(
   tails: ReadonlyMap<string, readonly ReadyStage[]>,
 ): Outermost {
   if (operation !== 'generate') return { head: [], tails: new Map() };
-  const interceptors = (stages: readonly ReadyStage[]) => stages.flatMap(({ outermost }) => outermost ?? []);
   const own = [...tails].map(([name, stages]) => [name, interceptors(stages)] as const);
   return { head: interceptors(head), tails: new Map(own.filter(([, list]) => list.length > 0)) };
+}
+
+function interceptors(stages: readonly ReadyStage[]): readonly Interceptor[] {
+  return stages.flatMap(({ outermost }) => outermost ?? []);
 }
 
 /** Takes note of a chosen pipeline. */
