@@ -17,11 +17,19 @@ function pipelineRoute(gateway: Gateway): Route {
   return route({
     method: 'GET',
     path: '/api/panel/pipeline',
-    summary: 'The stages as they run with their options and their times, secrets masked.',
-    answers: { 200: ListOf(StageReport, { file: Type.String() }) },
+    summary: 'The pipelines as they run: stages with their options and their times, secrets masked.',
+    answers: { 200: ListOf(StageReport, { file: Type.String(), pipelines: Type.Array(PipelineReport) }) },
     async handle() {
-      const { file, stages } = await consolePipeline(gateway);
-      return { object: 'list', file, data: stages.map(stageReport) };
+      const { file, stages, pipelines } = await consolePipeline(gateway);
+      return {
+        object: 'list',
+        file,
+        data: stages.map(stageReport),
+        pipelines: pipelines.map((pipeline) => ({
+          ...pipeline,
+          stages: pipeline.stages.map((stage) => ({ ...stageReport(stage), mark: stage.mark })),
+        })),
+      };
     },
   });
 }
@@ -84,6 +92,22 @@ export const StageReport = Type.Object({
   operations: Names,
   fields: Type.Array(FieldReport, { description: '`options` in the words of their schema.' }),
   times: TimesReport,
+});
+
+/** A stage of a named pipeline, against the pipeline that it extends. */
+const MarkedReport = Type.Object({
+  ...StageReport.properties,
+  mark: Type.Enum(['same', 'added', 'changed', 'removed']),
+});
+
+/** A named pipeline as sent by the console API. */
+export const PipelineReport = Type.Object({
+  name: Type.String(),
+  extends: Type.String(),
+  conditions: Type.Array(Type.String(), {
+    description: '`when` in words; none: it is for keys and teams that name it.',
+  }),
+  stages: Type.Array(MarkedReport, { description: 'Its stages, and those that it has removed.' }),
 });
 
 function stageReport({ at, when, options, fields, times, ...stage }: ConsoleStage): object {

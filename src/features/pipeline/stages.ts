@@ -1,5 +1,8 @@
-import type { StageConfig } from '../../config/config.js';
+import type { EntryMark, StageConfig } from '../../config/config.js';
+import { allStages } from '../../config/rules.js';
 import type { LoadedStage } from '../../engine/pipeline/load/load-stages.js';
+import type { PipelineInfo } from '../../engine/pipeline/run/pipeline-info.js';
+import type { StageInfo } from '../../engine/pipeline/run/stage-info.js';
 import { optionFields } from '../../engine/pipeline/load/option-fields.js';
 import { isRecord } from '../../kit/schema/record.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -9,7 +12,14 @@ import { compareValues, optionsValue } from '../../config/diff/values.js';
 
 export interface ConsolePipeline {
   readonly file: string;
+  /** Stages of the default pipeline. */
   readonly stages: readonly ConsoleStage[];
+  readonly pipelines: readonly ConsoleNamedPipeline[];
+}
+
+/** A named pipeline, with the stages that it has removed. */
+export interface ConsoleNamedPipeline extends Pick<PipelineInfo, 'name' | 'extends' | 'conditions'> {
+  readonly stages: readonly (ConsoleStage & { readonly mark: EntryMark })[];
 }
 
 /** An option of a stage, as its schema describes it; secrets are redacted. */
@@ -59,18 +69,24 @@ export interface ConsoleStage {
   readonly operations: readonly string[];
 }
 
-/** The pipeline in force for the console: stages with their options and their times. */
+/** The pipelines in force for the console: stages with their options and their times. */
 export async function consolePipeline(gateway: Gateway): Promise<ConsolePipeline> {
   const { config, pipeline } = gateway.runtime;
   const { loaded } = pipeline;
   const times = await gateway.metrics.stageTimes();
-  const fields = config.pipeline.map((stage) => fieldsOf(stage, loaded.get(stage)));
-  const stages = pipeline.stages.map((stage, at) => ({
+  const fields = new Map(allStages(config).map((stage) => [stage.path, fieldsOf(stage, loaded.get(stage))]));
+  const shown = <Info extends StageInfo>(stage: Info) => ({
     ...stage,
-    fields: fields[at] ?? [],
+    fields: fields.get(stage.path) ?? [],
     times: times.get(stage.name),
-  }));
-  return { file: config.file, stages };
+  });
+  return {
+    file: config.file,
+    stages: pipeline.stages.map(shown),
+    pipelines: pipeline.pipelines.map(({ name, extends: parent, conditions, stages }) => {
+      return { name, extends: parent, conditions, stages: stages.map(shown) };
+    }),
+  };
 }
 
 /** Options of a stage as rows of a table; of a disabled one only their names. */

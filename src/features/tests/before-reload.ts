@@ -82,7 +82,11 @@ function run(
 interface Report {
   readonly passed: number;
   readonly problems: readonly (Place & { readonly path: string; readonly message: string })[];
-  readonly tests: readonly { readonly name: string; readonly failures: readonly Failure[] }[];
+  readonly tests: readonly {
+    readonly name: string;
+    readonly pipeline?: string;
+    readonly failures: readonly Failure[];
+  }[];
 }
 
 interface Place {
@@ -103,9 +107,12 @@ function verdictOf(output: string): TestVerdict | undefined {
   if (!report) return undefined;
   const all = [
     ...report.problems.map((problem) => `${placeOf(problem)} ${problem.path}: ${problem.message}`),
-    ...report.tests.flatMap(({ name, failures }) =>
-      failures.map((failure) => `${placeOf(failure)} ${JSON.stringify(name)}: ${reasonOf(failure)}`),
-    ),
+    ...report.tests.flatMap(({ name, pipeline, failures }) => {
+      const owner = pipeline === undefined ? '' : ` of the pipeline ${JSON.stringify(pipeline)}`;
+      return failures.map(
+        (failure) => `${placeOf(failure)} ${JSON.stringify(name)}${owner}: ${reasonOf(failure)}`,
+      );
+    }),
   ];
   const listed = all.slice(0, maxFailures).map(clip);
   const more = all.length > listed.length ? [`${all.length - listed.length} more failures`] : [];

@@ -23,6 +23,8 @@ export interface TestResult {
   /** Wall-clock time. */
   readonly durationMs: number;
   readonly failures: readonly TestFailure[];
+  /** Named pipeline whose test it is; absent: it is one of the config. */
+  readonly pipeline?: string;
 }
 
 /** One failed expectation, or a fault that ended the test. */

@@ -48,10 +48,11 @@ export async function runTest(test: ConfigTest, config: Config, open: OpenEngine
     await Promise.allSettled([course.stop()]); // its result has been reported
     failures.push({ ...placeOf(test, course.at), message: `could not be run: ${message}` });
   }
-  const { name, at } = test;
+  const { name, at, pipeline } = test;
   const status = failures.length > 0 ? 'failed' : 'passed';
   const durationMs = performance.now() - startMs;
-  return { result: { name, at, status, durationMs, failures }, outcomes };
+  const owner = pipeline !== undefined && { pipeline };
+  return { result: { name, at, ...owner, status, durationMs, failures }, outcomes };
 }
 
 /** The steps of one test. */

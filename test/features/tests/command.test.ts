@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { ProcessWorkshop } from '../../whole/gateway-process.js';
 import type { Files } from '../../whole/temp-folders.js';
+import { testConfig } from '#src/features/tests/before-reload.js';
 import { body, config, testsOf } from './command-kit.js';
 
 /** A report as if no test had taken a millisecond; a test says so of those that it has taken. */
@@ -47,7 +48,7 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
 
   it('runs the tests of a pipeline, whose requests must land in it', async () => {
     const pipelines = 'pipelines: [{ name: red, tests: [../teams/red.test.yaml] }]\n';
-    const { stdout, code } = await run({
+    const { cwd, stdout, code } = await run({
       'config/gateway.yaml': config + pipelines,
       'teams/red.test.yaml': testsOf(
         'as: { key: a }, expect: { status: 200 }',
@@ -57,6 +58,12 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
     expect(stdout).to.include('lands in the pipeline "default", but its test is one of the pipeline "red"');
     expect(stdout).to.match(/1 passed, 1 failed|1 failed, 1 passed/);
     expect(code).to.equal(1);
+    const file = path.join(cwd, 'config/gateway.yaml');
+    const { failures } = await testConfig(file, { ...process.env });
+    expect(failures).to.have.lengthOf(1);
+    expect(failures[0]).to.match(
+      /red\.test\.yaml:3:\d+ "test 1" of the pipeline "red": lands in the pipeline/,
+    );
   });
 
   it('exits with 1 where a test fails, with the line of each failure', async () => {

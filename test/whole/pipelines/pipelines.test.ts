@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { eventually } from '../../eventually.js';
 import {
   ask,
@@ -26,11 +27,13 @@ const named = (name: string, settings: object = {}) => ({
 });
 
 describe('named pipelines of a gateway', () => {
+  const folders = new TempFolders();
   let pair: Pair | undefined;
   afterEach(async () => {
     await pair?.close();
     pair = undefined;
   });
+  after(() => folders.remove());
 
   async function start(pipelines: readonly object[], settings: object = {}) {
     pair = await startPair({ pipelines, ...settings });
@@ -83,6 +86,28 @@ describe('named pipelines of a gateway', () => {
     expect(await systemFor(masterKey, {}, '/v1/chat/completions')).to.include('I am chatty.');
   });
 
+  it('take callers by the claims of their tokens', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    const folder = await folders.make({
+      'jwks.json': { keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256' }] },
+    });
+    const token = { issuer: 'https://issuer.example', audience: 'gw2api' };
+    const auth = { use: 'jwt-auth', with: { jwks: `${folder}/jwks.json`, ...token } };
+    await start([named('red', { when: { claim: { groups: ['sales-*'] } } })], {
+      pipeline: [auth, ...stages({ without: ['auth'] })],
+    });
+    const tokenOf = (groups: unknown) =>
+      new SignJWT({ iss: token.issuer, aud: token.audience, sub: 'ann', groups })
+        .setExpirationTime('10m')
+        .setProtectedHeader({ alg: 'ES256', kid: 'k' })
+        .sign(privateKey);
+    const systemOf = async (groups: unknown) =>
+      systemFor('', { 'x-api-key': '', authorization: `Bearer ${await tokenOf(groups)}` });
+    expect(await systemOf(['ops', 'sales-eu'])).to.include('I am red.');
+    expect(await systemOf('sales-us')).to.include('I am red.');
+    expect(await systemOf(['ops'])).not.to.match(/I am/);
+  });
+
   it('name their own stages in the trace, and share the others', async () => {
     const { pair: gateway, issue } = await start([named('red')]);
     const { key } = await issue({ name: 'a', pipeline: 'red' });
@@ -124,7 +149,7 @@ describe('named pipelines of a gateway', () => {
   });
 
   it('are shown with their marks', async () => {
-    const { pair: gateway } = await start([
+    const { pair: gateway, panel } = await start([
       { name: 'red', changes: [{ remove: 'max-tokens' }, { set: 'cache-ttl', with: { ttl: '5m' } }] },
     ]);
     const shown = (await (await gateway.get('/admin/pipeline')).json()) as {
@@ -138,6 +163,13 @@ describe('named pipelines of a gateway', () => {
     ).to.deep.equal([
       ['max-tokens', 'removed'],
       ['red/cache-ttl', 'changed'],
+    ]);
+    const { pipelines } = await panel.get('/pipeline');
+    const [named] = pipelines as readonly { stages: { name: string; mark: string; fields: object[] }[] }[];
+    const changed = named!.stages.find(({ name }) => name === 'red/cache-ttl');
+    expect(changed!.mark).to.equal('changed');
+    expect(changed!.fields).to.deep.include.members([
+      { ...(changed!.fields[0] as object), path: 'ttl', value: '5m', changed: true },
     ]);
   });
 });

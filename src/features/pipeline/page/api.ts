@@ -1,10 +1,13 @@
 import type { Static } from 'typebox';
 import { call, type List } from '../../../console/web/api/call.js';
-import type { StageReport, PreviewReport } from '../panel.js';
+import type { PipelineReport, StageReport, PreviewReport } from '../panel.js';
 
-export type Stage = Static<typeof StageReport>;
+/** A stage; `mark` says how one of a named pipeline differs from the pipeline that it extends. */
+export type Stage = Static<typeof StageReport> & { readonly mark?: NamedPipeline['stages'][number]['mark'] };
+export type NamedPipeline = Static<typeof PipelineReport>;
 export interface Pipeline extends List<Stage> {
   readonly file: string | null;
+  readonly pipelines: readonly NamedPipeline[];
 }
 
 /** An option of a stage. */

@@ -6,7 +6,8 @@ import { useResource } from '../../../console/web/state/use-resource.js';
 import { Button } from '../../../console/web/ui/button.js';
 import { Loaded, Skeleton } from '../../../console/web/ui/loaded.js';
 import { Page } from '../../../console/web/ui/page.js';
-import { fetchPipeline, type Stage } from './api.js';
+import { Select } from '../../../console/web/ui/input/select.js';
+import { fetchPipeline, type NamedPipeline, type Pipeline, type Stage } from './api.js';
 import { ReloadDialog, type PartialReload } from './reload-dialog.js';
 import { groupBy } from '../../../console/web/format/group-by.js';
 import { StageItem } from './stage-item.js';
@@ -70,18 +71,45 @@ function PipelinePage({ partial }: { readonly partial: PartialReload | undefined
       )}
       {partial && <partial.Card reloads={reloads} onTaken={pipeline.reload} />}
       <Loaded resource={pipeline} skeleton={<Skeleton rows={10} height={76} />}>
-        {({ data }) => (
-          <ol class="stages">
-            <li class="stage-end">A request comes in</li>
-            {stepsOf(data).map(([place, stages], index) => (
-              <Step key={place} stages={stages} number={index + 1} />
-            ))}
-            <li class="stage-end">The answer goes out</li>
-          </ol>
-        )}
+        {(loaded) => <Stages loaded={loaded} />}
       </Loaded>
     </Page>
   );
+}
+
+/** The stages of the default pipeline, or of the named one that the address asks for. */
+function Stages({ loaded: { data, pipelines } }: { readonly loaded: Pipeline }) {
+  const asked = usePlace().query.get('pipeline');
+  const named = pipelines.find(({ name }) => name === asked);
+  const options = ['default', ...pipelines.map(({ name }) => name)].map((name) => ({
+    value: name,
+    text: name,
+  }));
+  return (
+    <>
+      {pipelines.length > 0 && (
+        <Select
+          label="Pipeline"
+          value={named?.name ?? 'default'}
+          options={options}
+          hint={named && wordsOf(named)}
+          onValue={(name) => changeQuery({ pipeline: name === 'default' ? null : name })}
+        />
+      )}
+      <ol class="stages">
+        <li class="stage-end">A request comes in</li>
+        {stepsOf(named?.stages ?? data).map(([place, stages], index) => (
+          <Step key={place} stages={stages} number={index + 1} />
+        ))}
+        <li class="stage-end">The answer goes out</li>
+      </ol>
+    </>
+  );
+}
+
+function wordsOf({ extends: parent, conditions }: NamedPipeline): string {
+  const takes = conditions.length > 0 ? ` and takes requests whose ${conditions.join(', ')}` : '';
+  return `It changes ${parent}, is for keys and teams that name it${takes}.`;
 }
 
 /** Stages by the place of their entry: alternatives of one entry are one step. */

@@ -5,9 +5,9 @@ import { Options } from './option-table.js';
 import { count, duration } from '../../../console/web/format/numbers.js';
 
 export function StageItem({ stage, number }: { readonly stage: Stage; readonly number: number }) {
-  const { name, use, enabled, place } = stage;
+  const { name, use, enabled, place, mark = 'same' } = stage;
   return (
-    <li class={`stage card${enabled ? '' : ' stage-off'}`}>
+    <li class={`stage card${enabled && mark !== 'removed' ? '' : ' stage-off'}`}>
       <span class="stage-number num" aria-hidden="true">
         {number}
       </span>
@@ -15,6 +15,11 @@ export function StageItem({ stage, number }: { readonly stage: Stage; readonly n
         <header>
           <h2>{name}</h2>
           {use !== name && <span class="mono dim">{use}</span>}
+          {mark !== 'same' && (
+            <Badge tone="idle" icon="pipeline">
+              {marks[mark]}
+            </Badge>
+          )}
           {!enabled && (
             <Badge tone="idle" icon="switch">
               Switched off
@@ -33,6 +38,8 @@ export function StageItem({ stage, number }: { readonly stage: Stage; readonly n
     </li>
   );
 }
+
+const marks = { added: 'Added', changed: 'Changed', removed: 'Removed' } as const;
 
 /**
  * State keys of a stage: required from earlier stages, provided to later ones, and sealed against

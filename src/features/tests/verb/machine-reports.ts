@@ -31,10 +31,11 @@ export function jsonProblems(problems: readonly ConfigProblem[]): string {
   return `${JSON.stringify({ ...none, problems: shown, tests: [] }, null, 2)}\n`;
 }
 
-function jsonResult({ name, at, status, reason, durationMs, failures }: TestResult): object {
+function jsonResult({ name, at, status, reason, durationMs, failures, pipeline }: TestResult): object {
   return {
     name,
     ...at,
+    ...(pipeline !== undefined && { pipeline }),
     status,
     ...(reason !== undefined && { reason }),
     durationMs: Math.round(durationMs),
