@@ -1,4 +1,4 @@
-import type { SkipReason } from './explanation.js';
+import type { Explanation, SkipReason } from './explanation.js';
 
 /** Reason why a request has skipped a stage. */
 export function skipWords(reason: SkipReason): string {
@@ -8,3 +8,14 @@ export function skipWords(reason: SkipReason): string {
   if (reason.kind === 'operation') return `not for ${reason.operation} requests`;
   return reason.kind === 'disabled' ? 'switched off' : 'not reached';
 }
+
+/** Title of the stages of an explanation, with their pipeline and the reason for it unless no other one was chosen. */
+export function stagesTitle({ pipeline: { name, why } }: Pick<Explanation, 'pipeline'>): string {
+  return why === 'default' ? 'Stages' : `Stages of the pipeline ${name}, ${reasonWords[why]}`;
+}
+
+const reasonWords = {
+  key: 'which the key names',
+  team: 'which the team of the key names',
+  when: 'whose conditions hold',
+} as const;

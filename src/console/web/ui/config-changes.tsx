@@ -2,16 +2,20 @@ import type { ConfigDiff, EntryChange, SettingChange } from '../../../config/dif
 import { Badge } from './badge.js';
 
 /** True if a reload would change anything. */
-export function hasChanges({ stages, formats, slots, models, settings }: ConfigDiff): boolean {
-  return [stages, formats, slots, models, settings].some((part) => part.length > 0);
+export function hasChanges({ stages, pipelines, formats, slots, models, settings }: ConfigDiff): boolean {
+  return [stages, pipelines, formats, slots, models, settings].some((part) => part.length > 0);
 }
 
 /** The difference between the config in force and the file, part by part. */
 export function Changes({ changes }: { readonly changes: ConfigDiff }) {
-  const { stages, formats, slots, models, settings } = changes;
+  const { stages, pipelines, formats, slots, models, settings } = changes;
   return (
     <div class="changes">
       <Entries title="Stages" entries={stages} />
+      <Entries title="Pipelines" entries={pipelines} />
+      {pipelines.map(({ name, stages: own }) => (
+        <Entries key={name} title={`Stages of ${name}`} entries={own} />
+      ))}
       <Entries title="Formats" entries={formats} />
       <Entries title="Slots" entries={slots} />
       <Entries title="Models" entries={models} />

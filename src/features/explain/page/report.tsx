@@ -5,6 +5,7 @@ import { Badge } from '../../../console/web/ui/badge.js';
 import { Facts } from '../../../console/web/ui/facts.js';
 import { Card } from '../../../console/web/ui/page.js';
 import { Time } from '../../../console/web/ui/time.js';
+import { stagesTitle } from '../words.js';
 import { Json } from './changes.js';
 import { ExplainedStage } from './explained-stage.js';
 import './explain.css';
@@ -22,7 +23,7 @@ export function Report({ explanation }: { readonly explanation: Explanation }) {
           <Choice key={at} choice={choice} number={at + 1} />
         ))}
       </Card>
-      <Card title="Stages">
+      <Card title={stagesTitle(explanation)}>
         <ol class="explained-stages">
           {stages.map((stage) => (
             <ExplainedStage key={stage.path} stage={stage} />

@@ -6,7 +6,7 @@ import type {
   ObservedSlot,
 } from '../../../engine/slots/selection/observed-choice.js';
 import { causeText, choiceWords, notTakenWords } from '../../../engine/slots/words.js';
-import { skipWords } from '../words.js';
+import { skipWords, stagesTitle } from '../words.js';
 import { callLines, changeLines, eventLines, valueText } from './changes.js';
 import { counted } from '../../../kit/plural.js';
 import { painter, printable, type Paint } from '../../../kit/terminal.js';
@@ -22,7 +22,7 @@ export function explainText(
   return [
     ...headLines(explanation, paint),
     ...section(
-      stagesTitle(explanation),
+      printable(stagesTitle(explanation)),
       explanation.stages.flatMap((stage) => stageLines(stage, paint)),
     ),
     ...section(
@@ -42,16 +42,6 @@ export function explainText(
     '',
   ].join('\n');
 }
-
-function stagesTitle({ pipeline: { name, why } }: Explanation): string {
-  return why === 'default' ? 'Stages' : `Stages of the pipeline ${printable(name)}, ${reasonWords[why]}`;
-}
-
-const reasonWords = {
-  key: 'which the key names',
-  team: 'which the team of the key names',
-  when: 'whose conditions hold',
-} as const;
 
 function headLines({ request, answer, outgoing }: Explanation, paint: Paint): readonly string[] {
   const counts = outgoing.filter(({ path }) => isTokenCount(path)).length;
