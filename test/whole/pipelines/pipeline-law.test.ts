@@ -62,7 +62,7 @@ async function effects(pair: Pair, key: string | undefined) {
   for (const path of paths) {
     const answer = await pair.post(path, { ...ask('Hi'), max_tokens: 1000 }, headers);
     const { model: _, ...body } = (await answer.json()) as Record<string, unknown>;
-    found.push([answer.status, Object.keys(body), lastCall(pair.simulator).body]);
+    found.push([answer.status, Object.keys(body), lastCall(pair.simulator)]);
   }
   return found;
 }

@@ -1,5 +1,7 @@
+import { on, once } from 'node:events';
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { WebSocket } from 'ws';
 import { eventually } from '../../eventually.js';
 import {
   ask,
@@ -84,6 +86,19 @@ describe('named pipelines of a gateway', () => {
     expect(await systemFor(member.key)).to.include('I am counted.');
     expect(await systemFor(masterKey)).not.to.match(/I am/);
     expect(await systemFor(masterKey, {}, '/v1/chat/completions')).to.include('I am chatty.');
+  });
+
+  it('take the responses of a WebSocket', async () => {
+    const { pair: gateway, issue } = await start([named('red')]);
+    const { key } = await issue({ name: 'a', pipeline: 'red' });
+    const url = `${gateway.url.replace('http', 'ws')}/v1/responses`;
+    const socket = new WebSocket(url, { headers: { 'x-api-key': key } });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'response.create', model: 'sonnet-5', input: 'Hi' }));
+    for await (const [data] of on(socket, 'message')) if (String(data).includes('response.completed')) break;
+    expect(JSON.stringify(lastCall(gateway.simulator))).to.include('I am red.');
+    socket.close();
+    await once(socket, 'close');
   });
 
   it('take callers by the claims of their tokens', async () => {
@@ -208,6 +223,33 @@ describe('a config that loses a pipeline', () => {
     expect(error.details).to.deep.equal({ holders: [{ kind: 'key', id: key.id, name: 'a' }] });
     await write([named('red')]);
     expect((await under.post('/admin/reload', {})).status).to.equal(200);
+  });
+
+  it('lets streams of both pipelines end as they began', async () => {
+    under = await startGateway(await write([named('red', { when: { header: { 'x-team': 'red' } } })]));
+    const stream = { ...ask('Hi'), stream: true };
+    const opened = await Promise.all(
+      [{}, { 'x-team': 'red' }].map(async (headers) => {
+        const answer = under!.post('/v1/messages', stream, headers);
+        const held = await upstream.next();
+        return { answer: await answer, held };
+      }),
+    );
+    await write([]);
+    expect((await under.post('/admin/reload', {})).status).to.equal(200);
+    for (const { held } of opened) {
+      held.say('at the end');
+      held.finish();
+    }
+    for (const { answer } of opened)
+      expect(await answer.text())
+        .to.include('at the end')
+        .and.include('message_stop');
+    const asked = under.post('/v1/messages', ask('Hi'), { 'x-team': 'red' });
+    const next = await upstream.next();
+    expect(next.text).not.to.include('I am red.');
+    next.finish();
+    expect((await asked).status).to.equal(200);
   });
 
   it('refuses the requests of such keys after a start, of every kind', async () => {
