@@ -36,26 +36,38 @@ describe('idle connections to an upstream', () => {
 
   it('are probed after 10 s of silence', async function () {
     if (platform() !== 'linux') return this.skip(); // the kernel's own list of timers
-    let port = 0;
+    let ports = { local: 0, remote: 0 };
     const url = await kit.serveSockets((socket: Socket) => {
-      port = socket.remotePort ?? 0;
+      ports = { local: socket.remotePort ?? 0, remote: socket.localPort ?? 0 };
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n'));
     });
     const leaving = new AbortController();
     const { events } = await (await kit.open(url)).generate(aCall({ signal: leaving.signal }));
     let probe: number | undefined;
-    await eventually(async () => (probe = await probeOf(port)) !== undefined); // after the timer of an acknowledgement
+    await eventually(async () => (probe = await probeOf(ports)) !== undefined); // after the timer of an acknowledgement
     leaving.abort();
     await collect(events);
     expect(probe).to.be.above(0).and.at.most(10);
   });
 });
 
-/** Seconds until the kernel probes the connection from a local port; undefined without such a timer. */
-async function probeOf(port: number): Promise<number | undefined> {
-  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+/**
+ * Seconds until the kernel probes a connection; undefined without such a timer. Both ports are needed: connections to
+ * several servers may share a local one.
+ */
+async function probeOf({ local, remote }: Ports): Promise<number | undefined> {
   const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
-  const timer = lines.find(([, address = '']) => address.endsWith(local))?.[5];
+  const timer = lines.find(([, from = '', to = '']) => endsWith(from, local) && endsWith(to, remote))?.[5];
   const [, kind, jiffies = ''] = /^(\w\w):(\w+)$/.exec(timer ?? '') ?? [];
   return kind === '02' ? Number.parseInt(jiffies, 16) / 100 : undefined; // USER_HZ
+}
+
+interface Ports {
+  readonly local: number;
+  readonly remote: number;
+}
+
+/** True for an address of this port, as the kernel writes it: `0100007F:1F90`. */
+function endsWith(address: string, port: number): boolean {
+  return address.endsWith(`:${port.toString(16).toUpperCase().padStart(4, '0')}`);
 }
