@@ -21,8 +21,8 @@ interface CheckResult {
 }
 
 /**
- * Describes the pipelines of a config, with warnings, or a named one with all its stages; with `isOnline` also the result of `checkOnline`, with `isTested`
- * that of its tests. Throws ConfigError, also for unreadable tests.
+ * Describes the pipelines of a config, or a named one with all its stages, with warnings; with `isOnline` also the
+ * result of `checkOnline`, with `isTested` that of its tests. Throws ConfigError, also for unreadable tests.
  */
 export async function check(
   file: string,

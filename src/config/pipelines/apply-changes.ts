@@ -11,7 +11,7 @@ export interface ChangedPipeline {
   readonly entries: readonly PipelineEntry[];
   /** The changes that could be applied. */
   readonly changes: readonly PipelineChange[];
-  /** Those that could not, at their paths in the file. */
+  /** Reasons why the others could not be applied, at their paths in the file. */
   readonly errors: readonly SchemaError[];
 }
 

@@ -9,7 +9,7 @@ const Text = Type.String({ minLength: 1 });
 /** Pattern of a pipeline's name. */
 const pipelineName = String.raw`^[\w.:-]{1,64}$`;
 
-/** Schema of a change; which keys belong together is a rule of `changeErrors`. */
+/** Schema of a change; which keys belong together is a rule of `pipelineErrors`. */
 const Change = Closed({
   before: Described(Type.Optional(Text), 'Entry above which `add` puts its entries.'),
   after: Described(Type.Optional(Text), 'Entry below which `add` puts its entries.'),

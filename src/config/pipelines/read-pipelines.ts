@@ -80,8 +80,8 @@ interface Finding {
 
 function inlineOf(index: number, { source, written, checked, baseDir }: PipelinesInput): Finding {
   const root = ['pipelines', index];
-  const value = (checked.value as { pipelines: readonly Partial<RawPipeline>[] }).pipelines[index]; // an item of this list
-  if (typeof value !== 'object') return { item: undefined, problems: [], files: [] };
+  const value = (checked.value as { pipelines: readonly (Partial<RawPipeline> | null)[] }).pipelines[index]; // an item of this list
+  if (typeof value !== 'object' || value === null) return { item: undefined, problems: [], files: [] };
   const file = { source, written, checked, prefix: [], owner: { pipeline: value.name ?? '' } };
   return { item: { value, root, file, baseDir }, problems: [], files: [] };
 }
@@ -153,14 +153,14 @@ function toPipeline(
   if (name === undefined || !isValid(['name']))
     return { pipeline: undefined, problems: located(errors, file) };
   const ofNames = nameErrors({ name, parent }, root, above, isValid);
-  const changes = usableChanges(value.changes, errors, root, isValid);
+  const isKnown = lists.has(parent);
+  const changes = isKnown ? usableChanges(value.changes, errors, root, isValid) : [];
   const changed = applyChanges(lists.get(parent) ?? [], changes, [...root, 'changes'], file);
   const stages = remainingStages(changed.entries);
   const clashes = duplicateNames(stages, name).map((clash) => ({ ...clash, pipeline: name }));
   const problems = [...located([...errors, ...ofNames, ...changed.errors], file), ...clashes];
-  const isTaken = ofNames.some(({ path: at }) => at.at(-1) === 'name');
   return {
-    pipeline: isTaken ? undefined : { ...settingsOf(item, name, parent), ...changed, stages },
+    pipeline: ofNames.length > 0 ? undefined : { ...settingsOf(item, name, parent), ...changed, stages },
     problems,
   };
 }
@@ -181,7 +181,7 @@ function settingsOf({ value, root, file, baseDir }: FoundItem, name: string, par
   };
 }
 
-/** Changes that name their entries; the others are undefined, for their problems are reported. */
+/** Changes that can be applied; those with reported problems are undefined. */
 function usableChanges(
   list: unknown,
   errors: readonly SchemaError[],
@@ -192,6 +192,8 @@ function usableChanges(
   const changes: readonly (RawChange | null)[] = Array.isArray(list) ? list : [];
   return changes.map((change, at) => {
     if (typeof change !== 'object' || change === null || wrong.has(at)) return undefined;
-    return isValid(['changes', at, kindOf(change)]) ? change : undefined;
+    const kind = kindOf(change);
+    const isGood = kind === 'set' ? isValid(['changes', at]) : isValid(['changes', at, kind]);
+    return isGood && (change.add === undefined || Array.isArray(change.add)) ? change : undefined;
   });
 }

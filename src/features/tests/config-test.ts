@@ -17,7 +17,7 @@ export interface ConfigTest {
   readonly settings: DrySettings;
   readonly steps: readonly Step[];
   readonly isOnly: boolean;
-  /** Named pipeline that lists the file of the test, and in which its requests must land; absent: any. */
+  /** Named pipeline whose test it is: its requests must land there; absent: in any. */
   readonly pipeline?: string;
   /** Reason not to run it. */
   readonly skip?: string;

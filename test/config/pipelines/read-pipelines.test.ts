@@ -250,6 +250,32 @@ describe('a config with pipelines that cannot be', () => {
       expect(problemsOf(pipelines)).to.deep.equal(says);
     });
 
+  it('refuses any other value, and never crashes', () => {
+    const texts = [
+      ...[
+        '[null]',
+        '[5]',
+        '5',
+        '[{ name: 5 }]',
+        '[{ name: a, changes: 5 }]',
+        '[{ name: a, changes: [null] }]',
+      ],
+      ...[
+        '{ before: auth, add: x }',
+        '{ before: auth, add: [null, 5] }',
+        '{ set: max-tokens, timeout: soon }',
+        '{ set: max-tokens, when: 5 }',
+        '{ replace: auth, by: 5 }',
+        '{ after: 5, add: [{ use: x }] }',
+      ].map((change) => `[{ name: a, changes: [${change}, { remove: auth }] }]`),
+    ];
+    for (const text of texts) {
+      const said = problemsOf(`pipelines: ${text}`);
+      expect(said, text).not.to.deep.equal([]);
+      for (const line of said) expect(line, text).to.match(/^gateway\.yaml:\d+:\d+ pipelines/);
+    }
+  });
+
   it('has at most 200 pipelines of 100 changes', () => {
     const many = Array.from({ length: 201 }, (_, at) => `{ name: p${at} }`).join(', ');
     expect(problemsOf(`pipelines: [${many}]`)[0]).to.include('must have at most 200 item(s)');
