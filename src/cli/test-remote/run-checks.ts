@@ -27,13 +27,16 @@ export interface CheckResult {
 }
 
 /**
- * Runs the checks on a server one by one, in bounded time. Without a key those of signatures are left out; after a first
- * failure of the first one, all others.
+ * Runs checks on a server one by one, in bounded time. Without a key those of signatures are left out; if the first one
+ * fails, so are all others.
  */
-export async function runChecks(target: RemoteTarget): Promise<readonly CheckResult[]> {
+export async function runChecks(
+  target: RemoteTarget,
+  checks: readonly RemoteCheck[] = remoteChecks,
+): Promise<readonly CheckResult[]> {
   const total = AbortSignal.timeout(totalMs);
   const results: CheckResult[] = [];
-  for (const check of remoteChecks) {
+  for (const check of checks) {
     const skipped = reasonToSkip(check, target, results[0]);
     const result = skipped === undefined ? await run(check, target, total) : skip(check, skipped);
     results.push(result);

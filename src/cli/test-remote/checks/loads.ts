@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asError } from '../../../kit/time/within.js';
 import { review } from '../answer-review.js';
@@ -72,12 +72,8 @@ export const loadChecks: readonly RemoteCheck[] = [
     name: 'idle-connections',
     rule: 'answers while other connections are idle',
     async run(server) {
-      const silent = connect(
-        Number(server.target.url.port) || defaultPort(server.target.url),
-        hostOf(server.target.url),
-      );
+      const silent = await silentConnection(server);
       try {
-        await once(silent, 'connect', { signal: server.signal });
         await askAtOnce(server, 8);
         await server.serves('with nine idle connections');
       } finally {
@@ -92,12 +88,17 @@ export const loadChecks: readonly RemoteCheck[] = [
   },
 ];
 
-function defaultPort({ protocol }: URL): number {
-  return protocol === 'https:' ? 443 : 80;
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.replaceAll(/[[\]]/g, '');
+/** A connection that sends nothing. */
+async function silentConnection({ target: { url }, signal }: RemoteServer): Promise<Socket> {
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  const socket = connect(port, url.hostname.replaceAll(/[[\]]/g, ''));
+  socket.on('error', () => socket.destroy()); // a server may close it at any time
+  try {
+    await once(socket, 'connect', { signal });
+    return socket;
+  } catch (error) {
+    throw new CheckFailure(asError(error).message, { cause: error });
+  }
 }
 
 async function askAtOnce(server: RemoteServer, count: number): Promise<void> {
@@ -126,7 +127,7 @@ async function servesAfterAborts(server: RemoteServer, part: (body: Buffer) => B
     const body = Buffer.from(JSON.stringify(requestQuestion({ request: { messages } })));
     const request = openPost(server.messageOf({ body, agent: server.connections(1) }, server.signal));
     const closed = new Promise((resolve) => request.on('close', resolve));
-    request.on('error', (error) => server.signal.aborted && asError(error)); // its close follows
+    request.on('error', () => request.destroy()); // its close follows
     await new Promise<void>((resolve) => request.write(part(body), () => resolve()));
     request.destroy();
     await closed;
