@@ -39,14 +39,14 @@ export class DryRemotes {
 
   #serve(stage: string, answers: readonly RemoteAnswer[]): Server {
     let count = 0;
-    return createServer((request, response) => {
-      void readJson(request).then((question) => {
-        (this.#asked[stage] ??= []).push(question);
-        const answer = answers[Math.min(count, answers.length - 1)];
-        count += 1;
-        reply(response, answer ?? allowOf(question));
-      });
-    });
+    const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const question = await readJson(request);
+      (this.#asked[stage] ??= []).push(question);
+      const answer = answers[Math.min(count, answers.length - 1)];
+      count += 1;
+      reply(response, answer ?? allowOf(question));
+    };
+    return createServer((request, response) => void answerTo(request, response));
   }
 }
 
