@@ -7,7 +7,7 @@ const modules: Readonly<Record<string, string>> = {
   'server.ts': 'cli',
   'index.ts': 'features gateway config plugin',
   build: '',
-  cli: 'features gateway engine config state plugin kit',
+  cli: 'features testing gateway engine config state plugin kit',
   features: 'console operator gateway engine config state plugin kit',
   console: 'operator config plugin kit',
   operator: 'gateway engine config state plugin kit',

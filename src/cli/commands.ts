@@ -101,15 +101,18 @@ const own: Verbs = {
       return diff([before, after], env, { isJson, isColoured });
     },
   }),
-  plugins: verb<ConfigFile & { readonly json?: boolean }>({
-    usage: `  gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads
+  plugins: verb<ConfigFile & { readonly json?: boolean; readonly check?: boolean }>({
+    usage: `  gw2api plugins [--config FILE] list the installed packages that bring plugins, and the plugins that a config loads;
+                                 of those from outside also \`integrity\` and what they may do
+     --check                     run the conformance suites of those from outside, with the options of the config, too;
+                                 1 where one fails
      --json                      the same as JSON
 `,
-    options: { config: 'text', json: 'flag' },
+    options: { config: 'text', json: 'flag', check: 'flag' },
     words: 0,
-    async run({ values: { config, json = false }, env, configFile }) {
+    async run({ values: { config, json: isJson = false, check: isChecked = false }, env, configFile }) {
       const { plugins } = await import('./plugins.js');
-      return plugins(await configFile(config), env, json);
+      return plugins(await configFile(config), env, { isJson, isChecked });
     },
   }),
   docs: verb<ConfigFile & { readonly schema?: boolean }>({

@@ -59,6 +59,8 @@ export interface StageConfig {
   readonly group?: StageGroup;
   /** A built-in name, a path relative to the config file, or an npm package. */
   readonly use: string;
+  /** Hash that the code of its plugin must have; absent: any. */
+  readonly integrity?: string;
   readonly enabled: boolean;
   readonly with: Readonly<Record<string, unknown>>;
   /** `with` as written in the file, before environment variables are substituted. */
@@ -135,6 +137,8 @@ export interface PipelineConfig {
 export interface FormatConfig {
   /** A built-in name, a path relative to the config file, or an npm package. */
   readonly use: string;
+  /** Hash that the code of its plugin must have; absent: any. */
+  readonly integrity?: string;
   readonly with: Readonly<Record<string, unknown>>;
   /** Path of `use` within the entry; empty if the entry is the name alone. */
   readonly usePath: readonly (string | number)[];
@@ -145,12 +149,16 @@ export interface FormatConfig {
 }
 
 /** Account of a slot: its kind, and the options of that kind. */
-export type AccountConfig = { readonly kind: string } & Readonly<Record<string, unknown>>;
+export type AccountConfig = { readonly kind: string; readonly integrity?: string } & Readonly<
+  Record<string, unknown>
+>;
 
 /** Plugins of a slot, as its entry names them. */
 export interface SlotPluginsConfig {
   /** A built-in name, a path relative to the config file, or an npm package. */
   readonly upstream: string;
+  /** Hash that the code of its upstream must have; absent: any. */
+  readonly integrity?: string;
   /** Options of the upstream. */
   readonly with: Readonly<Record<string, unknown>>;
   /** Absent: `none`, which not every upstream takes. */

@@ -155,6 +155,7 @@ function toFormat(entry: RawConfig['formats'][number], index: number, source: So
   const isName = typeof entry === 'string';
   return {
     use: isName ? entry : entry.use,
+    ...(!isName && entry.integrity !== undefined && { integrity: entry.integrity }),
     with: isName ? {} : entry.with,
     usePath: isName ? [] : ['use'],
     path: writePath(place),

@@ -75,9 +75,19 @@ const Locked = Described(
   'true: no named pipeline may remove it, replace it or change its settings. Default: false.',
 );
 
+/** Schema of the hash that the code of a plugin must have. */
+export const Integrity = Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' });
+
+const EntryIntegrity = Described(
+  Type.Optional(Integrity),
+  `Hash of the files of its package, as \`gw2api plugins\` prints it; with other files it is a problem of the config,
+    and is not loaded. Default: any.`,
+);
+
 /** Schema of an entry under `pipeline:` that is a stage. */
 export const StageSchema = Closed({
   use: Described(Text, 'A built-in, a path relative to this file, or an npm package.'),
+  integrity: EntryIntegrity,
   name: Described(
     Type.Optional(EntryName),
     "Its unique name in the log, in traces, metrics and messages. Default: the plugin's own.",
@@ -139,7 +149,7 @@ export const PipelineSchema = Described(
 );
 
 /** Schema of an entry under `formats:` with options. */
-export const NamedFormat = Closed({ use: Text, with: options });
+export const NamedFormat = Closed({ use: Text, integrity: EntryIntegrity, with: options });
 
 const FormatEntry = Type.Unsafe<string | Static<typeof NamedFormat>>({
   type: ['string', 'object'],

@@ -47,7 +47,7 @@ function maskedSections(written: Written): Entry {
 export function maskedSlot(entry: Entry, id: string, slots: Services['slots']): Entry {
   const { upstream, account } = slots.get(id)?.plugins ?? {};
   const own: { readonly properties?: object } = account?.plugin.options ?? {};
-  const withKind = { ...own, properties: { ...own.properties, kind: {} } };
+  const withKind = { ...own, properties: { ...own.properties, kind: {}, integrity: {} } };
   return masked(masked(masked(entry, 'with', upstream?.plugin.options), 'headers', {}), 'account', withKind);
 }
 

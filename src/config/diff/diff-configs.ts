@@ -32,11 +32,15 @@ export function diffConfigs(before: LoadedConfig, after: LoadedConfig): ConfigDi
 function formatEntries({ config, formats }: LoadedConfig): readonly Entry[] {
   const written = writtenList(config.written, 'formats');
   return formats.map(({ name, schema, options, defaults }, at) => {
-    const use = config.formats[at]?.use;
+    const { use, integrity } = config.formats[at] ?? {};
     const entry = Object(written[at]) as { readonly with?: unknown }; // a name has no options
     return {
       name,
-      value: objectValue({ use: plainValue(use, use), with: optionsValue(options, entry.with, schema) }),
+      value: objectValue({
+        use: plainValue(use, use),
+        integrity: plainValue(integrity, integrity),
+        with: optionsValue(options, entry.with, schema),
+      }),
       defaults: () => objectValue({ use: plainValue(name, name), with: optionsValue(defaults, {}, schema) }),
     };
   });

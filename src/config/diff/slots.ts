@@ -1,4 +1,4 @@
-import type { SlotConfig } from '../config.js';
+import type { AccountConfig, SlotConfig } from '../config.js';
 import { settled, shown } from '../sections/section.js';
 import { slotSettings, SlotSchema, type RawSlot } from '../slots/slot-schema.js';
 import { compileCheck } from '../../plugin/format/index.js';
@@ -48,10 +48,11 @@ function ownValues(
   const plain = (key: string, value: unknown) => plainValue(value, written[key]);
   return {
     upstream: plain('upstream', slot.upstream),
+    integrity: plain('integrity', slot.integrity),
     with: optionsValue(upstream.options, written['with'], upstream.schema),
     baseUrl: plain('baseUrl', slot.baseUrl),
     account: withKind(
-      slot.account?.kind ?? 'none',
+      slot.account ?? { kind: 'none' },
       optionsValue(account.options, written['account'], account.schema),
     ),
     models: plain('models', servedValue(slot)),
@@ -75,9 +76,13 @@ function modelMap(
   return Object.fromEntries(models.map((model) => [model, names[model] ?? true]));
 }
 
-/** Options of an account with its kind, side by side as in the file. */
-function withKind(kind: string, { raw, shown }: Value): Value {
-  return { raw: { kind, ...Object(raw) }, shown: { kind, ...Object(shown) } };
+/** Options of an account with its kind and the hash of its code, side by side as in the file. */
+function withKind(
+  { kind, integrity }: Pick<AccountConfig, 'kind' | 'integrity'>,
+  { raw, shown }: Value,
+): Value {
+  const plugin = { kind, ...(integrity !== undefined && { integrity }) };
+  return { raw: { ...plugin, ...Object(raw) }, shown: { ...plugin, ...Object(shown) } };
 }
 
 /** Value of a new slot without settings of its own. */

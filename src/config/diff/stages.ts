@@ -105,9 +105,10 @@ function stageValue(
   options: Value,
   alternatives: readonly string[] | undefined,
 ): Value {
-  const { use, enabled, when, timeoutMs, skipsErrors = false } = stage;
+  const { use, integrity, enabled, when, timeoutMs, skipsErrors = false } = stage;
   return objectValue({
     use: plainValue(use, use),
+    integrity: plainValue(integrity, integrity),
     enabled: plainValue(enabled, enabled),
     oneOf: plainValue(alternatives, undefined),
     with: options,

@@ -81,6 +81,7 @@ function toStage(raw: RawStage, path: Path, group: StageGroup | undefined, file:
   const options = valueAt(written, [...path, 'with']) as StageConfig['written'] | undefined; // it has the shape of `raw`
   return {
     use: raw.use,
+    ...(raw.integrity !== undefined && { integrity: raw.integrity }),
     ...(raw.name !== undefined && { name: raw.name }),
     ...(group && { group }),
     enabled: raw.enabled,
@@ -108,12 +109,13 @@ function limitsOf({ timeout, onError }: Pick<RawStage, 'timeout' | 'onError'>) {
  * reported too.
  */
 function brokenStage(place: Place, group: StageGroup | undefined, file: EntryFile): StageConfig {
-  const { use, name, when } = place.entry;
+  const { use, integrity, name, when } = place.entry;
   const isGood = (key: string) => file.checked.isValid([...place.path, key]);
   const bare = {
     use: isGood('use') && use !== undefined ? use : '',
     enabled: true,
     with: {},
+    ...(integrity !== undefined && { integrity: String(integrity) }), // a wrong one fits no code, which is not loaded
     ...(name !== undefined && isGood('name') && { name }),
     ...(when && isGood('when') && { when }),
   };

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Closed } from '../../kit/schema/type.js';
 import { TlsFiles, Type } from '../../plugin/index.js';
 import { schemaOnly, duration, group, schemasOf, setting, type Settled } from '../sections/section.js';
-import { Texts } from '../stage-schema.js';
+import { Integrity, Texts } from '../stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });
 
@@ -16,10 +16,12 @@ const Served = Type.Unsafe<string | readonly string[] | Readonly<Record<string, 
 });
 
 /** Account whose kind is a built-in name, a path or a package; its own schema checks the other keys. */
-const Account = Type.Unsafe<{ readonly kind: string } & Readonly<Record<string, unknown>>>({
+const Account = Type.Unsafe<
+  { readonly kind: string; readonly integrity?: string } & Readonly<Record<string, unknown>>
+>({
   type: 'object',
   required: ['kind'],
-  properties: { kind: Text },
+  properties: { kind: Text, integrity: Integrity },
 });
 
 /** Exponential backoff of one cause of cooldowns: starts at `first` and doubles each time, up to `max`. */
@@ -58,6 +60,11 @@ export const slotSettings = {
   upstream: schemaOnly(
     Text,
     'messages | bedrock | vertex | chat | responses | simulator | ./mine.js | an npm package',
+  ),
+  integrity: schemaOnly(
+    Type.Optional(Integrity),
+    `Hash of the files of the upstream's package, as \`gw2api plugins\` prints it; with other files it is not loaded.
+      An account has its own, beside \`kind\`. Default: any.`,
   ),
   with: schemaOnly(
     Type.Unsafe<Record<string, unknown>>({ type: 'object', default: {} }),

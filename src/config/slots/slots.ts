@@ -29,25 +29,33 @@ export function validSlotPlugins(
 ): SlotPluginsConfig | undefined {
   const isOwnValid = (path: Path) => isValid(['slots', index, ...path]);
   if (!raw || !isOwnValid(['upstream']) || typeof raw.upstream !== 'string') return undefined;
-  const { account, baseUrl, upstream } = raw;
+  const { account, baseUrl, upstream, integrity } = raw;
   const hasKind = typeof account?.kind === 'string' && isOwnValid(['account', 'kind']);
   const valid = {
     upstream,
     with: typeof raw.with === 'object' ? raw.with : {},
     ...(hasKind && { account }),
+    ...(integrity !== undefined && { integrity: String(integrity) }), // a wrong one fits no code
     ...(typeof baseUrl === 'string' && { baseUrl }),
   };
   return toSlotPlugins(valid, index, source, isOwnValid);
 }
 
 function toSlotPlugins(
-  { upstream, with: options, account, baseUrl }: Pick<RawSlot, 'upstream' | 'with' | 'account' | 'baseUrl'>,
+  {
+    upstream,
+    integrity,
+    with: options,
+    account,
+    baseUrl,
+  }: Pick<RawSlot, 'upstream' | 'integrity' | 'with' | 'account' | 'baseUrl'>,
   index: number,
   source: Source,
   isValid: SlotPluginsConfig['isValid'],
 ): SlotPluginsConfig {
   return {
     upstream,
+    ...(integrity !== undefined && { integrity }),
     with: options,
     ...(account !== undefined && { account }),
     ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, '') }),

@@ -63,7 +63,7 @@ export async function slotKinds({ slots, baseDir }: ConsoleTerms): Promise<SlotK
 }
 
 /** Keys of a slot that the form draws itself, or that only a file may have. */
-const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'with', 'account', 'tls']);
+const ownParts: ReadonlySet<string> = new Set(['id', 'upstream', 'integrity', 'with', 'account', 'tls']);
 
 const kinds = { upstream: upstreamKind, account: accountKind } as const;
 

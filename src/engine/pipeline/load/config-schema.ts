@@ -50,9 +50,9 @@ export function configSchema(plugins: readonly Described[], tests: Schema): Sche
   };
 }
 
-/** Schema of an account's options beside its `kind`. */
+/** Schema of an account's options beside its `kind` and its `integrity`. */
 function closedWithKind({ properties, ...options }: Schema): Schema {
-  return { ...options, properties: { kind: true, ...(isRecord(properties) && properties) } };
+  return { ...options, properties: { kind: true, integrity: true, ...(isRecord(properties) && properties) } };
 }
 
 /** Two schemas as one: objects key by key, of all else the second. */

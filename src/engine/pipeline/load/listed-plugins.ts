@@ -2,10 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigReading } from '../../../config/load.js';
 import { allStages } from '../../../config/rules.js';
+import type { Plugin } from '../../../plugin/index.js';
 import { isRecord } from '../../../kit/schema/record.js';
 import { formatKind } from './format-kind.js';
-import { loadPlugin, type Loadable, type Loading, type PluginKind } from './load-plugin.js';
-import { builtinNames, moduleFile } from './import/resolve.js';
+import { accountEntry } from './load-slots.js';
+import {
+  loadPlugin,
+  pluginTimeoutMs,
+  type Loadable,
+  type Loading,
+  type PluginEntry,
+  type PluginKind,
+} from './load-plugin.js';
+import { integrityFault, type PinnedPlugin } from './integrity/integrity-fault.js';
+import { builtinNames, isFromOutside, isPath, moduleFile } from './import/resolve.js';
 import { accountKind, upstreamKind } from './slot-kinds.js';
 import { stageKind } from './stage-kind.js';
 
@@ -32,48 +42,99 @@ export interface ListedPlugin {
   /** Version of the package that its file belongs to. */
   readonly version?: string;
   readonly file?: string;
+  /** False for one that is a part of the gateway. */
+  readonly isOutside: boolean;
+  /** Keys of the state that a stage provides and seals. */
+  readonly provides?: readonly string[];
+  readonly seals?: readonly string[];
   /** The reason why it could not be loaded, phrased to follow its name. */
   readonly problem?: string;
 }
 
-/** Loads the plugins that a config names, enabled stages alone. Returns faults, never throws them. */
-export function listPlugins(config: ConfigReading, where: Loading): Promise<readonly ListedPlugin[]> {
-  const uses: Readonly<Record<KindName, readonly string[]>> = {
-    stage: allStages(config)
+/** A place in a config that names a plugin. */
+export interface NamedPlugin extends PluginEntry {
+  readonly kind: KindName;
+  /** Folder in which its paths start; absent: that of the config. */
+  readonly baseDir?: string;
+}
+
+/** Places in a config that name plugins, those of enabled stages alone. */
+export function namedPlugins(config: ConfigReading): readonly NamedPlugin[] {
+  return [
+    ...allStages(config)
       .filter(({ enabled }) => enabled)
-      .map(({ use }) => use),
-    format: config.formats.map(({ use }) => use),
-    upstream: config.slots.map(({ upstream }) => upstream),
-    account: config.slots.map(({ account }) => account?.kind ?? 'none'),
-  };
-  const each = kindNames.flatMap((kind) =>
-    [...new Set(uses[kind])].map((use) => listPlugin(kind, use, where)),
+      .map((stage) => ({ kind: 'stage' as const, ...stage })),
+    ...config.formats.map((format) => ({ kind: 'format' as const, ...format })),
+    ...config.slots.map((slot) => ({
+      kind: 'upstream' as const,
+      ...slot,
+      use: slot.upstream,
+      usePath: ['upstream'],
+    })),
+    ...config.slots.map(({ integrity: _, ...slot }) => ({
+      kind: 'account' as const,
+      ...slot,
+      ...accountEntry(slot),
+      usePath: ['account', 'kind'],
+      withPath: ['account'],
+    })),
+  ];
+}
+
+/** Loads the plugins that a config names, each once. Returns faults, never throws them. */
+export function listPlugins(config: ConfigReading, where: Loading): Promise<readonly ListedPlugin[]> {
+  const each = new Map(
+    namedPlugins(config).map((named) => {
+      const { kind, use, baseDir = '', integrity = '' } = named;
+      return [JSON.stringify([kind, use, isPath(use) ? baseDir : '', integrity]), named] as const;
+    }),
   );
-  return Promise.all(each);
+  return Promise.all([...each.values()].map((named) => listPlugin(named, where)));
 }
 
 /** All built-ins of every kind. */
 export async function builtinPlugins(where: Loading): Promise<readonly ListedPlugin[]> {
   const each = kindNames.map(async (kind) => {
     const names = await builtinNames(where.builtins, pluginKinds[kind].folder);
-    return Promise.all(names.toSorted().map((name) => listPlugin(kind, name, where)));
+    return Promise.all(names.toSorted().map((use) => listPlugin({ kind, use }, where)));
   });
   return (await Promise.all(each)).flat();
 }
 
 const kindNames = Object.keys(pluginKinds) as readonly KindName[]; // its own keys
 
-async function listPlugin(kind: KindName, use: string, where: Loading): Promise<ListedPlugin> {
+async function listPlugin(
+  { kind, use, baseDir, integrity }: Pick<NamedPlugin, 'kind' | 'use' | 'baseDir' | 'integrity'>,
+  given: Loading,
+): Promise<ListedPlugin> {
   const { folder } = pluginKinds[kind];
+  const where = { ...given, ...(baseDir !== undefined && { baseDir }) };
+  const isOutside = await isFromOutside(use, where, folder);
+  const listed = { kind, use, name: use, options: {}, isOutside };
   try {
-    const { name, options, api } = await loadPlugin<Loadable>(pluginKinds[kind], use, where);
-    const file = await moduleFile(use, where, folder);
-    const version = packageOf(file)?.version;
-    return { kind, use, name, options, file, ...(api && { api }), ...(version !== undefined && { version }) };
+    if (integrity !== undefined) await requireIntegrity({ use, integrity }, where, folder);
+    const plugin = await loadPlugin<Loadable & StageFields>(pluginKinds[kind], use, where);
+    return { ...listed, ...fieldsOf(plugin), ...versionOf(await moduleFile(use, where, folder)) };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    return { kind, use, name: use, options: {}, problem };
+    return { ...listed, problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Throws an Error, phrased to follow the name of a plugin whose code has another hash. */
+async function requireIntegrity(pinned: PinnedPlugin, where: Loading, folder: string): Promise<void> {
+  const fault = await integrityFault(pinned, where, folder, where.timeoutMs ?? pluginTimeoutMs);
+  if (fault !== undefined) throw new Error(`has an integrity that ${fault}`);
+}
+
+type StageFields = Partial<Pick<Plugin, 'provides' | 'seals'>>;
+
+function fieldsOf({ name, options, api, provides, seals }: Loadable & StageFields) {
+  return { name, options, ...(api && { api }), ...(provides && { provides }), ...(seals && { seals }) };
+}
+
+function versionOf(file: string) {
+  const version = packageOf(file)?.version;
+  return { file, ...(version !== undefined && { version }) };
 }
 
 /** The fields of a `package.json` that identify a package. */

@@ -5,6 +5,7 @@ import type { Plugin } from '../../../plugin/index.js';
 import { compileCheck } from '../../../plugin/format/index.js';
 import { definitionFault } from '../../../plugin/core.js';
 import { within } from '../../../kit/time/within.js';
+import { integrityFault } from './integrity/integrity-fault.js';
 import { misspeltKeyword } from './schema-keywords.js';
 import { builtinNames, importModule, type ResolveOptions } from './import/resolve.js';
 
@@ -42,9 +43,12 @@ export interface PluginEntry {
   /** A built-in name, a path relative to the config file, or an npm package. */
   readonly use: string;
   readonly with: Readonly<Record<string, unknown>>;
-  /** Paths of the name and of the options within the entry; default `['use']` and `['with']`. */
+  /** Hash that its code must have; absent: any. */
+  readonly integrity?: string;
+  /** Paths of the name, the options and the hash within the entry; default `['use']`, `['with']` and `['integrity']`. */
   readonly usePath?: Path;
   readonly withPath?: Path;
+  readonly integrityPath?: Path;
   /** Path of the entry: `pipeline[3]`. */
   readonly path: string;
   readonly positionOf: (path: Path) => Position;
@@ -67,12 +71,28 @@ export async function loadEntry<Definition extends Loadable>(
   where: Loading,
 ): Promise<LoadedPlugin<Definition>> {
   const options = structuredClone(entry.with);
+  const faults = await faultsOfCode(kind, entry, where);
+  if (faults) return { plugin: undefined, options, problems: faults };
   try {
     const plugin = await loadPlugin(kind, entry.use, where);
     return { plugin, options, problems: checkOptions(entry, plugin, options) };
   } catch (error) {
     return { plugin: undefined, options, problems: [useProblem(entry, wordsOf(error))] };
   }
+}
+
+/** Problems of an entry whose code has another hash, and whose module is not imported; undefined for any other. */
+async function faultsOfCode(
+  { folder }: PluginKind<Loadable>,
+  entry: PluginEntry,
+  where: Loading,
+): Promise<readonly ConfigProblem[] | undefined> {
+  const { use, integrity, integrityPath = ['integrity'] } = entry;
+  if (integrity === undefined) return undefined;
+  const { timeoutMs = pluginTimeoutMs } = where;
+  const fault = await integrityFault({ use, integrity }, where, folder, timeoutMs);
+  if (fault === undefined) return undefined;
+  return (entry.isValid?.(integrityPath) ?? true) ? [problemAt(entry, integrityPath, fault)] : [];
 }
 
 /** Loads a plugin by its name in the config. Throws an Error whose message continues that name. */

@@ -51,9 +51,9 @@ async function loadSlot(
   config: SlotPluginsConfig,
   where: Loading,
 ): Promise<{ readonly slot: LoadedSlot | undefined; readonly problems: readonly ConfigProblem[] }> {
-  const { kind = 'none', ...rest } = config.account ?? {};
+  const { integrity: _, ...place } = config;
   const entry = { ...config, usePath: ['upstream'], use: config.upstream };
-  const own = { ...config, usePath: ['account', 'kind'], withPath: ['account'], use: kind, with: rest };
+  const own = { ...place, usePath: ['account', 'kind'], withPath: ['account'], ...accountEntry(config) };
   const [upstream, account] = await Promise.all([
     loadEntry(upstreamKind, entry, where),
     loadEntry(accountKind, own, where),
@@ -74,6 +74,19 @@ async function loadSlot(
   return {
     slot: { upstream: chosen, account: { plugin: account.plugin, options: account.options } },
     problems,
+  };
+}
+
+/** Kind of a slot's account, with the hash of its code and its options. */
+export function accountEntry({ account }: Pick<SlotPluginsConfig, 'account'>) {
+  const { kind = 'none', integrity, ...options } = account ?? {};
+  return {
+    use: kind,
+    with: options,
+    ...(integrity !== undefined && {
+      integrity: String(integrity), // a wrong one fits no code
+      integrityPath: ['account', 'integrity'],
+    }),
   };
 }
 

@@ -49,6 +49,15 @@ export async function moduleFile(
   return fileURLToPath(import.meta.resolve(packageSpecifier(use, baseDir)));
 }
 
+/** False for the name of a built-in plugin of a kind. */
+export async function isFromOutside(
+  use: string,
+  { builtins }: Pick<ResolveOptions, 'builtins'>,
+  folder = '',
+): Promise<boolean> {
+  return isPath(use) || !(await builtinFiles(builtins, folder)).has(use);
+}
+
 /** The built-in plugins of a kind, as a config names them. */
 export async function builtinNames(builtins: string, folder = ''): Promise<readonly string[]> {
   return [...(await builtinFiles(builtins, folder)).keys()];
@@ -79,7 +88,8 @@ async function pluginFiles(root: string): Promise<ReadonlyMap<string, string>> {
   return files;
 }
 
-function isPath(use: string): boolean {
+/** True for a name in the config that is a path. */
+export function isPath(use: string): boolean {
   return use.startsWith('./') || use.startsWith('../') || path.isAbsolute(use);
 }
 

@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { doorsOf } from '../../engine/pipeline/load/integrity/doors.js';
+import { integrityOf } from '../../engine/pipeline/load/integrity/integrity.js';
+import type { ListedPlugin } from '../../engine/pipeline/load/listed-plugins.js';
+
+/** A plugin as reports have it, with what is known of its code. */
+export interface DescribedPlugin extends Omit<ListedPlugin, 'options'> {
+  /** Hash of its code, for `integrity` of its entry; of one from outside. */
+  readonly integrity?: string;
+  /** Reason why it has none. */
+  readonly uncovered?: string;
+  /** Public modules of this package that it imports; of one from outside. */
+  readonly doors?: readonly string[];
+  /** True for one that runs in a process of its own. */
+  readonly isolated: boolean;
+}
+
+/** Adds what is known of a plugin's code to what its entry says. */
+export async function describeCode({ options: _, ...plugin }: ListedPlugin): Promise<DescribedPlugin> {
+  const described = { ...plugin, isolated: false };
+  const { file, isOutside } = plugin;
+  if (file === undefined || !isOutside) return described;
+  try {
+    const { hash, root, file: real } = await integrityOf(file);
+    const folder = root === real ? path.dirname(real) : root;
+    return { ...described, integrity: hash, doors: doorsOf(real, folder) };
+  } catch (error) {
+    const uncovered = error instanceof Error ? error.message : String(error);
+    return { ...described, uncovered, doors: doorsOf(file, path.dirname(file)) };
+  }
+}
