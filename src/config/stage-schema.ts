@@ -78,6 +78,11 @@ const Locked = Described(
 /** Schema of the hash that the code of a plugin must have. */
 export const Integrity = Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' });
 
+/** The hash of an entry, whose problems are reported elsewhere: a wrong one fits no code, so that none is loaded. */
+export function integrityText(given: unknown): string {
+  return typeof given === 'string' ? given : '';
+}
+
 const EntryIntegrity = Described(
   Type.Optional(Integrity),
   `Hash of the files of its package, as \`gw2api plugins\` prints it; with other files it is a problem of the config,

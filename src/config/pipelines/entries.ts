@@ -3,7 +3,7 @@ import { isRecord } from '../../kit/schema/record.js';
 import { valueAt, type Checked } from '../checked.js';
 import type { StageConfig, StageGroup } from '../config.js';
 import { writePath, type Path, type Source } from '../document.js';
-import type { RawGroup, RawStage } from '../stage-schema.js';
+import { integrityText, type RawGroup, type RawStage } from '../stage-schema.js';
 import { toWhen } from './conditions.js';
 import type { RawChange } from './pipeline-schema.js';
 
@@ -115,7 +115,7 @@ function brokenStage(place: Place, group: StageGroup | undefined, file: EntryFil
     use: isGood('use') && use !== undefined ? use : '',
     enabled: true,
     with: {},
-    ...(integrity !== undefined && { integrity: String(integrity) }), // a wrong one fits no code, which is not loaded
+    ...(integrity !== undefined && { integrity: integrityText(integrity) }),
     ...(name !== undefined && isGood('name') && { name }),
     ...(when && isGood('when') && { when }),
   };

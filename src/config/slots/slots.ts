@@ -8,6 +8,7 @@ import type { Path, Source } from '../document.js';
 import { slotPriceErrors } from '../catalog.js';
 import { settled } from '../sections/section.js';
 import { slotSettings, type RawSlot } from './slot-schema.js';
+import { integrityText } from '../stage-schema.js';
 import { filterErrors, servedModels, servedModelErrors } from './served-models.js';
 
 /** Converts a checked slot; `raw` has passed its schema and `slotErrors`. */
@@ -35,7 +36,7 @@ export function validSlotPlugins(
     upstream,
     with: typeof raw.with === 'object' ? raw.with : {},
     ...(hasKind && { account }),
-    ...(integrity !== undefined && { integrity: String(integrity) }), // a wrong one fits no code
+    ...(integrity !== undefined && { integrity: integrityText(integrity) }),
     ...(typeof baseUrl === 'string' && { baseUrl }),
   };
   return toSlotPlugins(valid, index, source, isOwnValid);

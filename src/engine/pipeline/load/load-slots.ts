@@ -1,5 +1,6 @@
 import type { ConfigProblem, SlotPluginsConfig } from '../../../config/config.js';
 import { writePath, type Path } from '../../../config/document.js';
+import { integrityText } from '../../../config/stage-schema.js';
 import type { AccountKind, UpstreamKind } from '../../../plugin/core.js';
 import type { SchemaError } from '../../../plugin/upstream/index.js';
 import { loadEntry, type LoadedPlugin, type Loading, loadBuiltins } from './load-plugin.js';
@@ -84,7 +85,7 @@ export function accountEntry({ account }: Pick<SlotPluginsConfig, 'account'>) {
     use: kind,
     with: options,
     ...(integrity !== undefined && {
-      integrity: String(integrity), // a wrong one fits no code
+      integrity: integrityText(integrity),
       integrityPath: ['account', 'integrity'],
     }),
   };
