@@ -14,6 +14,7 @@ import {
   type Operation,
   type SlotCall,
   type SlotLease,
+  type StageCall,
   type StageContext,
 } from '@gw2api/gateway/plugin';
 import { callSignal } from '@gw2api/gateway/plugin/raw';
@@ -75,6 +76,14 @@ export default definePlugin({
       refusedParts,
       clock: host.clock,
     };
+    host.supportCalls({
+      model: ({ state, headers }) => {
+        const response = noResponse();
+        const prepare = preparation({ state, headers, response, search: '' }, host, timeouts);
+        const callersError: CallersError = (error) => error;
+        return modelCall(state, calling, { prepare, onCall: () => undefined, callersError });
+      },
+    });
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
       const prepare = preparation(ctx, host, timeouts);
@@ -127,9 +136,20 @@ function callHeaders(ctx: Pick<CallContext, 'set' | 'remove'>) {
 
 type CallContext = StageContext<'request' | 'delivery' | 'picker', never>;
 
+/** Request whose calls are prepared. */
+interface Prepared extends Pick<CallContext, 'headers' | 'search'> {
+  readonly state: StageCall['state'] | CallContext['state'];
+  readonly response: Parameters<typeof lossReport>[0];
+}
+
+/** Response in place of that of a request, for a call that has none. */
+function noResponse(): Prepared['response'] {
+  return { get: () => undefined, set: () => undefined };
+}
+
 /** Makes the calls of one request, all fields set: copies of a call then keep its hidden class. */
 function preparation(
-  ctx: CallContext,
+  ctx: Prepared,
   host: Host,
   { headersTimeoutMs, idleTimeoutMs }: Pick<SlotCall, 'headersTimeoutMs' | 'idleTimeoutMs'>,
 ): CallHooks['prepare'] {

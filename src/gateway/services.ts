@@ -12,9 +12,21 @@ import { withUsageFloor } from '../state/live/usage-floor.js';
 import { KnownModels } from '../engine/models/known-models.js';
 import { ModelLists } from '../engine/models/model-lists.js';
 import { CatalogModels } from '../engine/models/models.js';
+import { OpenCalls } from '../engine/pipeline/call/open-calls.js';
 import type { EventHub } from '../engine/pipeline/stage/event-hub.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
-import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
+import {
+  callerOfKey,
+  GatewayError,
+  isLoopback,
+  masterCaller,
+  systemClock,
+  type Caller,
+  type Clock,
+  type Host,
+  type Logger,
+  type Models,
+} from '../plugin/index.js';
 import type { Caches, Live } from '../plugin/core.js';
 import type { WholeStore } from '../state/store/contract/store.js';
 import { SlotPool } from '../engine/slots/pool/pool.js';
@@ -61,6 +73,9 @@ export interface Services extends CallerKeys {
   readonly kept: KeptState;
   /** Events that stages listen to. */
   readonly events: EventHub;
+  /** Open calls of stages (`host.call`). */
+  readonly openCalls: OpenCalls;
+  readonly callerOf: HostServices['callerOf'];
   /** Statistics of all in-memory caches. */
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
@@ -152,12 +167,25 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       knownModels,
       kept: new KeptState(),
       events: openPluginEvents({ metrics, slots, now: clock.now }),
+      openCalls: new OpenCalls(),
+      callerOf: (keyId: string) => callerOf(durable.keys, keyId),
       caches,
       pseudonym,
       secrets,
     },
     models,
   };
+}
+
+/** Caller with a key, or the master key, for a call of a stage. */
+async function callerOf(keys: Pick<Services['keys'], 'find'>, keyId: string): Promise<Caller> {
+  if (keyId === masterCaller.keyId) return masterCaller;
+  const known = await keys.find(keyId);
+  if (known) return callerOfKey(known);
+  throw new GatewayError(
+    'forbidden',
+    `The key ${JSON.stringify(keyId)} of billTo is unknown, expired or revoked.`,
+  );
 }
 
 /** Opens the clients of stages; loads the HTTP client with the first one. */

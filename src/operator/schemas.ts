@@ -114,10 +114,10 @@ export const UsageBucket = named(
 
 /** Groups of a usage report. */
 export const UsageGroup = Type.Enum(
-  ['key', 'team', 'slot', 'model', 'asked_model', 'format', 'pipeline', 'tag', 'stage', 'cause'],
+  ['key', 'team', 'slot', 'model', 'asked_model', 'format', 'pipeline', 'label', 'tag', 'stage', 'cause'],
   {
     description:
-      '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router.',
+      '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router; `label`: calls of stages by their purpose, and all requests of callers as one without a name.',
   },
 );
 

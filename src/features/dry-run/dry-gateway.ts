@@ -115,7 +115,8 @@ export class DryGateway {
     const heads = await Promise.all(requests.map((request) => this.#keys.headersOf(request)));
     const answers = requests.map((request, at) => this.#ask(request, heads[at] ?? {}));
     const answered = await this.#until(Promise.all(answers));
-    await this.#until(this.#gateway.exchanges.idle());
+    const { exchanges, services } = this.#gateway;
+    await this.#until(exchanges.idle().then(() => services.openCalls.idle()));
     const outgoing = this.#upstreams.outgoing.splice(0);
     const shared = { outgoing, refused: this.#guard.take(), isAlone: requests.length === 1 };
     return answered.map(({ received, far }) => this.#outcome(received, this.#settled.get(far), shared));
