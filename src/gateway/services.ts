@@ -15,18 +15,7 @@ import { CatalogModels } from '../engine/models/models.js';
 import { OpenCalls } from '../engine/pipeline/call/open-calls.js';
 import type { EventHub } from '../engine/pipeline/stage/event-hub.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
-import {
-  callerOfKey,
-  GatewayError,
-  isLoopback,
-  masterCaller,
-  systemClock,
-  type Caller,
-  type Clock,
-  type Host,
-  type Logger,
-  type Models,
-} from '../plugin/index.js';
+import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
 import type { Caches, Live } from '../plugin/core.js';
 import type { WholeStore } from '../state/store/contract/store.js';
 import { SlotPool } from '../engine/slots/pool/pool.js';
@@ -36,7 +25,7 @@ import { openStore } from '../state/store/index.js';
 import { StoreError } from '../state/store/store-error.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { StageMetrics } from './telemetry/stage-metrics.js';
-import { openCallerKeys, type CallerKeys } from './caller-keys.js';
+import { callerOf, openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
 import { openPluginEvents } from './plugin-events.js';
@@ -175,17 +164,6 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
     },
     models,
   };
-}
-
-/** Caller with a key, or the master key, for a call of a stage. */
-async function callerOf(keys: Pick<Services['keys'], 'find'>, keyId: string): Promise<Caller> {
-  if (keyId === masterCaller.keyId) return masterCaller;
-  const known = await keys.find(keyId);
-  if (known) return callerOfKey(known);
-  throw new GatewayError(
-    'forbidden',
-    `The key ${JSON.stringify(keyId)} of billTo is unknown, expired or revoked.`,
-  );
 }
 
 /** Opens the clients of stages; loads the HTTP client with the first one. */

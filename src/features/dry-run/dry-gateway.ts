@@ -40,6 +40,7 @@ export class DryGateway {
   readonly #upstreams: DryUpstreams;
   readonly #stillness: Stillness;
   readonly #settled: WeakMap<Duplex, Settled>;
+  readonly #calls: World['calls'];
   readonly #log: WarningLog;
   readonly #guard: SocketGuard;
   readonly #keys: DryKeys;
@@ -53,6 +54,7 @@ export class DryGateway {
     this.#upstreams = world.upstreams;
     this.#stillness = world.stillness;
     this.#settled = world.settled;
+    this.#calls = world.calls;
     this.#log = world.log;
     this.#guard = world.guard;
     this.#keys = new DryKeys(
@@ -112,13 +114,15 @@ export class DryGateway {
   async send(requests: readonly DryRequest[]): Promise<readonly DryOutcome[]> {
     this.#guard.lead();
     this.#upstreams.outgoing.length = 0;
+    this.#calls.length = 0;
     const heads = await Promise.all(requests.map((request) => this.#keys.headersOf(request)));
     const answers = requests.map((request, at) => this.#ask(request, heads[at] ?? {}));
     const answered = await this.#until(Promise.all(answers));
     const { exchanges, services } = this.#gateway;
     await this.#until(exchanges.idle().then(() => services.openCalls.idle()));
     const outgoing = this.#upstreams.outgoing.splice(0);
-    const shared = { outgoing, refused: this.#guard.take(), isAlone: requests.length === 1 };
+    const calls = this.#calls.splice(0);
+    const shared = { outgoing, calls, refused: this.#guard.take(), isAlone: requests.length === 1 };
     return answered.map(({ received, far }) => this.#outcome(received, this.#settled.get(far), shared));
   }
 
@@ -160,7 +164,7 @@ export class DryGateway {
   #outcome(
     received: Received,
     settled: Settled | undefined,
-    shared: Pick<Surroundings, 'outgoing' | 'refused' | 'isAlone'>,
+    shared: Pick<Surroundings, 'outgoing' | 'calls' | 'refused' | 'isAlone'>,
   ): DryOutcome {
     const id = settled?.record.id ?? received.headers['x-request-id'] ?? '';
     const slots = this.#gateway.services.slots.list();

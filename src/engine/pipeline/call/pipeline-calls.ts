@@ -2,11 +2,7 @@ import type { StageConfig } from '../../../config/config.js';
 import { callSignal } from '../../../plugin/raw/index.js';
 import { checkReply, defaultPipeline, type Slots } from '../../../plugin/core.js';
 import {
-  changedError,
-  EventStream,
   GatewayError,
-  isGatewayError,
-  toGatewayError,
   type Caller,
   type CallSupport,
   type Clock,
@@ -14,16 +10,15 @@ import {
   type HostCallOptions,
   type Logger,
   type MessagesRequest,
-  type ModelEventBatch,
   type ModelReply,
   type Models,
-  type Outcome,
   type PickPolicy,
 } from '../../../plugin/index.js';
 import type { RequestTrace } from '../../trace/request-trace.js';
 import type { Conditional } from '../order/when.js';
 import { callingContext, outgoingRequest, requireCallArguments } from './call-options.js';
 import type { OpenCalls } from './open-calls.js';
+import { failedBy, wholeReply } from './call-result.js';
 import { RunningCall, type CallOrigin } from './running-call.js';
 
 /** Services that the calls of a pipeline use. */
@@ -222,37 +217,6 @@ function ofRequest(options: HostCallOptions): CallOrigin {
   const origin = { caller, format, requestId, pipeline: trace.pipeline, path, headers, trace };
   // Other requests have no row.
   return operation === 'generate' ? { ...origin, parent: `${trace.startedMs}.${trace.rowId}` } : origin;
-}
-
-/** Result of a failed call: what its stage receives, and the error of its row, if it was not the stage that ended it. */
-function failedBy(thrown: unknown, call: RunningCall, isAbandoned: boolean): FailedCall {
-  const reason = call.isAborted ? call.abortReason : thrown;
-  if (isAbandoned && call.isAborted) return { outcome: 'abandoned', thrown: reason };
-  const error = toGatewayError(reason);
-  return { outcome: 'failed', error, thrown: isGatewayError(reason) ? withoutPlace(reason) : reason };
-}
-
-interface FailedCall {
-  readonly outcome: Outcome;
-  readonly error?: GatewayError;
-  readonly thrown: unknown;
-}
-
-/** The error without the headers about slot and attempts: in the answer to a caller they are those of its request. */
-function withoutPlace(error: GatewayError): GatewayError {
-  const { 'x-gw-slot': slot, 'x-gw-attempts': attempts, ...headers } = error.headers;
-  return slot === undefined && attempts === undefined ? error : changedError(error, { headers });
-}
-
-/** Reply whose events are all here: no slot waits for its reader. */
-async function wholeReply(reply: ModelReply): Promise<ModelReply> {
-  const batches: ModelEventBatch[] = [];
-  for await (const batch of reply.events) batches.push(batch);
-  return { ...reply, events: EventStream.from(eachOf(batches)) };
-}
-
-async function* eachOf<Value>(values: readonly Value[]): AsyncGenerator<Value> {
-  yield* values;
 }
 
 function tooLong(): GatewayError {

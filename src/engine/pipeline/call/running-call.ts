@@ -56,6 +56,8 @@ export class RunningCall extends Settling implements StageCall {
   readonly origin: CallOrigin;
   readonly stage: string;
   readonly label: string;
+  /** Milliseconds of `performance.now()`. */
+  readonly beganMs = performance.now();
   readonly #signal = new CallController();
 
   constructor({ request, origin, stage, label, headers }: CallParts, services: CallServices) {
