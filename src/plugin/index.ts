@@ -14,14 +14,7 @@ export { definePlugin } from './contract/define.js';
 export type { Plugin } from './contract/define.js';
 export type { Format, ReplyEncoder } from './contract/format.js';
 export type { Host } from './contract/host.js';
-export type {
-  CallingContext,
-  CallSupport,
-  HostCall,
-  HostCallOptions,
-  StageCall,
-  StageCallState,
-} from './contract/host-call.js';
+export type { CallSupport, HostCallOptions, StageCall } from './contract/host-call.js';
 export type {
   PluginEventListener,
   PluginEventMap,

@@ -6,7 +6,7 @@ import {
   type Caller,
   type CallSupport,
   type Clock,
-  type HostCall,
+  type Host,
   type HostCallOptions,
   type Logger,
   type MessagesRequest,
@@ -77,7 +77,7 @@ export class PipelineCalls {
   }
 
   /** `host.call` of a stage. */
-  callOf(stage: string): HostCall {
+  callOf(stage: string): Host['call'] {
     return (request, options) => this.#call(stage, request, options);
   }
 

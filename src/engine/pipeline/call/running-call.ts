@@ -10,7 +10,6 @@ import type {
   Outcome,
   SlotPicker,
   StageCall,
-  StageCallState,
 } from '../../../plugin/index.js';
 import { RequestTrace } from '../../trace/request-trace.js';
 import { Settling } from '../../trace/settling.js';
@@ -107,18 +106,20 @@ interface StateParts extends CallServices {
   readonly signal: CallController;
 }
 
+type State = StageCall['state'];
+
 /** State of a call, with those keys of a request's state that its stages need. */
-class CallState implements StageCallState {
+class CallState implements State {
   readonly requestId: string;
   readonly operation = 'generate' as const;
   readonly format: string;
   readonly delivery = 'whole' as const;
   readonly log: Logger;
   readonly trace: RequestTrace;
-  readonly additions: StageCallState['additions'];
+  readonly additions: State['additions'];
   readonly caller: Caller;
   readonly request: MessagesRequest;
-  readonly onSettled: StageCallState['onSettled'];
+  readonly onSettled: State['onSettled'];
   readonly [ownSignal]: CallController;
   budgeted = false;
   #picker: SlotPicker | undefined;
@@ -127,7 +128,7 @@ class CallState implements StageCallState {
     request: MessagesRequest,
     origin: CallOrigin,
     { log, now, costSoFar, signal }: StateParts,
-    onSettled: StageCallState['onSettled'],
+    onSettled: State['onSettled'],
   ) {
     this.requestId = origin.requestId ?? `call_${timeOrderedId()}`;
     this.format = origin.format;
@@ -158,5 +159,5 @@ class CallState implements StageCallState {
   }
 }
 
-const noAdditions: StageCallState['additions'] = { system: [], tools: [] };
-const ownLimit: StageCallState['additions'] = { ...noAdditions, limit: true };
+const noAdditions: State['additions'] = { system: [], tools: [] };
+const ownLimit: State['additions'] = { ...noAdditions, limit: true };
