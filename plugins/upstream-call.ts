@@ -77,12 +77,7 @@ export default definePlugin({
       clock: host.clock,
     };
     host.supportCalls({
-      model: ({ state, headers }) => {
-        const response = noResponse();
-        const prepare = preparation({ state, headers, response, search: '' }, host, timeouts);
-        const callersError: CallersError = (error) => error;
-        return modelCall(state, calling, { prepare, onCall: () => undefined, callersError });
-      },
+      model: (call) => modelCall(call.state, calling, hooksWithoutResponse(call, host, timeouts)),
     });
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
@@ -142,10 +137,21 @@ interface Prepared extends Pick<CallContext, 'headers' | 'search'> {
   readonly response: Parameters<typeof lossReport>[0];
 }
 
-/** Response in place of that of a request, for a call that has none. */
-function noResponse(): Prepared['response'] {
-  return { get: () => undefined, set: () => undefined };
+/** Hooks of a call by `host.call`, which has no response. */
+function hooksWithoutResponse(
+  { state, headers }: StageCall,
+  host: Host,
+  timeouts: Parameters<typeof preparation>[2],
+): CallHooks {
+  const response = { get: () => undefined, set: () => undefined };
+  return {
+    prepare: preparation({ state, headers, response, search: '' }, host, timeouts),
+    onCall: () => undefined,
+    callersError: sameError,
+  };
 }
+
+const sameError: CallersError = (error) => error;
 
 /** Makes the calls of one request, all fields set: copies of a call then keep its hidden class. */
 function preparation(

@@ -68,8 +68,6 @@ const noMetrics: Host['metrics'] = {
 export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
   const logged: LogLine[] = [];
   const routes: StageRoute[] = [];
-  const calls: FakeCall[] = [];
-  const supports: CallSupport[] = [];
   const disposers: (() => void | Promise<void>)[] = [];
   let announced: Limits = {};
   const { now = overrides.clock?.now ?? newYear } = overrides;
@@ -107,21 +105,35 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     resolvePath: (file) => path.resolve(file),
     keep: new KeptState().keeper('test', onDispose),
     onDispose,
-    supportCalls: (support) => void supports.push(support),
     ...overrides,
-    async call(request, options) {
-      requireCallArguments(request, options);
-      calls.push({ request, options });
-      const { call = shortTurn } = overrides;
-      return call(request, options);
-    },
-    calls,
-    supports,
+    ...fakeCalls(overrides),
     logged,
     routes,
     emit: (name, event) => hub.emit(name, event),
     async dispose() {
       for (const dispose of disposers.splice(0).toReversed()) await dispose();
+    },
+  };
+}
+
+/** Calls by `host.call`, and the parts of it that a stage brings. */
+function fakeCalls({
+  call = shortTurn,
+  supportCalls,
+}: Partial<Host>): Pick<FakeHost, 'call' | 'calls' | 'supportCalls' | 'supports'> {
+  const calls: FakeCall[] = [];
+  const supports: CallSupport[] = [];
+  return {
+    calls,
+    supports,
+    async call(request, options) {
+      requireCallArguments(request, options);
+      calls.push({ request, options });
+      return call(request, options);
+    },
+    supportCalls(support) {
+      supports.push(support);
+      supportCalls?.(support);
     },
   };
 }

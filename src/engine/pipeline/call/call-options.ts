@@ -1,5 +1,9 @@
-import type { HostCallOptions, MessagesRequest, Models } from '../../../plugin/index.js';
-import { withFields } from '../../../plugin/index.js';
+import {
+  withFields,
+  type HostCallOptions,
+  type MessagesRequest,
+  type Models,
+} from '../../../plugin/index.js';
 import { shapeFault } from '../../trace/state-shapes.js';
 
 /** Throws a TypeError that names the wrong argument of `host.call`. */

@@ -1,5 +1,4 @@
-import type { Outcome, ModelReply } from '../../../plugin/index.js';
-import { GatewayError } from '../../../plugin/index.js';
+import { GatewayError, type ModelReply, type Outcome } from '../../../plugin/index.js';
 import type { CallServices, RunningCall } from './running-call.js';
 
 /** Call of a stage that has ended: with its answer, or with an error unless it was aborted by the stage. */

@@ -154,7 +154,7 @@ describe('the end of a call by a stage', () => {
     for (const call of again) call.finish();
     await (await third).text();
     const rows = await rowsOf(gateway, '?label=side');
-    expect(rows.map(({ status }) => status).toSorted()).to.deep.equal([200, 200, 429]);
+    expect(rows.map(({ status }) => status)).to.have.members([200, 200, 429]);
   });
 
   it('may be that of a listener for the end of the request, which a reload waits for', async () => {
