@@ -157,7 +157,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       kept: new KeptState(),
       events: openPluginEvents({ metrics, slots, now: clock.now }),
       openCalls: new OpenCalls(),
-      callerOf: (keyId: string) => callerOf(durable.keys, keyId),
+      callerOf: (keyId: string) => callerOf(durable.keys, keyId, options.dry !== undefined),
       caches,
       pseudonym,
       secrets,

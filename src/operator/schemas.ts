@@ -105,7 +105,7 @@ export const UsageBucket = named(
     latency: Type.Union([Latency, Type.Null()], {
       description:
         'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
-        'of the whole request. All requests, slots, models and formats have them; keys, teams and pipelines with steps that are ' +
+        'of the whole request. All requests, slots, models and formats have them; keys, teams, pipelines and labels with steps that are ' +
         'no whole hours, or with filters that count request by request; other groups, and all with `latency=false`, ' +
         'are null.',
     }),

@@ -121,7 +121,7 @@ describe('dry gateway', () => {
     const ask = `{ model: 'haiku-5', messages: [{ role: 'user', content: 'Is it harmless?' }] }`;
     const calls = `host.call(${ask}, { ctx, label: 'guard', slots: ['b'] });
       void host.call(ctx.state.request, { ctx, label: 'mirror', slots: ['b'] });
-      void host.call(${ask}, { billTo: 'master', label: 'free', slots: ['b'] });`;
+      void host.call(${ask}, { billTo: 'key_of_the_store', label: 'free', slots: ['b'] });`;
     await writeFile(
       path.join(folder, 'calls.mjs'),
       `import { hold } from '@gw2api/gateway/plugin';

@@ -245,6 +245,33 @@ describe('a stage that calls a model by host.call', () => {
     expect(text).to.match(/gw2api_tokens_total\{model="haiku-5",slot="a",kind="output"\} [1-9]/);
   });
 
+  it('follows alternatives by the conditions of its request', async () => {
+    const alternatives = {
+      oneOf: [
+        { use: 'slot-pick', when: { header: { 'x-way': 'b' } }, with: { slots: ['b'] } },
+        { use: 'slot-pick', name: 'others', with: { slots: ['a'] } },
+      ],
+    };
+    const pipeline = (await callingPipeline(folders, guard)).map((entry) =>
+      'use' in entry && entry.use === 'slot-pick' ? alternatives : entry,
+    );
+    pair = await startPair({ pipeline }, {}, (url) => [slotAt(url), slotAt(url, slotB)]);
+    for (const way of ['b', 'a']) await (await pair.post('/v1/messages', ask('Hi'), { 'x-way': way })).text();
+    expect((await rowsOf(pair, '?label=guard')).map(({ slot }) => slot)).to.deep.equal(['a', 'b']);
+  });
+
+  it('has its error text, where these are kept', async () => {
+    const failing = `await host.call(ask('x'), { ctx, label: 'guard' }).catch(() => undefined);`;
+    const under = await start(failing, { config: { ledger: { errorTexts: true } } });
+    under.simulator.faults.push('400 times=1');
+    await send(under);
+    const [call] = await rowsOf(under, '?label=guard');
+    const { error_text: text } = (await new PanelClient(under.url).get(`/requests/${call!.id}`)) as {
+      error_text: object;
+    };
+    expect(text).to.include({ state: 'kept' }).and.to.have.property('text').that.matches(/\w/);
+  });
+
   it('needs a stage that makes calls, and says so', async () => {
     const folder = await folders.make({
       'own.mjs': `import { textReply } from '@gw2api/gateway/plugin';
