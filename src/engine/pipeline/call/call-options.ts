@@ -4,7 +4,9 @@ import {
   type MessagesRequest,
   type Models,
 } from '../../../plugin/index.js';
+import type { RequestTrace } from '../../trace/request-trace.js';
 import { shapeFault } from '../../trace/state-shapes.js';
+import type { CallOrigin } from './running-call.js';
 
 /** Throws a TypeError that names the wrong argument of `host.call`. */
 export function requireCallArguments(request: unknown, options: unknown): void {
@@ -31,8 +33,17 @@ function wrong(message: string): TypeError {
   return new TypeError(`host.call: ${message}.`);
 }
 
-/** Context of a request with its caller. Throws a TypeError without one. */
-export function callingContext({ ctx }: Pick<HostCallOptions, 'ctx'>): NonNullable<HostCallOptions['ctx']> {
+/** The request that a call is made for. Throws a TypeError for one without a caller. */
+export function ofRequest(options: HostCallOptions): CallOrigin {
+  const { state, headers, path } = callingContext(options);
+  const { caller, format, operation, requestId } = state;
+  const trace = state.trace as RequestTrace; // the one that the core has made
+  const origin = { caller, format, requestId, pipeline: trace.pipeline, path, headers, trace };
+  // Other requests have no row.
+  return operation === 'generate' ? { ...origin, parent: `${trace.startedMs}.${trace.rowId}` } : origin;
+}
+
+function callingContext({ ctx }: Pick<HostCallOptions, 'ctx'>): NonNullable<HostCallOptions['ctx']> {
   const { caller } = Object(ctx?.state) as { readonly caller?: unknown }; // any object has properties
   if (ctx && caller !== undefined) return ctx;
   throw wrong('ctx has no caller; list the stage below auth and require "caller", or give billTo');

@@ -14,9 +14,9 @@ import {
   type Models,
   type PickPolicy,
 } from '../../../plugin/index.js';
-import type { RequestTrace } from '../../trace/request-trace.js';
 import type { Conditional } from '../order/when.js';
-import { callingContext, outgoingRequest, requireCallArguments } from './call-options.js';
+import { CallCounts } from './call-counts.js';
+import { ofRequest, outgoingRequest, requireCallArguments } from './call-options.js';
 import type { OpenCalls } from './open-calls.js';
 import { failedBy, wholeReply } from './call-result.js';
 import { RunningCall, type CallOrigin } from './running-call.js';
@@ -53,8 +53,7 @@ export interface CallingPipeline {
 export class PipelineCalls {
   readonly #services: PipelineCallServices;
   readonly #supports = new Map<StageConfig, CallSupport>();
-  readonly #ofRequests = new WeakMap<object, number>();
-  #ofKeys = 0;
+  readonly #counts = new CallCounts();
   #pipeline: CallingPipeline | undefined;
 
   constructor(services: PipelineCallServices) {
@@ -88,7 +87,7 @@ export class PipelineCalls {
     this.#services.openCalls.requireOpen(options.ctx !== undefined);
     if (!options.ctx && pipeline.isRetired())
       throw new GatewayError('shutting_down', 'A reload has replaced the pipeline of this stage.');
-    const end = this.#count(options.ctx?.state.trace);
+    const end = this.#counts.begin(options.ctx?.state.trace);
     pipeline.enter();
     try {
       const origin = options.ctx ? ofRequest(options) : await this.#ofKey(options.billTo);
@@ -97,21 +96,6 @@ export class PipelineCalls {
       end();
       pipeline.leave();
     }
-  }
-
-  /** Counts a call of a request, or of none; returns the function that ends that. Throws a RangeError beyond the max. */
-  #count(trace: object | undefined): () => void {
-    const [open, max] = trace ? [this.#ofRequests.get(trace) ?? 0, maxOfRequest] : [this.#ofKeys, maxOfKeys];
-    if (open >= max) {
-      const whose = trace ? 'of this request' : 'by billTo';
-      throw new RangeError(`host.call: ${max} calls ${whose} are under way; wait for one of them.`);
-    }
-    const add = (count: number): void => {
-      if (trace) this.#ofRequests.set(trace, (this.#ofRequests.get(trace) ?? 0) + count);
-      else this.#ofKeys += count;
-    };
-    add(1);
-    return () => add(-1);
   }
 
   async #ofKey(keyId: string): Promise<CallOrigin> {
@@ -194,10 +178,6 @@ interface AskedCall {
 
 const partNames: readonly string[] = ['admit', 'pick', 'model'] satisfies readonly (keyof CallSupport)[];
 
-/** Max open calls of one request, and of no request. */
-const maxOfRequest = 8;
-const maxOfKeys = 64;
-
 /** Max time of a call, which no caller may wait for. */
 const maxMs = 3_600_000;
 
@@ -208,15 +188,6 @@ const noModelCall =
 
 function defaultTerms({ policy }: CallingPipeline) {
   return { policy: policy(), queueTimeoutMs };
-}
-
-function ofRequest(options: HostCallOptions): CallOrigin {
-  const { state, headers, path } = callingContext(options);
-  const { caller, format, operation, requestId } = state;
-  const trace = state.trace as RequestTrace; // the one that the core has made
-  const origin = { caller, format, requestId, pipeline: trace.pipeline, path, headers, trace };
-  // Other requests have no row.
-  return operation === 'generate' ? { ...origin, parent: `${trace.startedMs}.${trace.rowId}` } : origin;
 }
 
 function tooLong(): GatewayError {

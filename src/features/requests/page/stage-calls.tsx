@@ -18,7 +18,7 @@ export function StageCalls({ row: { id } }: { readonly row: OpenedRequest }) {
       aside={data.has_more && <Link to={`/requests?parent=${encodeURIComponent(id)}`}>All of them</Link>}
     >
       <ol class="calls">
-        {data.data.map((call, index) => (
+        {data.data.toReversed().map((call, index) => (
           <li key={call.id}>
             <span class="call-number">{index + 1}</span>
             <div>
