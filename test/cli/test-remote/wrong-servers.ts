@@ -233,5 +233,5 @@ export const wrongServers: readonly WrongServer[] = [
     from: "given.split(' ').some(",
     to: '[given].some(',
   },
-  { fault: 'takes a message twice', fails: ['replay'], from: ' || seen.has(id)', to: '' },
+  { fault: 'takes a message twice', fails: ['replay'], from: ' || seen.has(signature)', to: '' },
 ];
