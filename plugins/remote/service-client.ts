@@ -13,7 +13,7 @@ export interface Post {
   readonly path?: string;
 }
 
-/** HTTP client of the service of one stage; connects with the first question. */
+/** HTTP client of the service of one stage, which connects with the first question. */
 export class ServiceClient {
   readonly #settings: Settings;
   readonly #host: Pick<Host, 'clock' | 'connect'>;
@@ -97,6 +97,11 @@ export class ServiceClient {
     if (protocol === 'gw2api') return signedHeaders({ id, atMs: this.#host.clock.now(), body }, keys);
     const [secret] = secrets;
     return secret === undefined ? {} : { 'x-api-key': secret };
+  }
+
+  /** Loads the HTTP client, so that no time limit runs meanwhile. */
+  async load(): Promise<void> {
+    await this.#open();
   }
 
   #open(): Promise<HttpClient> {

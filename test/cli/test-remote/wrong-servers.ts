@@ -177,6 +177,7 @@ export const wrongServers: readonly WrongServer[] = [
   {
     fault: 'takes nine connections',
     fails: ['idle-connections', 'at-once'],
+    among: ['request'],
     from: ".listen(PORT, '127.0.0.1');",
     to: ".listen(PORT, '127.0.0.1').maxConnections = 9;",
   },
