@@ -97,7 +97,11 @@ export class Gateway {
     const onSettled = recordOnSettled(settling);
     const costSoFarOf = (state: Parameters<typeof costSoFar>[0]) => costSoFar(state, this.priceOf);
     this.exchanges = new Exchanges({ ...services, costSoFar: costSoFarOf, onSettled });
-    services.openCalls.recordWith({ costSoFar: costSoFarOf, record: callRecorder(settling) });
+    services.openCalls.recordWith({
+      costSoFar: costSoFarOf,
+      record: callRecorder(settling),
+      takesRequests: () => this.takesRequests,
+    });
     this.#shutdown = new Shutdown({ log, exchanges: this.exchanges, calls: services.openCalls });
     this.wrongKeys = wrongKeysOf(services, options.masterKey);
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });

@@ -44,7 +44,6 @@ export class Shutdown {
     listener: Listener | undefined,
     { isBroken = false }: CloseOptions,
   ): Promise<void> {
-    this.#options.calls.drain();
     if (isBroken) {
       this.#isRefusing = true;
       listener?.drain.stopListening();

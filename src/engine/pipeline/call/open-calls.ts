@@ -12,6 +12,8 @@ export interface EndedStageCall {
 interface CallRecorder extends Pick<CallServices, 'costSoFar'> {
   /** Writes the row of a call that has settled. */
   readonly record: (ended: EndedStageCall) => void;
+  /** False once the gateway refuses new requests, and with them calls of no request. */
+  readonly takesRequests: () => boolean;
 }
 
 /** Registry of the open calls of all stages, of every pipeline. */
@@ -19,7 +21,7 @@ export class OpenCalls {
   readonly #open = new Set<RunningCall>();
   readonly #idleWaiters: (() => void)[] = [];
   #recorder: CallRecorder | undefined;
-  #state: 'open' | 'draining' | 'closed' = 'open';
+  #isClosed = false;
   #settledCount = 0;
 
   /** Sets the recorder of ended calls; before that there are no calls. */
@@ -43,8 +45,8 @@ export class OpenCalls {
   /** Throws an Error before the gateway is open, and `shutting_down` once it closes. */
   requireOpen(isOfRequest: boolean): void {
     if (!this.#recorder) throw new Error('host.call: the gateway is still starting; call it later.');
-    const isTaken = this.#state === 'open' || (this.#state === 'draining' && isOfRequest);
-    if (!isTaken) throw new GatewayError('shutting_down', 'This gateway is shutting down.');
+    if (this.#isClosed || !(isOfRequest || this.#recorder.takesRequests()))
+      throw new GatewayError('shutting_down', 'This gateway is shutting down.');
   }
 
   add(call: RunningCall): void {
@@ -55,7 +57,7 @@ export class OpenCalls {
   end(ended: EndedStageCall): void {
     const { call, outcome, error } = ended;
     call.settle(outcome, error);
-    this.#recorder?.record(ended);
+    call.onSettled(() => this.#recorder?.record(ended)); // an error is logged
     call.state.trace.settle();
     this.#settledCount += 1;
     this.#open.delete(call);
@@ -72,13 +74,8 @@ export class OpenCalls {
     for (const call of this.#open) call.abort(reason);
   }
 
-  /** Refuses calls from now on, except for those of requests that are still served. */
-  drain(): void {
-    if (this.#state === 'open') this.#state = 'draining';
-  }
-
   /** Refuses all calls from now on. */
   close(): void {
-    this.#state = 'closed';
+    this.#isClosed = true;
   }
 }

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { dialects, formatNames } from '../../formats/dialects.js';
-import { ask, slotAt, startPair, type Pair } from '../../harness.js';
+import { eventually } from '../../../eventually.js';
+import { ask, slotAt, startGateway, startPair, type Pair } from '../../harness.js';
+import { startSimulator } from '#plugins/upstreams/simulator/server.js';
 import { callsTo, errorIn, inFlight, issueKey, only } from '../../kit.js';
 import { PanelClient } from '../../console/panel-client.js';
 import { TempFolders } from '../../temp-folders.js';
@@ -270,6 +272,31 @@ describe('a stage that calls a model by host.call', () => {
       error_text: object;
     };
     expect(text).to.include({ state: 'kept' }).and.to.have.property('text').that.matches(/\w/);
+  });
+
+  it('is an event for listeners to settled requests, with its label and parent', async () => {
+    const setup = `host.events.on('request.settled', ({ id, atMs, label, parent }) =>
+      host.log.info({ row: atMs + '.' + id, label, parent }, 'settled'));`;
+    const under = await start(guard, { setup });
+    await send(under);
+    await rowsOf(under);
+    const settled = () => under.logged.filter(({ msg }) => msg === 'settled');
+    await eventually(() => settled().length === 2);
+    const [call, request] = settled();
+    expect(call).to.include({ label: 'guard', parent: request!['row'] });
+    expect(request).to.include({ label: undefined, parent: undefined });
+  });
+
+  it('works in a strict gateway', async () => {
+    const simulator = await startSimulator();
+    const code = `ctx.set('x-error', await host.call(ask('x'), { ctx, label: 'a' }).then(() => 'none', ({ message }) => message));`;
+    const pipeline = await callingPipeline(folders, code);
+    const strict = await startGateway({ pipeline, slots: [slotAt(simulator.url)] }, { GW_STRICT: '1' });
+    const declared = await strict.post('/v1/messages', ask('Hi'));
+    await declared.text();
+    expect(declared.headers.get('x-error')).to.equal('none');
+    await strict.close();
+    await simulator.close();
   });
 
   it('needs a stage that makes calls, and says so', async () => {
