@@ -18,7 +18,7 @@ export interface Recording {
   /** With its query. */
   readonly url: string;
   readonly format: string;
-  readonly caller: Pick<Caller, 'kind' | 'keyId' | 'name'>;
+  readonly caller: Pick<Caller, 'kind' | 'keyId' | 'name' | 'pipeline'>;
   /** Headers on the list of headers without credentials. */
   readonly headers: Readonly<Record<string, string>>;
   /** Stages that the request had passed, top to bottom. */

@@ -86,6 +86,6 @@ function hasFailed(tests: TestVerdict | undefined): boolean {
 }
 
 function testText({ passed, failures }: TestVerdict): string {
-  const lines = failures.map((failure) => `  ${failure}\n`);
+  const lines = failures.map(({ message }) => `  ${message}\n`);
   return `\ntests: ${passed} passed${failures.length > 0 ? ', and these failed:' : ''}\n${lines.join('')}`;
 }

@@ -53,6 +53,8 @@ export interface ConfigReading {
   readonly baseDir: string;
   /** Absolute paths of the config file, the catalog, and the files that both name for secrets and TLS. */
   readonly files: readonly string[];
+  /** Those of the files of named pipelines, and of the files that variables in these name. */
+  readonly pipelineFiles: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -107,7 +109,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
   );
   const files = [path.resolve(file), ...(source.files ?? []), ...catalog.files, ...named.files, ...tlsFiles];
   const pipelines = { pipeline: stages, pipelines: named.pipelines };
-  const plugins = { ...pipelines, formats, slots, baseDir: dir, files };
+  const plugins = { ...pipelines, formats, slots, baseDir: dir, files, pipelineFiles: named.files };
   const ofPipelines = [...duplicateNames(stages), ...named.problems];
   const problems = [...locate(errors, source), ...catalog.problems, ...ofPipelines];
   if (problems.length > 0) return { config: undefined, ...plugins, problems };

@@ -28,13 +28,14 @@ export async function uncountedBudgets(
   const lacking = uncounting(pipeline);
   if (lacking.length === 0) return undefined;
   const [listed, groups] = await Promise.all([keys.list(), teams.list()]);
-  const isUncounted = ({ pipeline: named = defaultPipeline }: { readonly pipeline?: string }) =>
-    lacking.includes(named);
+  const teamOf = new Map(groups.map((team) => [team.id, team]));
+  const isUncounted = (named = defaultPipeline) => lacking.includes(named);
   const names = [
     ...listed
-      .filter((key) => key.revokedAtMs === undefined && hasBudget(key) && isUncounted(key))
+      .filter((key) => key.revokedAtMs === undefined && hasBudget(key))
+      .filter(({ pipeline: own, team: id = '' }) => isUncounted(own ?? teamOf.get(id)?.pipeline))
       .map(nameOf('key')),
-    ...groups.filter((team) => hasBudget(team) && isUncounted(team)).map(nameOf('team')),
+    ...groups.filter((team) => hasBudget(team) && isUncounted(team.pipeline)).map(nameOf('team')),
   ];
   if (names.length === 0) return undefined;
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { ConfigDiff } from '../config/diff/config-diff.js';
-import type { Clock, Logger } from '../plugin/index.js';
+import { GatewayError, type Clock, type Logger } from '../plugin/index.js';
 import type { Live } from '../plugin/core.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
@@ -53,12 +53,28 @@ export interface GatewayOptions {
 /** Result of the tests of a config. */
 export interface TestVerdict {
   readonly passed: number;
-  /** One sentence each, with file and line; empty if no test has failed. */
-  readonly failures: readonly string[];
+  /** Empty if no test has failed. */
+  readonly failures: readonly FailedTest[];
 }
 
-/** Message of a reload whose tests fail. */
+/** Failure of a test, or a reason why the tests could not be run. */
+export interface FailedTest {
+  /** Sentence with file and line. */
+  readonly message: string;
+  /** Name of the test; absent: it is a failure of no single test. */
+  readonly test?: string;
+  /** Named pipeline whose test it is; absent: it is one of the config. */
+  readonly pipeline?: string;
+}
+
+/** Log line of a reload whose tests fail. */
 export const failedTests = 'The tests of the new config fail; the old one stays in force.';
+
+/** Refusal of a reload whose tests fail, with the failures and further `details`. */
+export function refusedByTests(failures: readonly FailedTest[], details: object = {}): GatewayError {
+  const message = [failedTests, ...failures.map((failure) => failure.message)].join('\n');
+  return new GatewayError('conflict', message, { details: { failures, ...details } });
+}
 
 /** Parts of a dry run in place of the real environment. */
 export interface DryParts {

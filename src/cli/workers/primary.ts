@@ -5,10 +5,10 @@ import { readConfigFile } from '../../config/load.js';
 import type { ReloadCause } from '../../features/pipeline/system-reload.js';
 import { otherFile } from '../../gateway/load-config.js';
 import { configTests } from '../../features/config-tests.js';
-import { failedTests, type ReloadResult } from '../../gateway/options.js';
+import { refusedByTests, type ReloadResult } from '../../gateway/options.js';
 import { lastStepsMs } from '../../gateway/shutdown.js';
 import { IpcHub } from './ipc/hub.js';
-import { GatewayError, isGatewayError, type Logger } from '../../plugin/index.js';
+import { isGatewayError, type Logger } from '../../plugin/index.js';
 import type { LogFormat } from '../../gateway/telemetry/logs.js';
 import { WorkerPool } from './worker-pool.js';
 
@@ -50,7 +50,7 @@ export function openWorkers({ config, env, ...options }: PrimaryOptions, size: n
     reload: (cause: ReloadCause) =>
       recorded(pool, cause, async () => {
         const { failures } = await configTests.run(file, env);
-        if (failures.length > 0) throw new GatewayError('conflict', [failedTests, ...failures].join('\n'));
+        if (failures.length > 0) throw refusedByTests(failures);
         const { problems, ...taken } = await pool.reload();
         if (problems.length > 0) throw new ConfigError(problems);
         return taken;

@@ -21,9 +21,9 @@ interface NamedStage {
 function pluginNames(configs: readonly LoadedConfig[]): ReadonlyMap<string, string> {
   return new Map(
     configs.flatMap(({ config, stages }) =>
-      config.pipeline.flatMap(({ use, name }, at): readonly [string, string][] => {
+      config.pipeline.flatMap((stage, at): readonly [string, string][] => {
         const plugin = stages[at];
-        return plugin && name === undefined ? [[use, plugin.name]] : [];
+        return plugin && stage.name === undefined ? [[stage.use, bareName(plugin, stage)]] : [];
       }),
     ),
   );
@@ -37,11 +37,17 @@ function namedStages(
   const counts = new Map<string, number>();
   return config.pipeline.map((stage, at) => {
     const plugin = stages[at];
-    const name = stage.name ?? plugin?.name ?? names.get(stage.use) ?? stage.use;
+    const name = stage.name ?? (plugin && bareName(plugin, stage)) ?? names.get(stage.use) ?? stage.use;
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
     return { name: count === 1 ? name : `${name}#${count}`, stage, plugin };
   });
+}
+
+/** Name of a plugin as changes have it: that of an own stage of a pipeline without the name of the pipeline. */
+function bareName({ name }: LoadedPlugin, { pipeline }: Pick<StageConfig, 'pipeline'>): string {
+  const prefix = pipeline === undefined ? '' : `${pipeline}/`;
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
 /** `whereOff`: options of a stage that is switched off here, from the stage of the other config that is on. */

@@ -3,7 +3,7 @@ import { didYouMean } from '../../kit/schema/did-you-mean.js';
 import { formatPlace, type PipelineChange, type PipelineEntry, type StageConfig } from '../config.js';
 import type { Path } from '../document.js';
 import { readEntry, shownPath, withSettings, type EntryFile } from './entries.js';
-import type { RawChange } from './pipeline-schema.js';
+import { changeKeys, isChangeKind, type ChangeKind, type RawChange } from './pipeline-schema.js';
 
 /** A pipeline after its changes. */
 export interface ChangedPipeline {
@@ -70,20 +70,18 @@ function applyChange(
   return applyTo(entries, found, { change, kind, path, file });
 }
 
-const kinds = ['before', 'after', 'replace', 'set', 'remove'] as const;
-type Kind = (typeof kinds)[number];
-
 /** Kinds of changes after which the entry is not the same. */
-const changing: ReadonlySet<Kind> = new Set(['replace', 'set', 'remove']);
+const changing: ReadonlySet<ChangeKind> = new Set(['replace', 'set', 'remove']);
 
 /** Kind of a change whose keys have been checked. */
-export function kindOf(change: RawChange): Kind {
+export function kindOf(change: RawChange): ChangeKind {
+  const kinds = Object.keys(changeKeys).filter(isChangeKind);
   return kinds.find((kind) => change[kind] !== undefined) ?? 'remove';
 }
 
 interface Application {
   readonly change: RawChange;
-  readonly kind: Kind;
+  readonly kind: ChangeKind;
   readonly path: Path;
   readonly file: EntryFile;
 }
@@ -160,7 +158,7 @@ function stageName({ name, use }: StageConfig): string {
 }
 
 /** Reason why an entry cannot be changed in this way; undefined: it can. */
-function refusalOf(entry: PipelineEntry, kind: Kind): string | undefined {
+function refusalOf(entry: PipelineEntry, kind: ChangeKind): string | undefined {
   const [stage] = entry.stages;
   const isLocked = stage?.group?.isLocked ?? stage?.isLocked ?? false;
   if (isLocked)

@@ -5,7 +5,7 @@ import { defaultPipeline } from '../../plugin/core.js';
 import type { Path } from '../document.js';
 import { headerErrors, lateConditions } from './conditions.js';
 import { entryErrors } from './entry-rules.js';
-import { type RawChange, type RawPipeline } from './pipeline-schema.js';
+import { changeKeys, isChangeKind, type RawChange, type RawPipeline } from './pipeline-schema.js';
 
 /** Rules of an item of `pipelines:` that a schema cannot express. `isValid`: of a path within the item. */
 export function pipelineErrors(
@@ -34,26 +34,15 @@ export function entriesOf({ add, by }: RawChange, path: Path): readonly (readonl
   ];
 }
 
-/** Keys that each kind of change takes beside the one that names its entry. */
-const keysOf = {
-  before: ['add'],
-  after: ['add'],
-  replace: ['by'],
-  set: ['with', 'enabled', 'when', 'timeout', 'onError'],
-  remove: [],
-} as const;
-
-type Kind = keyof typeof keysOf;
-
 function keyErrors(change: RawChange, path: Path): readonly SchemaError[] {
   const given = Object.keys(change);
-  const kinds = given.filter((key): key is Kind => Object.hasOwn(keysOf, key));
+  const kinds = given.filter(isChangeKind);
   const [kind, second] = kinds;
   if (kind === undefined || second !== undefined)
     return [
-      { path, message: `needs exactly one of ${Object.keys(keysOf).join(', ')}, which names an entry` },
+      { path, message: `needs exactly one of ${Object.keys(changeKeys).join(', ')}, which names an entry` },
     ];
-  const allowed: readonly string[] = keysOf[kind];
+  const allowed: readonly string[] = changeKeys[kind];
   const misplaced = given.filter((key) => key !== kind && !allowed.includes(key));
   if (misplaced.length > 0)
     return misplaced.map((key) => ({ path: [...path, key], message: `has no meaning beside "${kind}"` }));

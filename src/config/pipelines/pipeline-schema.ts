@@ -31,6 +31,22 @@ const Change = Closed({
   remove: Described(Type.Optional(Text), 'Entry that this pipeline lacks.'),
 });
 
+/** Kinds of changes, named by the key that names an entry, each with the keys that it takes beside that. */
+export const changeKeys = {
+  before: ['add'],
+  after: ['add'],
+  replace: ['by'],
+  set: ['with', 'enabled', 'when', 'timeout', 'onError'],
+  remove: [],
+} as const satisfies Readonly<Record<string, readonly (keyof typeof Change.properties)[]>>;
+
+export type ChangeKind = keyof typeof changeKeys;
+
+/** True for a key of a change that names its kind. */
+export function isChangeKind(key: string): key is ChangeKind {
+  return Object.hasOwn(changeKeys, key);
+}
+
 export type RawChange = Omit<Static<typeof Change>, 'add' | 'by'> & {
   readonly add?: readonly RawEntry[];
   readonly by?: RawEntry;

@@ -142,7 +142,7 @@ function reloadRoutes(gateway: Gateway): readonly Route[] {
       answers: { 200: PreviewReport },
       async handle() {
         const preview = await gateway.reloads.preview().then(
-          (changes) => ({ problems: [], changes }),
+          ({ changes, refusals }) => ({ problems: refusals, changes }),
           (error: unknown) => ({ problems: problemsOf(error), changes: noChanges }),
         );
         return { object: 'reload_preview', file: gateway.runtime.config.file, ...preview };

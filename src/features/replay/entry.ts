@@ -7,28 +7,73 @@ import type { MessagesRequest } from '../../plugin/index.js';
 /** Name of the stage at which recorded Messages requests enter. */
 export const entryName = 'replay-entry';
 
-/**
- * Index in the pipeline at which a request enters that has passed these stages: below the last one of them that the
- * config has, and below all alternatives of that. Undefined if the config has none of them.
- */
-export function entryPlace(
-  { config, stages }: Pick<LoadedConfig, 'config' | 'stages'>,
-  passed: readonly string[],
-): number | undefined {
-  const names = new Set(passed);
-  const isPassed = ({ enabled, name }: StageConfig, at: number): boolean =>
-    enabled && [name, stages[at]?.name].some((known) => known !== undefined && names.has(known));
-  const last = config.pipeline.findLastIndex(isPassed);
-  if (last < 0) return undefined;
-  const { group } = config.pipeline[last] ?? {};
-  return 1 + (group ? config.pipeline.findLastIndex((stage) => stage.group === group) : last);
+/** Places at which a request enters the lists of a config. */
+export interface EntryPlaces {
+  /** Index in the default pipeline. */
+  readonly ofDefault: number;
+  /** Index in the list of each named pipeline, in their order. */
+  readonly named: readonly number[];
 }
 
-/** The config with the entry stage at a place of its pipeline. */
-export function withEntry(config: Config, place: number): Config {
-  const above = config.pipeline[place - 1];
-  if (!above) throw new RangeError(`place ${place} is outside a pipeline of ${config.pipeline.length}`);
-  const entry: StageConfig = {
+/**
+ * Places for a request that has passed these stages, in each pipeline, since the request itself chooses one: below the
+ * last of them that the list has, and below all alternatives of that. Throws an Error for a list that has none of them.
+ */
+export function entryPlaces(loaded: LoadedConfig, passed: readonly string[]): EntryPlaces {
+  const { config, stages, pipelines } = loaded;
+  return {
+    ofDefault: placeIn(config.pipeline, stages, passed),
+    named: config.pipelines.map((pipeline, at) =>
+      placeIn(pipeline.stages, pipelines[at] ?? [], passed, pipeline.name),
+    ),
+  };
+}
+
+function placeIn(
+  list: readonly StageConfig[],
+  plugins: LoadedConfig['stages'],
+  passed: readonly string[],
+  pipeline?: string,
+): number {
+  const names = new Set(passed.map(bareName));
+  const isPassed = ({ enabled, name }: StageConfig, at: number): boolean =>
+    enabled && [name, plugins[at]?.name].some((known) => known !== undefined && names.has(bareName(known)));
+  const last = list.findLastIndex(isPassed);
+  if (last < 0) {
+    const owner = pipeline === undefined ? 'its pipeline' : `its pipeline "${pipeline}"`;
+    throw new Error(`${owner} has none of the stages that the request had passed: ${passed.join(', ')}`);
+  }
+  const { group } = list[last] ?? {};
+  return 1 + (group ? list.findLastIndex((stage) => stage.group === group) : last);
+}
+
+/** Name of a stage without that of a pipeline of its own: \`dlp\` of \`red/dlp\`. */
+function bareName(name: string): string {
+  return name.replace(/^[\w.:-]{1,64}\//, '');
+}
+
+/** The config with the entry stage at a place of each of its pipelines. */
+export function withEntry(config: Config, { ofDefault, named }: EntryPlaces): Config {
+  const entry = entryBelow(config.pipeline[ofDefault - 1]);
+  return {
+    ...config,
+    pipeline: config.pipeline.toSpliced(ofDefault, 0, entry),
+    pipelines: config.pipelines.map((pipeline, at) => {
+      const place = named[at] ?? ofDefault;
+      return {
+        ...pipeline,
+        stages: pipeline.stages.toSpliced(place, 0, entry),
+        changes: pipeline.changes.map((change) =>
+          change.place < place ? change : { ...change, place: change.place + 1 },
+        ),
+      };
+    }),
+  };
+}
+
+function entryBelow(above: StageConfig | undefined): StageConfig {
+  if (!above) throw new RangeError('the entry stage has no stage above it');
+  return {
     use: programFile('features/replay/stage/replay-entry.js'),
     enabled: true,
     with: {},
@@ -38,7 +83,6 @@ export function withEntry(config: Config, place: number): Config {
     at: above.at,
     positionOf: () => above.at,
   };
-  return { ...config, pipeline: config.pipeline.toSpliced(place, 0, entry) };
 }
 
 const entering = new AsyncLocalStorage<MessagesRequest | undefined>();

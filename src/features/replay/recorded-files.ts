@@ -108,7 +108,13 @@ export interface Recording {
   /** With its query. */
   readonly url: string;
   readonly format: string;
-  readonly caller: { readonly kind: string; readonly keyId: string; readonly name: string };
+  readonly caller: {
+    readonly kind: string;
+    readonly keyId: string;
+    readonly name: string;
+    /** Pipeline that its key or team named. */
+    readonly pipeline?: string;
+  };
   readonly headers: Readonly<Record<string, string>>;
   /** Stages that the request had passed. */
   readonly passed: readonly string[];

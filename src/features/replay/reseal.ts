@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../config/config.js';
+import { allStages } from '../../config/rules.js';
 import type { CredentialCipher } from '../../state/store/credential-cipher.js';
 import type { ResealedPart } from '../feature.js';
 import { audit } from './audit.js';
@@ -18,8 +19,8 @@ export async function resealRecordings(
 }
 
 /** Folders of the stages `record`, enabled or not, and the default one. */
-function foldersOf({ pipeline, baseDir }: Config): readonly string[] {
-  const given = pipeline.flatMap(({ use, with: { folder } }) =>
+function foldersOf(config: Config): readonly string[] {
+  const given = allStages(config).flatMap(({ use, with: { folder }, baseDir = config.baseDir }) =>
     use === 'record' && typeof folder === 'string' ? [path.resolve(baseDir, folder)] : [],
   );
   return [...new Set([path.resolve('data/recorded'), ...given])];

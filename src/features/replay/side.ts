@@ -2,11 +2,11 @@ import type { Config } from '../../config/config.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { DryGateway } from '../dry-run/dry-gateway.js';
 import type { DryOutcome, DryRequest } from '../dry-run/outcome.js';
-import type { DrySettings } from '../dry-run/settings.js';
+import type { DrySettings, KeyTerms } from '../dry-run/settings.js';
 import type { OpenGateway } from '../../gateway/gateway.js';
 import { loadPlugins } from '../../gateway/reload/loaded-config.js';
 import { withAllExtras, type MessagesRequest } from '../../plugin/index.js';
-import { withEntering, entryPlace, withEntry } from './entry.js';
+import { withEntering, entryPlaces, withEntry, type EntryPlaces } from './entry.js';
 import type { Recording } from './recorded-files.js';
 import { masterName } from '../dry-run/keys.js';
 
@@ -18,26 +18,29 @@ export class Side {
   readonly #loaded: LoadedConfig;
   readonly #openGateway: OpenGateway;
   readonly #settings: DrySettings;
-  readonly #gateways = new Map<number, Promise<DryGateway>>();
+  readonly #gateways = new Map<string, Promise<DryGateway>>();
+  /** Terms of the keys that are issued for recorded callers, by name. */
+  readonly #keys: Record<string, KeyTerms> = {};
 
   private constructor(loaded: LoadedConfig, openGateway: OpenGateway, settings: DrySettings) {
     this.#loaded = loaded;
     this.#openGateway = openGateway;
-    this.#settings = settings;
+    this.#settings = { ...settings, keys: this.#keys };
   }
 
   /** Throws a ConfigError, and an Error for an unknown scenario. */
   static async open(config: Config, openGateway: OpenGateway, settings: DrySettings): Promise<Side> {
     const side = new Side(await loadPlugins(config), openGateway, settings);
-    await side.#gateway(whole);
+    await side.#gateway(undefined);
     return side;
   }
 
   /** Sends a recorded request, after its recorded pause. */
   async send(recording: Recording): Promise<DryOutcome> {
-    const gateway = await this.#gateway(this.#placeOf(recording));
+    const gateway = await this.#gateway(this.#placesOf(recording));
     const pauseMs = Math.min(recording.atMs - gateway.nowMs, maxPauseMs);
     if (pauseMs > 0) await gateway.pass(pauseMs);
+    this.#rememberKey(recording);
     const entering = recordedRequest(recording);
     const [outcome] = await withEntering(entering, () => gateway.send([requestOf(recording)]));
     if (!outcome) throw new Error('the dry run recorded nothing about the request');
@@ -48,20 +51,26 @@ export class Side {
     for (const gateway of this.#gateways.values()) await (await gateway).close();
   }
 
-  #placeOf({ request, passed }: Recording): number {
-    if (!request) return whole;
-    const place = entryPlace(this.#loaded, passed);
-    if (place !== undefined) return place;
-    throw new Error(`its pipeline has none of the stages that the request had passed: ${passed.join(', ')}`);
+  /** Gives the key of a recorded caller the pipeline that it had; a key is issued at its first request. */
+  #rememberKey(recording: Recording): void {
+    const { pipeline } = recording.caller;
+    const name = keyOf(recording);
+    if (pipeline !== undefined && name !== null) this.#keys[name] ??= { pipeline };
   }
 
-  #gateway(place: number): Promise<DryGateway> {
-    const known = this.#gateways.get(place);
+  /** Undefined for a request that passes all stages. */
+  #placesOf({ request, passed }: Recording): EntryPlaces | undefined {
+    return request && entryPlaces(this.#loaded, passed);
+  }
+
+  #gateway(places: EntryPlaces | undefined): Promise<DryGateway> {
+    const name = JSON.stringify(places ?? null);
+    const known = this.#gateways.get(name);
     if (known) return known;
     const { config } = this.#loaded;
-    const placed = place === whole ? config : withEntry(config, place);
+    const placed = places ? withEntry(config, places) : config;
     const opened = DryGateway.open(placed, this.#openGateway, this.#settings);
-    this.#gateways.set(place, opened);
+    this.#gateways.set(name, opened);
     return opened;
   }
 }
@@ -70,9 +79,6 @@ export class Side {
 function recordedRequest({ request, extras = [] }: Recording): MessagesRequest | undefined {
   return request && withAllExtras(request, extras);
 }
-
-/** Place of requests that pass all stages. */
-const whole = 0;
 
 /** Request to send for a recording: the recorded one, or the stand-in of a Messages request. */
 function requestOf(recording: Recording): DryRequest {

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { programFile } from '../../kit/package-files.js';
 import type { Environment } from '../../config/environment.js';
-import type { TestVerdict } from '../../gateway/options.js';
+import type { FailedTest, TestVerdict } from '../../gateway/options.js';
 
 /** Max time that the tests of a config may take. */
 const testTimeoutMs = 60_000;
@@ -36,8 +36,8 @@ function clip(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }
 
-function failed(failure: string): TestVerdict {
-  return { passed: 0, failures: [failure] };
+function failed(message: string): TestVerdict {
+  return { passed: 0, failures: [{ message }] };
 }
 
 /** False for a config in which nothing is called tests or pipelines, and that has no file of tests beside it. */
@@ -106,17 +106,24 @@ function verdictOf(output: string): TestVerdict | undefined {
   const report = parsed(output);
   if (!report) return undefined;
   const all = [
-    ...report.problems.map((problem) => `${placeOf(problem)} ${problem.path}: ${problem.message}`),
-    ...report.tests.flatMap(({ name, pipeline, failures }) => {
-      const owner = pipeline === undefined ? '' : ` of the pipeline ${JSON.stringify(pipeline)}`;
-      return failures.map(
-        (failure) => `${placeOf(failure)} ${JSON.stringify(name)}${owner}: ${reasonOf(failure)}`,
-      );
-    }),
+    ...report.problems.map((problem) => ({
+      message: `${placeOf(problem)} ${problem.path}: ${problem.message}`,
+    })),
+    ...report.tests.flatMap(failuresOf),
   ];
-  const listed = all.slice(0, maxFailures).map(clip);
-  const more = all.length > listed.length ? [`${all.length - listed.length} more failures`] : [];
+  const listed = all.slice(0, maxFailures).map((one) => ({ ...one, message: clip(one.message) }));
+  const rest = all.length - listed.length;
+  const more = rest > 0 ? [{ message: `${rest} more failures` }] : [];
   return { passed: report.passed, failures: [...listed, ...more] };
+}
+
+function failuresOf({ name, pipeline, failures }: Report['tests'][number]): readonly FailedTest[] {
+  const owner = pipeline === undefined ? '' : ` of the pipeline ${JSON.stringify(pipeline)}`;
+  return failures.map((failure) => ({
+    message: `${placeOf(failure)} ${JSON.stringify(name)}${owner}: ${reasonOf(failure)}`,
+    test: name,
+    ...(pipeline !== undefined && { pipeline }),
+  }));
 }
 
 function parsed(output: string): Report | undefined {

@@ -7,6 +7,7 @@ import { SecretPlaceholders } from '../dry-run/placeholders.js';
 import type { ConfigTest } from './config-test.js';
 import { findTests, isTestFile, type FoundTests, type TestSelection } from './find-tests.js';
 import type { TestFailure, TestReport, TestResult } from './report.js';
+import { namedPipelines, unknownPipelines } from './test-pipelines.js';
 import { runTest, type OpenEngine, type TestRun } from './run-test.js';
 
 export interface TestOptions extends TestSelection {
@@ -43,6 +44,7 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
   const only = all.filter(({ test }) => test.isOnly);
   const chosen = only.length > 0 ? only : all;
   const configs = new Configs(options.env, placeholders);
+  await refuseUnknownPipelines(chosen, configs);
   const runs: FinishedTest[] = [];
   for (const { test, file } of chosen) {
     if (test.skip !== undefined) {
@@ -67,6 +69,20 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
     durationMs: performance.now() - startMs,
   };
   return { files, runs, report };
+}
+
+/** Throws for keys and teams of tests that name unknown pipelines. */
+async function refuseUnknownPipelines(
+  chosen: readonly { readonly test: ConfigTest; readonly file: FoundTests }[],
+  configs: Configs,
+): Promise<void> {
+  const problems: ConfigProblem[] = [];
+  for (const { test, file } of chosen) {
+    if (test.skip !== undefined || namedPipelines(test).length === 0) continue;
+    const { pipelines } = await configs.load(file.config, test.env);
+    problems.push(...unknownPipelines(test, pipelines));
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** Named pipelines of the config, as far as they can be read; a config that is refused is reported by its tests. */

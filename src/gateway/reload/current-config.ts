@@ -7,7 +7,7 @@ import { BuildTurns, disposeRuntime, Disposals } from './build-turns.js';
 import type { ReloadResult } from '../options.js';
 import type { Candidate, CandidateEnd, Prepared } from './prepared.js';
 import type { SlotSources } from '../slots/slot-sources.js';
-import { GatewayError, type Logger } from '../../plugin/index.js';
+import { GatewayError, isGatewayError, type Logger } from '../../plugin/index.js';
 import type { Live } from '../../plugin/core.js';
 import { SerialQueue } from '../../kit/serial-queue.js';
 import type { Runtime } from '../runtime.js';
@@ -28,6 +28,13 @@ interface CurrentConfigOptions {
   readonly loadedNow: (runtime: Runtime) => LoadedConfig;
   /** The config of a runtime that is not in force yet with its plugins. */
   readonly loadedNext: (runtime: Runtime) => Promise<LoadedConfig>;
+}
+
+/** Effect of a reload that has not been made. */
+export interface Preview {
+  readonly changes: ConfigDiff;
+  /** Reasons why a valid config would be refused, one sentence each. */
+  readonly refusals: readonly string[];
 }
 
 /**
@@ -83,17 +90,28 @@ export class CurrentConfig {
   }
 
   /**
-   * Reports the changes of a reload. Sets the stages of the new config up, for their problems, and disposes them;
-   * throws as `prepare`.
+   * Reports the changes of a reload, and why it would be refused all the same. Sets the stages of the new config up, for
+   * their problems, and disposes them; throws as `prepare` for an invalid config.
    */
-  preview(): Promise<ConfigDiff> {
+  preview(): Promise<Preview> {
     const { buildPreview } = this.#options;
     return this.#builds.run(buildPreview, async (next, done) => {
+      const refusals = await this.#refusals(next.config);
       const changes = await this.#changes(next);
       await disposeRuntime(next);
       done();
-      return changes;
+      return { changes, refusals };
     });
+  }
+
+  async #refusals(next: Config): Promise<readonly string[]> {
+    try {
+      await this.#options.refuse(this.#runtime.config, next);
+      return [];
+    } catch (error) {
+      if (isGatewayError(error) && error.code === 'conflict') return [error.message];
+      throw error;
+    }
   }
 
   /** Takes a candidate. Throws `conflict` if it has ended. */

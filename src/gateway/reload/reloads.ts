@@ -1,10 +1,16 @@
-import { type ConfigDiff, countChanges } from '../../config/diff/config-diff.js';
-import { type GatewayOptions, type ReloadOptions, type ReloadResult, failedTests } from '../options.js';
+import { countChanges } from '../../config/diff/config-diff.js';
+import {
+  type GatewayOptions,
+  type ReloadOptions,
+  type ReloadResult,
+  failedTests,
+  refusedByTests,
+} from '../options.js';
 import type { Services } from '../services.js';
-import type { CurrentConfig } from './current-config.js';
+import type { CurrentConfig, Preview } from './current-config.js';
 import type { Prepared } from './prepared.js';
 import { SharedWork } from './shared-work.js';
-import { GatewayError, type ReloadEvent } from '../../plugin/index.js';
+import type { ReloadEvent } from '../../plugin/index.js';
 import { ReloadMetrics } from './reload-metrics.js';
 
 interface ReloadsParts {
@@ -20,7 +26,7 @@ export class Reloads {
   readonly #options: GatewayOptions;
   readonly #tests: NextConfigTests;
   readonly #measured: MeasuredReloads;
-  readonly #preview: SharedWork<ConfigDiff>;
+  readonly #preview: SharedWork<Preview>;
 
   constructor(current: CurrentConfig, { services, options, closing }: ReloadsParts) {
     this.#current = current;
@@ -53,9 +59,9 @@ export class Reloads {
   }
 
   /**
-   * Reports the changes of a reload; the config in force stays. Waiting callers share the next one; throws as `run`.
+   * Reports the changes of a reload, and why it would be refused; the config in force stays. Waiting callers share the next one; throws as `run`.
    */
-  preview(): Promise<ConfigDiff> {
+  preview(): Promise<Preview> {
     return this.#preview.run();
   }
 }
@@ -88,10 +94,9 @@ class NextConfigTests {
     const { failures } = await running;
     this.#current.refuseIfClosing();
     if (failures.length === 0) return;
-    const changes = await this.#current.preview();
+    const { changes } = await this.#current.preview();
     log.error({ failures, changes: countChanges(changes) }, failedTests);
-    const message = [failedTests, ...failures].join('\n');
-    throw new GatewayError('conflict', message, { details: { failures, changes } });
+    throw refusedByTests(failures, { changes });
   }
 }
 

@@ -1,9 +1,10 @@
 import { watch } from 'node:fs';
 import path from 'node:path';
-import { ConfigError, type Config, type SlotPluginsConfig } from '../../../config/config.js';
+import { ConfigError, type PipelineConfig } from '../../../config/config.js';
 import { readWritten } from '../../../config/document.js';
 import type { Environment } from '../../../config/environment.js';
-import { readConfig, readConfigFile } from '../../../config/load.js';
+import { readConfig, readConfigFile, type ConfigInput, type ConfigReading } from '../../../config/load.js';
+import { allStages } from '../../../config/rules.js';
 import { SecretPlaceholders } from '../../dry-run/placeholders.js';
 import { findTests, type TestSelection } from '../find-tests.js';
 
@@ -25,9 +26,10 @@ export async function foldersOf(
   env: Environment,
   listPlugin: ListPlugin,
 ): Promise<readonly string[]> {
-  const { configs, bodies } = await filesOfTests(selection);
+  const pipelines = await pipelinesOf(selection, env);
+  const { configs, tests, bodies } = await filesOfTests(selection, pipelines);
   const used = await Promise.all(configs.map((config) => filesOf(config, env, listPlugin)));
-  const files = [...configs, ...selection.files, ...bodies, ...used.flat()];
+  const files = [...configs, ...selection.files, ...tests, ...bodies, ...used.flat()];
   const folders = files.map((file) => path.dirname(path.resolve(file)));
   const all = new Set([...folders, ...selection.files.map((file) => path.resolve(file))]);
   return [...all].slice(0, maxFolders);
@@ -35,50 +37,69 @@ export async function foldersOf(
 
 interface FilesOfTests {
   readonly configs: readonly string[];
+  /** Files of tests beside the configs, and those that pipelines list. */
+  readonly tests: readonly string[];
   readonly bodies: readonly string[];
 }
 
-/** The config, and files that tests name; only the config while the tests cannot be read. */
-async function filesOfTests(selection: TestSelection): Promise<FilesOfTests> {
+/** The config, and files that tests name; only what the config names while the tests cannot be read. */
+async function filesOfTests(
+  selection: TestSelection,
+  pipelines: readonly PipelineConfig[],
+): Promise<FilesOfTests> {
+  const tests = pipelines.flatMap((pipeline) => pipeline.tests);
   try {
-    const found = await findTests(selection);
+    const found = await findTests(selection, pipelines);
     const configs = [...new Set([selection.config, ...found.map(({ config }) => config)])];
-    return { configs, bodies: found.flatMap(({ bodyFiles }) => bodyFiles) };
+    return { configs, tests, bodies: found.flatMap(({ bodyFiles }) => bodyFiles) };
   } catch (error) {
-    if (error instanceof ConfigError) return { configs: [selection.config], bodies: [] };
+    if (error instanceof ConfigError) return { configs: [selection.config], tests, bodies: [] };
     throw error;
   }
 }
 
-/** Catalog and local plugins of a config; none if it cannot be read. */
+/** Named pipelines of the config whose tests run, as far as it can be read. */
+async function pipelinesOf(
+  { config, files }: TestSelection,
+  env: Environment,
+): Promise<readonly PipelineConfig[]> {
+  if (files.length > 0) return [];
+  const input = await inputOf(config, env);
+  return input ? readConfig(input).pipelines : [];
+}
+
+/** Catalog, pipelines and local plugins of a config, with the files that these name; none if it cannot be read. */
 async function filesOf(file: string, env: Environment, listPlugin: ListPlugin): Promise<readonly string[]> {
+  const input = await inputOf(file, env);
+  if (!input) return [];
+  const config = readConfig(input);
+  const { models } = Object(readWritten(input.text)) as { readonly models?: unknown }; // any object has properties
+  const catalog = typeof models === 'string' ? [path.resolve(config.baseDir, models)] : [];
+  const plugins = pluginsOf(config).flatMap((plugin) => [plugin, ...listPlugin(plugin)]);
+  return [...catalog, ...config.pipelineFiles, ...plugins];
+}
+
+/** Undefined for a file that cannot be read. */
+async function inputOf(file: string, env: Environment): Promise<ConfigInput | undefined> {
   try {
-    const input = await readConfigFile(file, env);
-    const config = readConfig({ ...input, placeholders: new SecretPlaceholders() });
-    const { models } = Object(readWritten(input.text)) as { readonly models?: unknown }; // any object has properties
-    const plugins = pluginsOf(config).map((use) => path.resolve(config.baseDir, use));
-    const catalog = typeof models === 'string' ? [path.resolve(config.baseDir, models)] : [];
-    return [...catalog, ...plugins.flatMap((plugin) => [plugin, ...listPlugin(plugin)])];
+    return { ...(await readConfigFile(file, env)), placeholders: new SecretPlaceholders() };
   } catch (error) {
-    if (error instanceof ConfigError) return [];
+    if (error instanceof ConfigError) return undefined;
     throw error;
   }
 }
 
-/** Paths of local plugins, as a config names them. */
-function pluginsOf({
-  pipeline,
-  formats,
-  slots,
-}: Pick<Config, 'pipeline' | 'formats'> & {
-  readonly slots: readonly SlotPluginsConfig[];
-}): readonly string[] {
+/** Absolute paths of the local plugins of a config. */
+function pluginsOf(config: ConfigReading): readonly string[] {
+  const { formats, slots, baseDir } = config;
   const uses = [
-    ...pipeline.map(({ use }) => use),
-    ...formats.map(({ use }) => use),
-    ...slots.flatMap(({ upstream, account }) => [upstream, ...(account ? [account.kind] : [])]),
+    ...allStages(config).map(({ use, baseDir: own = baseDir }) => ({ use, from: own })),
+    ...formats.map(({ use }) => ({ use, from: baseDir })),
+    ...slots.flatMap(({ upstream, account }) =>
+      [upstream, ...(account ? [account.kind] : [])].map((use) => ({ use, from: baseDir })),
+    ),
   ];
-  return uses.filter((use) => /^\.{0,2}\//.test(use));
+  return uses.flatMap(({ use, from }) => (/^\.{0,2}\//.test(use) ? [path.resolve(from, use)] : []));
 }
 
 /** Resolves when a file of configs, tests or plugins changes in one of these folders, or the signal aborts. */

@@ -35,7 +35,7 @@ describe('the tests of a config', () => {
     await writeIn(folder, 'gateway.test.yaml', testOf('new'));
     expect(await testConfig(file, {}, undefined, 1)).to.deep.equal({
       passed: 0,
-      failures: ['The tests did not end within 0.001 s.'],
+      failures: [{ message: 'The tests did not end within 0.001 s.' }],
     });
     expect(await testConfig(file, {})).to.deep.equal({ passed: 1, failures: [] });
   });
@@ -53,7 +53,7 @@ describe('the tests of a config', () => {
     });
     const { failures } = await testConfig(path.join(folder, 'gateway.yaml'), {});
     expect(failures).to.have.length(1);
-    expect(failures[0]).to.match(/"has its persona": .*expected "new", got "x+…$/);
-    expect(failures[0]).to.have.length(500);
+    expect(failures[0]!.message).to.match(/"has its persona": .*expected "new", got "x+…$/);
+    expect(failures[0]!.message).to.have.length(500);
   });
 });

@@ -42,7 +42,9 @@ describe('the tests of a config', () => {
       'gateway.test.yaml': { tests: [{ name: 'is open', requests }] },
     });
     const { failures } = await testConfig(path.join(folder, 'gateway.yaml'), {});
-    expect(failures[0]).to.match(/"is open": status: expected 200, got 401 \(missing_api_key: .*\)$/);
+    expect(failures[0]!.message).to.match(
+      /"is open": status: expected 200, got 401 \(missing_api_key: .*\)$/,
+    );
   });
 
   it('are what check --test says before', async () => {

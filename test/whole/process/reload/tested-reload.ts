@@ -28,7 +28,7 @@ interface Answer {
 }
 
 interface Details {
-  readonly failures: readonly string[];
+  readonly failures: readonly { readonly test?: string; readonly message: string }[];
   readonly changes: { readonly stages: readonly { readonly name: string }[] };
 }
 
@@ -74,6 +74,7 @@ export async function takesTested(gateway: TestedGateway, workers: number): Prom
     /The tests of the new config fail; the old one stays in force\.\n.*gateway\.test\.yaml:\d+:\d+ "has its persona": .*"new".*"other"/,
   );
   expect(body.error!.details.failures).to.have.length(1);
+  expect(body.error!.details.failures[0]!.test).to.equal('has its persona');
   expect(body.error!.details.changes.stages.map(({ name }) => name)).to.deep.equal(['persona-inject']);
   const line = await gateway.process.log('The tests of the new config fail; the old one stays in force.');
   expect(line['failures']).to.deep.equal(body.error!.details.failures);
