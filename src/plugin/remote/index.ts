@@ -1,5 +1,7 @@
 /** `@gw2api/gateway/plugin/remote`: the protocol between a gateway and its remote stages, for both sides. */
+export { changedExtras, changedRequest } from './changed-request.js';
 export { maxStateBytes } from './document.js';
+export { EventGrammar } from './event-grammar.js';
 export { questionSchema, requestParts } from './question.js';
 export type { RemotePhase, RemoteQuestion, RequestPart, RequestView } from './question.js';
 export { checkedReply, replyFault, replySchema } from './reply.js';
