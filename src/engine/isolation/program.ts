@@ -42,7 +42,8 @@ const minHeapMb = 16;
 
 /** Files and folders that the child may read; a folder ends with a separator. */
 export function readablePaths({ file, files, baseDir, settings }: IsolatedProgram): readonly string[] {
-  const own = [programFile(''), packageFile('package.json'), ...existing([packageFile('node_modules/')])];
+  const packages = existing(['dist/', 'node_modules/'].map(packageFile));
+  const own = [programFile(''), packageFile('package.json'), ...packages];
   const read = settings.read.map((name) => asFolder(path.resolve(baseDir, name)));
   const paths = [...own, ...pluginPaths(file, files, baseDir), ...read];
   return [...new Set(paths.flatMap((name) => [name, realPath(name)]))];

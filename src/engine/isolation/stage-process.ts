@@ -99,8 +99,9 @@ export class StageProcess {
     running.delete(this);
     this.#watch.stop();
     this.#quiet.stop();
-    this.#link.end();
-    this.streams.close(new Error(`It ${end.detail}.`));
+    const error = new Error(`its process ${end.detail}`);
+    this.#link.end(error);
+    this.streams.close(error);
     this.#options.onEnd(end);
   }
 

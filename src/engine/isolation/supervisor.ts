@@ -106,7 +106,7 @@ export class Supervisor {
     } catch (error) {
       const { ended } = child;
       child.end({ reason: 'start', detail: 'could not be set up' });
-      throw ended ? new Error(`its process ${ended.detail}`, { cause: error }) : error;
+      throw ended ? new Error(`has a process that ${ended.detail}`, { cause: error }) : error;
     }
     this.rest();
     return child;

@@ -1,4 +1,4 @@
-import { wireCoreKeys, type WireContext } from '../wire/protocol.js';
+import type { WireContext, WireCoreKey } from '../wire/protocol.js';
 import { childLog } from './child-log.js';
 
 interface ContextParts {
@@ -66,7 +66,7 @@ function coreOf(
       pipeline,
       tag: (name: string, value: string) => note('tag', [name, value]),
     },
-  } satisfies Record<(typeof wireCoreKeys)[number], unknown>;
+  } satisfies Record<WireCoreKey, unknown>;
 }
 
 /** State with the keys that the stage has declared, and a part of those of the core. */

@@ -16,7 +16,7 @@ export interface LinkOptions extends LinkHandlers {
   /** Max questions that wait for an answer, on each side. */
   readonly maxOpen: number;
   readonly errors: ErrorNotes;
-  /** Is called once, with the fault of the other side if that is the reason. */
+  /** Is called once if the connection is lost, with the fault of the other side if that is the reason. */
   readonly onEnd: (fault: WireFault | undefined) => void;
 }
 
@@ -48,16 +48,16 @@ export class Link {
       (message) => this.#take(message),
     );
     socket.on('data', (chunk: Buffer) => this.#guarded(() => reader.read(chunk)));
-    socket.on('error', () => this.end());
-    socket.on('close', () => this.end());
-    socket.on('end', () => this.end());
+    socket.on('error', () => this.#lose(undefined));
+    socket.on('close', () => this.#lose(undefined));
+    socket.on('end', () => this.#lose(undefined));
   }
 
   /** Asks the other side. Rejects with its error, or once the connection has ended. */
   call(method: string, params: unknown): Promise<unknown> {
     if (this.#isOver) return Promise.reject(new Error('The connection has ended.'));
     if (this.#pending.size >= this.#options.maxOpen)
-      this.end(new WireFault('left too many questions unanswered'));
+      this.#lose(new WireFault('left too many questions unanswered'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const size = 3 * this.#writer.send(['call', id, method, params]); // bytes of a character, at most
@@ -70,15 +70,19 @@ export class Link {
     if (!this.#isOver) this.#writer.send(['note', method, params]);
   }
 
-  /** Ends the connection, and all that waits for an answer. */
-  end(fault?: WireFault): void {
-    if (this.#isOver) return;
+  /** Ends the connection, and with this error all that waits for an answer. */
+  end(error: Error): void {
     this.#isOver = true;
     this.#socket.destroy();
-    this.#options.onEnd(fault);
-    const error = fault ?? new Error('The connection has ended.');
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
+  }
+
+  /** Takes no more messages; what waits for an answer ends with `end`. */
+  #lose(fault: WireFault | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.onEnd(fault);
   }
 
   #guarded(work: () => void): void {
@@ -86,7 +90,7 @@ export class Link {
     try {
       work();
     } catch (error) {
-      this.end(
+      this.#lose(
         error instanceof WireFault
           ? error
           : new WireFault('sent a message that cannot be read', { cause: error }),
@@ -116,7 +120,7 @@ export class Link {
       const result = await this.#called(method, params);
       if (!this.#isOver) this.#writer.send(['result', id, result ?? null]);
     } catch (error) {
-      if (error instanceof WireFault) this.end(error);
+      if (error instanceof WireFault) this.#lose(error);
       else if (!this.#isOver) this.#writer.send(['error', id, toWireError(error, this.#options.errors)]);
     } finally {
       this.#asked -= 1;

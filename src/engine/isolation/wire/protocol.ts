@@ -105,16 +105,8 @@ export interface SetupParams {
   readonly host: WireHost;
 }
 
-/** State keys of the core that a stage in a child process has. */
-export const wireCoreKeys = [
-  'requestId',
-  'operation',
-  'format',
-  'signal',
-  'log',
-  'onSettled',
-  'trace',
-] as const;
+/** State key of the core that a stage in a child process has. */
+export type WireCoreKey = 'requestId' | 'operation' | 'format' | 'signal' | 'log' | 'onSettled' | 'trace';
 
 /** Fields of a reply that are JSON. */
 export const wireReplyFields = [
