@@ -41,6 +41,17 @@ export async function loadIsolated(
   return { ...loaded, plugin: keepsPrefix ? rest : { ...rest, keepsPrefix }, isolated };
 }
 
+/** Definition of a plugin from a child process. Throws an Error whose message continues its name. */
+export async function loadIsolatedPlugin(
+  use: string,
+  isolation: IsolationConfig,
+  where: Loading,
+): Promise<Plugin> {
+  const fault = unsupported();
+  if (fault !== undefined) throw new Error(`cannot be isolated: isolate ${fault}`);
+  return definitionOf(await startStage(use, isolation, where), use);
+}
+
 /** Undefined if the running Node has what child processes of stages need. */
 function unsupported(): string | undefined {
   if ('registerHooks' in module && process.allowedNodeEnvironmentFlags.has('--permission')) return undefined;
