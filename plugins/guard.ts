@@ -3,8 +3,11 @@ import {
   TextMapper,
   textReply,
   Type,
+  type Logger,
   type MessagesRequest,
+  type ModelEventBatch,
   type TextMap,
+  type Transform,
 } from '@gw2api/gateway/plugin';
 import {
   compilePatterns,
@@ -36,10 +39,10 @@ export default definePlugin({
           'Module whose default export is (text, from) => { start, end } | undefined; relative to this file. Default: none.',
       }),
     ),
-    action: Type.Enum(['refuse', 'cut', 'mask'] as const, {
+    action: Type.Enum(['refuse', 'cut', 'mask', 'audit'] as const, {
       default: 'refuse',
       description:
-        'refuse (the answer ends as a refusal) | cut (it ends as if it were complete) | mask (it goes on)',
+        'refuse (the answer ends as a refusal) | cut (it ends as if it were complete) | mask (it goes on) | audit (matches are only counted)',
     }),
     text: Type.String({
       default: 'Removed by a rule of this gateway.',
@@ -75,6 +78,7 @@ export default definePlugin({
       refuse: { ends: { stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: text } } },
       cut: { ends: { stop_reason: 'end_turn' } },
       mask: undefined,
+      audit: undefined,
     }[action];
     const answer: TextMap = {
       hold,
@@ -85,21 +89,60 @@ export default definePlugin({
       },
       onMatch: ({ name = '' }) => count(name, 'answer'),
     };
-    const mask = action === 'mask' ? text : '';
-    const counted = ({ name }: Match): string => (count(name, 'request'), mask);
+    const ofRequest = { refuse: '', cut: '', mask: text, audit: undefined }[action];
+    const counted = ({ name }: Match, found: string): string => (count(name, 'request'), ofRequest ?? found);
     const masked = (request: MessagesRequest, owner: object): Promise<MessagesRequest> => {
       const time = SearchTime.of(owner, host.clock.monotonicMs);
       return replaceTexts(request, (texts) => replaceMatches(rules, texts, counted, time), { system: false });
     };
     return {
-      async intercept(request, call, { req }) {
+      async intercept(request, call, { req, state }) {
+        if (action === 'audit') {
+          const report = reportTo(state.log, host.name);
+          if (isRequestSearched) await masked(request, req).catch(report);
+          const reply = await call(request);
+          return { ...reply, events: reply.events.through(new Observed(new TextMapper(answer), report)) };
+        }
         const asked = isRequestSearched ? await masked(request, req) : request;
-        if (asked !== request && action !== 'mask') return textReply(text, { stopReason: 'refusal' });
+        if (asked !== request && end) return textReply(text, { stopReason: 'refusal' });
         return call(asked, { through: () => new TextMapper(answer) });
       },
     };
   },
 });
+
+/** Passes events on as they are, and shows them to a transform whose output is dropped. */
+class Observed implements Transform {
+  readonly #report: (error: unknown) => void;
+  #mapper: Transform | undefined;
+
+  constructor(mapper: Transform, report: (error: unknown) => void) {
+    this.#mapper = mapper;
+    this.#report = report;
+  }
+
+  transform(batch: ModelEventBatch): ModelEventBatch {
+    this.#show((mapper) => mapper.transform(batch));
+    return batch;
+  }
+
+  flush(): undefined {
+    this.#show((mapper) => mapper.flush?.());
+  }
+
+  #show(step: (mapper: Transform) => unknown): void {
+    try {
+      if (this.#mapper) step(this.#mapper);
+    } catch (error) {
+      this.#mapper = undefined;
+      this.#report(error);
+    }
+  }
+}
+
+function reportTo(log: Logger, stage: string): (error: unknown) => void {
+  return (err) => log.warn({ stage, err }, 'The search of an audit failed; the request continues.');
+}
 
 /** Text as written between the quotes of a JSON string. */
 function inJson(text: string): string {

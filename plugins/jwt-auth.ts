@@ -14,17 +14,16 @@ import {
   durationMs,
   GatewayError,
   makeCaller,
-  readTlsFiles,
   TlsFiles,
   Type,
   windowLimits,
   type Caller,
   type Host,
   type KeyLimits,
-  type TlsSettings,
 } from '@gw2api/gateway/plugin';
 import { IssuerKeys } from './shared/issuer-keys.js';
 import { keyCaller } from './shared/key-caller.js';
+import { readTls } from './shared/read-tls.js';
 
 const Name = Type.String({ minLength: 1 });
 const limitNames = [...windowLimits, 'maxConcurrent'] as const;
@@ -105,14 +104,6 @@ interface KeysOptions {
   readonly jwks: string;
   readonly maxStale: string;
   readonly tls?: TlsFiles;
-}
-
-/** TLS settings with the texts of their files. Throws an Error that names the option whose file is wrong. */
-function readTls(files: TlsFiles, host: Host): TlsSettings | undefined {
-  const { settings, problems } = readTlsFiles(files, (file) => host.resolvePath(file));
-  const [problem] = problems;
-  if (problem) throw new Error(`${['with.tls', problem.part].filter(Boolean).join('.')} ${problem.message}`);
-  return settings;
 }
 
 /** Keys of a URL, or of a file. */

@@ -78,7 +78,8 @@ async function builtins(): Promise<readonly string[]> {
   const kinds = new Set(['formats', 'upstreams', 'accounts']);
   const isBuiltin = (path: string): boolean => {
     const [first = '', second = '', third] = path.replaceAll('\\', '/').split('/');
-    if (!kinds.has(first)) return second === '' && first.endsWith('.ts');
+    if (!kinds.has(first))
+      return second === '' ? first.endsWith('.ts') : first !== 'shared' && second === 'index.ts';
     return third === undefined ? second.endsWith('.ts') : second !== 'shared' && third === 'index.ts';
   };
   return (await treeOf(plugins)).filter((file) => existsSync(file) && isBuiltin(relative(plugins, file)));

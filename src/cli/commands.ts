@@ -123,17 +123,37 @@ const own: Verbs = {
       return docs(await configFile(config), env, schema);
     },
   }),
-  new: verb<{ readonly package?: boolean; readonly ts?: boolean }>({
+  new: verb<{ readonly package?: boolean; readonly ts?: boolean; readonly python?: boolean }>({
     usage: `  gw2api new stage|format|upstream|account NAME
                                  write a plugin and its test, NAME.mjs and NAME.test.mjs
      --package                   in a folder of its own, as an npm package
      --ts                        in TypeScript
+  gw2api new remote NAME         write a server of remote stages, NAME.mjs
+     --python                    in Python, NAME.py
 `,
-    options: { package: 'flag', ts: 'flag' },
+    options: { package: 'flag', ts: 'flag', python: 'flag' },
     words: 2,
-    async run({ values: { package: isPackage = false, ts: isTypeScript = false }, words }) {
-      const { newPlugin } = await import('./new.js');
-      return { text: await newPlugin(words, process.cwd(), { isPackage, isTypeScript }), exitCode: 0 };
+    async run({ values, words }) {
+      const { package: isPackage = false, ts: isTypeScript = false, python: isPython = false } = values;
+      const { writeKind } = await import('./new.js');
+      return {
+        text: await writeKind(words, process.cwd(), { isPackage, isTypeScript, isPython }),
+        exitCode: 0,
+      };
+    },
+  }),
+  'test-remote': verb<{ readonly secret?: string; readonly insecure?: boolean; readonly json?: boolean }>({
+    usage: `  gw2api test-remote URL         check a server of remote stages by questions of all kinds; 1 where a check fails
+     --secret SECRET             the secret of the stage; without it no question is signed, and the checks of
+                                 signatures are left out
+     --insecure                  allow http beyond this machine
+     --json                      the same as JSON
+`,
+    options: { secret: 'text', insecure: 'flag', json: 'flag' },
+    words: 1,
+    async run({ values: { secret, insecure: isInsecure = false, json: isJson = false }, words: [url] }) {
+      const { testRemote } = await import('./test-remote.js');
+      return testRemote(url, { secret, isInsecure, isJson });
     },
   }),
   backup: verb<ConfigFile>({

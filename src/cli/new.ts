@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../gateway/start-failure.js';
 import { pluginKinds, type KindName } from '../engine/pipeline/load/listed-plugins.js';
 import { builtinFolder, builtinNames } from '../engine/pipeline/load/import/resolve.js';
 import { packageFile } from '../kit/package-files.js';
 import { didYouMean } from '../kit/schema/did-you-mean.js';
-import { makeFolder } from '../plugin/index.js';
 import { packageName, release } from '../kit/version.js';
+import { checkName, writeNew } from './new-files.js';
+import { newRemote } from './new-remote.js';
 import { account } from './templates/account.js';
 import { format } from './templates/format.js';
 import { stage } from './templates/stage.js';
@@ -18,37 +18,46 @@ export interface NewOptions {
   /** A folder with a `package.json` instead of two files. */
   readonly isPackage: boolean;
   readonly isTypeScript: boolean;
+  /** A server of remote stages in Python. */
+  readonly isPython: boolean;
 }
+
+type PluginOptions = Omit<NewOptions, 'isPython'>;
 
 const templates: Readonly<Record<KindName, Template>> = { stage, format, upstream, account };
 
-/**
- * Writes a plugin and its test into a folder, and prints the next steps. Throws a UsageError, and then writes nothing.
- */
-export async function newPlugin(
+/** Writes what the words name into a folder, and prints the next steps. Throws a UsageError, and then writes nothing. */
+export async function writeKind(
   [kind = '', name = '']: readonly string[],
   cwd: string,
-  options: NewOptions,
+  { isPython, ...options }: NewOptions,
+): Promise<string> {
+  if (isPython && kind !== 'remote') throw new UsageError('--python goes with gw2api new remote NAME.');
+  if (kind !== 'remote') return newPlugin([kind, name], cwd, options);
+  if (options.isPackage || options.isTypeScript)
+    throw new UsageError(`--${options.isPackage ? 'package' : 'ts'} goes with plugins, not with remote.`);
+  return newRemote(name, cwd, isPython);
+}
+
+/** Writes a plugin and its test. */
+async function newPlugin(
+  [kind, name]: readonly [string, string],
+  cwd: string,
+  options: PluginOptions,
 ): Promise<string> {
   const template = templateOf(kind);
-  await checkName(kind as KindName, name); // it has a template
+  checkName(kind, name);
+  await checkFree(kind as KindName, name); // it has a template
   const files = options.isPackage
     ? packageFiles(name, template, { ...options, cwd })
     : plainFiles(name, template, options);
-  const taken = Object.keys(files).find((file) => existsSync(path.join(cwd, file)));
-  if (taken !== undefined)
-    throw new UsageError(`${taken} already exists; choose another name, or move it away.`);
-  for (const [file, text] of Object.entries(files)) {
-    await makeFolder(path.dirname(path.join(cwd, file)));
-    await writeFile(path.join(cwd, file), text, { flag: 'wx' });
-  }
-  const list = Object.keys(files).map((file) => `  ${file}`);
-  return ['written:', ...list, '', ...nextSteps(kind as KindName, name, { ...options, cwd }), ''].join('\n');
+  const written = await writeNew(cwd, files);
+  return [...written, ...nextSteps(kind as KindName, name, { ...options, cwd }), ''].join('\n');
 }
 
 function templateOf(kind: string): Template {
-  const kinds = Object.keys(templates);
-  if (kinds.includes(kind)) return templates[kind as KindName];
+  if (Object.hasOwn(templates, kind)) return templates[kind as KindName];
+  const kinds = [...Object.keys(templates), 'remote'];
   const meant = didYouMean(kind, kinds);
   const fault = kind === '' ? 'The kind of plugin is missing' : `"${kind}" is not a kind of plugin`;
   throw new UsageError(
@@ -56,12 +65,7 @@ function templateOf(kind: string): Template {
   );
 }
 
-async function checkName(kind: KindName, name: string): Promise<void> {
-  if (name === '') throw new UsageError(`The name is missing: gw2api new ${kind} NAME.`);
-  if (!/^[a-z][a-z0-9]{0,30}(?:-[a-z0-9]{1,30}){0,5}$/.test(name))
-    throw new UsageError(
-      `"${name}" is not a valid name: use lower-case letters, digits and hyphens, such as my-${kind}.`,
-    );
+async function checkFree(kind: KindName, name: string): Promise<void> {
   if ((await builtinNames(builtinFolder, pluginKinds[kind].folder)).includes(name))
     throw new UsageError(`"${name}" is a built-in ${kind}; choose another name.`);
 }
@@ -69,13 +73,13 @@ async function checkName(kind: KindName, name: string): Promise<void> {
 type Files = Readonly<Record<string, string>>;
 
 /** Files of a plugin without a package: modules by their extension, independent of any `package.json` above them. */
-function plainFiles(name: string, { plugin, test }: Template, { isTypeScript }: NewOptions): Files {
+function plainFiles(name: string, { plugin, test }: Template, { isTypeScript }: PluginOptions): Files {
   const ending = isTypeScript ? 'mts' : 'mjs';
   const filling = { name, module: `./${name}.mjs`, isTypeScript };
   return { [`${name}.${ending}`]: fill(plugin, filling), [`${name}.test.${ending}`]: fill(test, filling) };
 }
 
-interface Calling extends NewOptions {
+interface Calling extends PluginOptions {
   readonly cwd: string;
 }
 

@@ -1,8 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import type { Plugin } from '#src/plugin/index.js';
 import {
   fakeHost,
   fakeKeys,
@@ -11,6 +10,8 @@ import {
   stageChecks,
   type StageSubject,
 } from '@gw2api/gateway/testing';
+import { builtinStages, loadStage } from './builtin-stages.js';
+import { serveRemote } from './remote/service.js';
 import messages from '#plugins/formats/messages/index.js';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'gw2api-recordings-'));
@@ -21,6 +22,8 @@ const byKey = {
 } as const;
 
 await writeFile(path.join(folder, 'jwks.json'), '{"keys":[]}');
+
+const allowing = await serveRemote(() => ({ verdict: 'allow' }));
 
 /** What a stage needs besides the defaults. */
 const needs: Readonly<Record<string, Partial<StageSubject>>> = {
@@ -35,21 +38,19 @@ const needs: Readonly<Record<string, Partial<StageSubject>>> = {
   'slot-pick': { host: () => fakeHost({ slots: fakeSlots(fakeSlot('a')) }) },
   record: { options: { folder } },
   guard: { options: { patterns: ['email'] } },
+  remote: { options: { url: allowing.url, on: ['request', 'events'] } },
 };
 
-const names = (await readdir('plugins'))
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => file.slice(0, -3));
-
+const stages = await builtinStages();
 const plugins = await Promise.all(
-  names.map(async (name) => {
-    const { default: plugin } = (await import(`#plugins/${name}.js`)) as { default: Plugin };
-    return { name, plugin };
-  }),
+  Array.from(stages, async ([name, module]) => ({ name, plugin: await loadStage(module) })),
 );
 
 describe('the built-in stages', () => {
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(async () => {
+    await allowing.close();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   for (const { name, plugin } of plugins)
     describe(name, () => {
@@ -57,6 +58,6 @@ describe('the built-in stages', () => {
     });
 
   it('are all in their conformance suite', () => {
-    expect(names).to.include.members(['auth', 'format-encode', 'usage-mask']);
+    expect([...stages.keys()]).to.include.members(['auth', 'format-encode', 'usage-mask', 'remote']);
   });
 });

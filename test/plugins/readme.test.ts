@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { builtinPlugins } from '#src/engine/pipeline/load/listed-plugins.js';
 import { builtinFolder } from '#src/engine/pipeline/load/import/resolve.js';
 import { coreKeys } from '#src/plugin/contract/state.js';
-import type { Plugin } from '#src/plugin/index.js';
+import { builtinStages, loadStage } from './builtin-stages.js';
 
 const run = promisify(execFile);
 /** Within the package, so that its own name resolves, and where nothing is published from. */
@@ -61,13 +61,11 @@ describe('plugins/README.md', () => {
       name,
       cells!.split('|').map(list),
     ]);
-    const files = (await readdir('plugins'))
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => file.slice(0, -3));
+    const modules = await builtinStages();
     const table = Object.fromEntries(rows.filter(([name]) => name !== 'export' && name !== 'stage'));
-    expect(Object.keys(table).toSorted()).to.deep.equal(files.toSorted());
-    for (const name of files) {
-      const { requires, provides, seals, operations } = await load(name);
+    expect(Object.keys(table).toSorted()).to.deep.equal([...modules.keys()].toSorted());
+    for (const [name, module] of modules) {
+      const { requires, provides, seals, operations } = await loadStage(module);
       expect(table[name], name).to.deep.equal([requires, provides, seals, operations]);
     }
   });
@@ -83,11 +81,12 @@ describe('plugins/README.md', () => {
 
   it('leads to options of every optional stage', async () => {
     const stages = await readFile('plugins/stages.md', 'utf8');
+    const modules = await builtinStages();
     const listed = new Set([...stages.matchAll(/^\*\*`([a-z-]+)`\*\*/gm)].map(([, name]) => name));
     for (const name of listed) {
       const [, section = ''] = stages.split(`\n**\`${name}\`**`);
       const [own = ''] = section.split('\n**`', 1);
-      const { options } = await load(name!);
+      const { options } = await loadStage(modules.get(name!)!);
       for (const option of Object.keys(options['properties'] as object))
         expect(own, `${name}: ${option}`).to.match(new RegExp(`\`${option}\`|options of a route`));
     }
@@ -95,10 +94,8 @@ describe('plugins/README.md', () => {
   });
 
   it('leads to modules that are named like their plugins', async () => {
-    for (const file of await readdir('plugins')) {
-      if (!file.endsWith('.ts')) continue;
-      expect((await load(file.slice(0, -3))).name).to.equal(file.slice(0, -3));
-    }
+    for (const [name, module] of await builtinStages())
+      expect(await loadStage(module)).to.have.property('name', name);
   });
 });
 
@@ -120,9 +117,4 @@ function list(cell: string): readonly string[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-}
-
-async function load(name: string): Promise<Plugin> {
-  const { default: plugin } = (await import(`#plugins/${name}.js`)) as { default: Plugin };
-  return plugin;
 }

@@ -1,5 +1,5 @@
-import { ModelEvent, type ContentBlock, type Delta, type MessagesResponse } from '@gw2api/gateway/plugin';
-import { dispatch, type DispatchTable, inputJson } from '@gw2api/gateway/plugin/upstream';
+import { ModelEvent, type MessagesResponse } from '@gw2api/gateway/plugin';
+import { blockEvents } from '@gw2api/gateway/plugin/upstream';
 
 /** A whole message as the batch of events that a stream of it would have been. */
 export function eventsOf(message: MessagesResponse): readonly ModelEvent[] {
@@ -12,39 +12,3 @@ export function eventsOf(message: MessagesResponse): readonly ModelEvent[] {
     ModelEvent.of({ type: 'message_stop' }),
   ];
 }
-
-function blockEvents(block: ContentBlock, index: number): readonly ModelEvent[] {
-  const { begin, deltas } = dispatch(splitters, block, undefined) ?? { begin: block, deltas: [] };
-  return [
-    ModelEvent.of({ type: 'content_block_start', index, content_block: begin }),
-    ...deltas.map((delta) => ModelEvent.of({ type: 'content_block_delta', index, delta })),
-    ModelEvent.of({ type: 'content_block_stop', index }),
-  ];
-}
-
-interface Split {
-  readonly begin: ContentBlock;
-  readonly deltas: readonly Delta[];
-}
-
-/** Splitters of the blocks that clients expect in deltas; any other block is complete at its start. */
-const splitters: Partial<DispatchTable<ContentBlock, undefined, Split>> = {
-  text: (block) => ({
-    begin: { ...block, text: '', ...(block.citations ? { citations: [] } : {}) },
-    deltas: [
-      ...(block.citations ?? []).map((citation) => ({ type: 'citations_delta', citation }) as const),
-      { type: 'text_delta', text: block.text },
-    ],
-  }),
-  thinking: (block) => ({
-    begin: { ...block, thinking: '', signature: '' },
-    deltas: [
-      { type: 'thinking_delta', thinking: block.thinking },
-      { type: 'signature_delta', signature: block.signature },
-    ],
-  }),
-  tool_use: (block) => ({
-    begin: { ...block, input: {} },
-    deltas: [{ type: 'input_json_delta', partial_json: inputJson(block.input) }],
-  }),
-};

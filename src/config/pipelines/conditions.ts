@@ -1,4 +1,5 @@
 import type { Operation } from '../../plugin/index.js';
+import { credentialNames } from '../../kit/credential-names.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import { percentOf } from '../../kit/schema/units.js';
 import type { Conditions, When } from '../config.js';
@@ -68,18 +69,9 @@ export function headerErrors(when: RawWhen | undefined, path: Path): readonly Sc
 
 function headerError(name: string): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not the name of a header';
-  if (!secretHeaders.has(name.toLowerCase())) return undefined;
+  if (!credentialNames.has(name.toLowerCase())) return undefined;
   return 'is a header whose value is a secret; identify the caller by "caller" instead';
 }
-
-const secretHeaders: ReadonlySet<string> = new Set([
-  'authorization',
-  'cookie',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-]);
 
 /** Conditions of a pipeline that are not known when pipelines are chosen. */
 export function lateConditions(when: RawWhen | undefined, path: Path): readonly SchemaError[] {

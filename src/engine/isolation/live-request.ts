@@ -1,5 +1,5 @@
 import { allExtras, type MessagesRequest, type PlacedExtras } from '../../plugin/index.js';
-import { changedExtras, changedRequest } from '../../plugin/remote/index.js';
+import { merged, withChangedExtras } from '../../plugin/remote/index.js';
 import { isRecord } from '../../kit/schema/record.js';
 import { shapeFault } from '../trace/state-shapes.js';
 import type { WireRequest } from './wire/protocol.js';
@@ -19,13 +19,23 @@ export function withWireChange(live: MessagesRequest | undefined, change: unknow
   if (!isRecord(fields) || !Array.isArray(removed))
     throw new TypeError('it has changed a request in an unknown way');
   const base: Readonly<Record<string, unknown>> = live ?? {};
-  const set = Object.entries(fields).map(([name, value]) => [name, withItems(value, base[name])] as const);
-  const gone = removed.map((name: unknown) => [String(name), undefined] as const);
-  const none = {} as MessagesRequest; // filled by the changes, and checked below
-  const request = changedRequest(live ?? none, Object.fromEntries([...gone, ...set]));
+  const set = Object.entries(fields).map(([name, value]) => {
+    const before = Object.hasOwn(base, name) ? base[name] : undefined;
+    return [name, merged(before, withItems(value, before))] as const;
+  });
+  const changed = set.filter(([name, value]) => value !== base[name]);
+  const request = withoutFields({ ...base, ...Object.fromEntries(changed) }, removed.map(String));
   const fault = shapeFault('request', request);
   if (fault !== undefined) throw new TypeError(`it has left a request that ${fault}`);
-  return extras === undefined ? request : changedExtras(request, placedExtras(extras));
+  const next = (changed.length + removed.length === 0 && live) || (request as MessagesRequest); // as just checked
+  return extras === undefined ? next : withChangedExtras(next, placedExtras(extras));
+}
+
+/** Copy without some fields; its extras and other marks are kept. */
+function withoutFields(request: Readonly<Record<string, unknown>>, names: readonly string[]): object {
+  const copy = { ...request };
+  for (const name of names) Reflect.deleteProperty(copy, name);
+  return copy;
 }
 
 /** A list with the live items in place of their numbers. */

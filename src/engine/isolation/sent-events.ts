@@ -1,5 +1,6 @@
 import type { ModelEvent, ModelEventBatch } from '../../plugin/index.js';
-import { EventGrammar } from '../../plugin/remote/index.js';
+import { AnswerGrammar, changedEvents } from '../../plugin/remote/index.js';
+import { isRecord } from '../../kit/schema/record.js';
 import { rememberedEvents } from './wire/protocol.js';
 import { WireFault } from './wire/frames.js';
 
@@ -28,26 +29,61 @@ export class SentEvents {
 
   /** Reader of a stream of the child. */
   decoder(): { readonly decode: (value: unknown) => ModelEventBatch; readonly onEnd: () => void } {
-    const grammar = new EventGrammar();
-    const event = (item: unknown): ModelEvent => {
-      if (typeof item === 'number') return this.#passed(item, grammar);
-      if (!Array.isArray(item)) return grammar.made(item);
-      const [json, choice] = item as readonly unknown[];
-      return grammar.made(json, typeof choice === 'number' ? choice : -1);
-    };
+    const answers = new Answers();
     return {
-      decode(value) {
+      decode: (value) => {
         if (!Array.isArray(value)) throw new WireFault('sent events that are not a list');
-        return value.map(event);
+        return value.map((item: unknown) => {
+          if (typeof item === 'number') return answers.passed(this.#known(item));
+          const [json, choice] = Array.isArray(item) ? (item as readonly unknown[]) : [item, 0];
+          return answers.made(json, choice);
+        });
       },
-      onEnd: () => grammar.end(),
+      onEnd: () => answers.end(),
     };
   }
 
-  #passed(number: number, grammar: EventGrammar): ModelEvent {
+  #known(number: number): ModelEvent {
     const event = this.#events.get(number);
     if (!event) throw new WireFault('sent back an event that it was not sent');
-    grammar.passed(event);
     return event;
   }
 }
+
+/** Answers of one stream of a child, by their choice. Throws a TypeError for events that break their grammar. */
+class Answers {
+  readonly #grammars = new Map<number, AnswerGrammar>();
+  #stopped = 0;
+
+  /** Event that the child has made. */
+  made(json: unknown, choice: unknown): ModelEvent {
+    if (!isRecord(json) || typeof json['type'] !== 'string' || !/^[a-z_]{1,64}$/.test(json['type']))
+      throw new TypeError('it has made an event without a type');
+    if (typeof choice !== 'number' || !Number.isInteger(choice) || choice < 0 || choice > maxChoice)
+      throw new TypeError('it has made an event of an invalid choice');
+    const [event] = changedEvents([], [json]);
+    if (!event) throw new TypeError('it has made no event');
+    return this.#added(event.withChoice(choice));
+  }
+
+  /** Event that passes as it came; a delta changes nothing in the grammar, and is not parsed for it. */
+  passed(event: ModelEvent): ModelEvent {
+    return event.type === 'content_block_delta' ? event : this.#added(event);
+  }
+
+  end(): void {
+    if (this.#stopped === 0 || this.#stopped < this.#grammars.size)
+      throw new TypeError('it has ended an answer without message_stop');
+  }
+
+  #added(event: ModelEvent): ModelEvent {
+    const grammar = this.#grammars.get(event.choice) ?? new AnswerGrammar();
+    this.#grammars.set(event.choice, grammar);
+    const fault = grammar.add(event);
+    if (fault !== undefined) throw new TypeError(`it has left events of which ${fault}`);
+    if (event.type === 'message_stop') this.#stopped += 1;
+    return event;
+  }
+}
+
+const maxChoice = 1023;

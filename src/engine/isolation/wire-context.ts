@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { credentialNames } from '../../kit/credential-names.js';
 import type { GatewayState } from '../../plugin/index.js';
 import type { WireContext } from './wire/protocol.js';
 
@@ -9,7 +10,9 @@ export function contextOf(ctx: Koa.Context): WireContext {
     'requestId' | 'operation' | 'format' | 'trace'
   >; // of the core
   const headers = Object.entries(ctx.headers).flatMap(([name, value]) =>
-    value === undefined || credentials.test(name) ? [] : [[name, value] as const],
+    value === undefined || credentialNames.has(name) || secretNames.test(name)
+      ? []
+      : [[name, value] as const],
   );
   const { method, path, querystring } = ctx;
   return {
@@ -24,5 +27,5 @@ export function contextOf(ctx: Koa.Context): WireContext {
   };
 }
 
-/** Headers that hold a key, a token or a cookie. */
-const credentials = /(?:^|-)(?:authorization|auth|cookie|credential|key|password|secret|signature|token)s?$/i;
+/** Names of further headers that may hold a key, such as that of another format. */
+const secretNames = /(?:^|-)(?:auth|credential|key|password|secret|signature|token)s?$/i;

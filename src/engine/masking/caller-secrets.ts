@@ -1,15 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
-/** Headers that carry credentials, from any source. */
-export const credentialNames: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-  'x-amz-security-token',
-  'cookie',
-]);
+import { credentialNames } from '../../kit/credential-names.js';
 
 /** Credentials in the headers of a caller, with and without their scheme, and the values of its cookies. */
 export function callerSecrets(headers: IncomingHttpHeaders = {}): readonly string[] {

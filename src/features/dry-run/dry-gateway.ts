@@ -7,6 +7,7 @@ import { DryKeys } from './keys.js';
 import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { DryOutcome, DryRequest } from './outcome.js';
 import { outcomeOf, type Settled, type Surroundings } from './outcome-of.js';
+import { DryRemotes } from './remotes.js';
 import { secretsOf } from './secret-texts.js';
 import type { SocketGuard } from './socket-guard.js';
 import type { DrySettings } from './settings.js';
@@ -73,6 +74,7 @@ export class DryGateway {
     settings: DrySettings = {},
   ): Promise<DryGateway> {
     const world = await openWorld(settings);
+    world.upstreams.remotes = new DryRemotes(config, settings.remotes);
     const opening = openGateway(withinMemory(config), gatewayOptions(world, settings));
     opening.catch(() => world.guard.close());
     const dry = new DryGateway(await opening, world, settings);
@@ -112,12 +114,14 @@ export class DryGateway {
   async send(requests: readonly DryRequest[]): Promise<readonly DryOutcome[]> {
     this.#guard.lead();
     this.#upstreams.outgoing.length = 0;
+    this.#upstreams.remotes?.take();
     const heads = await Promise.all(requests.map((request) => this.#keys.headersOf(request)));
     const answers = requests.map((request, at) => this.#ask(request, heads[at] ?? {}));
     const answered = await this.#until(Promise.all(answers));
     await this.#until(this.#gateway.exchanges.idle());
     const outgoing = this.#upstreams.outgoing.splice(0);
-    const shared = { outgoing, refused: this.#guard.take(), isAlone: requests.length === 1 };
+    const remotes = this.#upstreams.remotes?.take() ?? {};
+    const shared = { outgoing, remotes, refused: this.#guard.take(), isAlone: requests.length === 1 };
     return answered.map(({ received, far }) => this.#outcome(received, this.#settled.get(far), shared));
   }
 
@@ -159,7 +163,7 @@ export class DryGateway {
   #outcome(
     received: Received,
     settled: Settled | undefined,
-    shared: Pick<Surroundings, 'outgoing' | 'refused' | 'isAlone'>,
+    shared: Pick<Surroundings, 'outgoing' | 'remotes' | 'refused' | 'isAlone'>,
   ): DryOutcome {
     const id = settled?.record.id ?? received.headers['x-request-id'] ?? '';
     const slots = this.#gateway.services.slots.list();

@@ -4,6 +4,7 @@ import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { RequestRecord } from '../../gateway/settle/request-record.js';
 import { answerParts } from './answer-parts.js';
 import type { Received } from '../../engine/http/connection/inner-caller.js';
+import type { RemoteQuestions } from './remotes.js';
 import { isModelCall, type DryOutcome, type OutgoingCall } from './outcome.js';
 
 /** Record of the gateway about a request. */
@@ -16,6 +17,7 @@ export interface Settled {
 /** Parts of an outcome beside its answer and its record. */
 export interface Surroundings {
   readonly outgoing: readonly OutgoingCall[];
+  readonly remotes: RemoteQuestions;
   readonly refused: readonly string[];
   /** False for one of several concurrent requests, which share `outgoing`. */
   readonly isAlone: boolean;
@@ -27,7 +29,7 @@ export interface Surroundings {
 export function outcomeOf(
   received: Received,
   settled: Settled | undefined,
-  { outgoing, refused, isAlone, slots, log }: Surroundings,
+  { outgoing, remotes, refused, isAlone, slots, log }: Surroundings,
 ): DryOutcome {
   const { status, headers, events, complete, firstEventMs, durationMs } = received;
   const upstream = isAlone ? outgoing.findLast(isModelCall) : undefined;
@@ -40,6 +42,7 @@ export function outcomeOf(
     ...recorded(settled),
     ...(upstream && { upstream: upstream.body }),
     outgoing,
+    remotes,
     dropped: listed(headers['x-gw-dropped']),
     slots: Object.fromEntries(slots.map((slot) => [slot.id, slot])),
     ...(firstEventMs !== undefined && { firstEventMs }),

@@ -1,4 +1,5 @@
 import type { CallerRequest, ReceivedEvent } from '../../engine/http/connection/inner-caller.js';
+import type { RemoteQuestions } from './remotes.js';
 import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { SlotStatus, LedgerTokens } from '../../plugin/core.js';
 
@@ -74,6 +75,8 @@ export interface DryOutcome {
   readonly upstream?: unknown;
   /** Every upstream request for this one, in order; concurrent requests share the list. */
   readonly outgoing: readonly OutgoingCall[];
+  /** Questions of remote stages, by the name of the stage; concurrent requests share them. */
+  readonly remotes: RemoteQuestions;
   /** Fields that could not be passed on, as `x-gw-dropped` names them. */
   readonly dropped: readonly string[];
   /** Tokens as shown to the caller and as billed by the upstream, in the field names of the ledger. */

@@ -1,5 +1,5 @@
 import type { OutgoingCall } from './outcome.js';
-import { credentialNames } from '../../engine/masking/caller-secrets.js';
+import { credentialNames } from '../../kit/credential-names.js';
 import { formsOf } from '../../engine/masking/secret-forms.js';
 import { cutMark } from './shown.js';
 import type { Gateway } from '../../gateway/gateway.js';

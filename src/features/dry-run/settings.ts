@@ -2,6 +2,7 @@ import type { PipelineWatch } from '../../engine/pipeline/run/watch.js';
 import type { KeyLimits, ProtocolKey } from '../../plugin/index.js';
 import type { MeterReading, WindowLimit } from '../../plugin/core.js';
 import type { OnChoice } from '../../engine/slots/selection/observed-choice.js';
+import type { RemoteAnswer } from './remotes.js';
 import type { SlotsState } from '../../engine/slots/pool/snapshot.js';
 
 /** Settings of the simulated environment of a dry gateway. */
@@ -15,6 +16,8 @@ export interface DrySettings {
   readonly keys?: Readonly<Record<string, KeyTerms>>;
   /** Terms of the teams that keys name. */
   readonly teams?: Readonly<Record<string, TeamTerms>>;
+  /** Replies to the questions of remote stages, in order, by the name of the stage. Default: all is allowed. */
+  readonly remotes?: Readonly<Record<string, readonly RemoteAnswer[]>>;
   /** Unix milliseconds; default: now. */
   readonly startMs?: number;
   /** True: `start` of stages is called; default false. */

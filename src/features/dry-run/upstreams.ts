@@ -5,6 +5,7 @@ import { programUrl } from '../../kit/package-files.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../../engine/transport/http-client.js';
 import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
 import type { OutgoingCall } from './outcome.js';
+import type { DryRemotes } from './remotes.js';
 import { standInServer } from './stand-in.js';
 
 /** Parts of the built-in simulator that this folder uses, since no folder may import it. */
@@ -15,6 +16,8 @@ interface SimulatorParts {
   ) => { readonly faults: string[] };
   readonly scenarioNames: readonly string[];
 }
+
+type Settings = Parameters<OpenHttpClient>[0];
 
 interface DryUpstream {
   readonly server: Server;
@@ -29,6 +32,8 @@ export class DryUpstreams {
   readonly #bySlot = new Map<string, DryUpstream>();
   readonly #tokens = createServer((request, response) => void grantToken(request, response));
   readonly #sockets = new Set<MemorySocket>();
+  /** Services of remote stages; undefined: stages reach nothing. */
+  remotes: DryRemotes | undefined;
 
   /** Upstream requests since it was emptied. */
   readonly outgoing: OutgoingCall[] = [];
@@ -51,13 +56,27 @@ export class DryUpstreams {
     return this.#simulator.scenarioNames;
   }
 
-  /** Opens clients that reach the simulator of their slot, or the token endpoint; those of stages reach nothing. */
+  /**
+   * Opens clients that reach the simulator of their slot, the token endpoint, or the service of their remote stage;
+   * those of other stages reach nothing.
+   */
   readonly openClient: OpenHttpClient = (settings, use) => {
-    if (use === 'stage') return openHttpClient(settings); // its connections are refused by the guard
+    if (use === 'stage') {
+      const accept = this.remotes?.acceptor(settings.id);
+      return openHttpClient(accept ? this.#within(settings, accept) : settings); // others are refused by the guard
+    }
     const connect = use === 'account' ? connectTo(() => this.#tokens) : this.#connect(settings);
     const slot = use === 'upstream' ? settings.id : undefined;
-    const sockets = this.#sockets;
     return openHttpClient({
+      ...this.#within(settings, connect),
+      onSend: (request) => void this.outgoing.push(outgoingCall(request, slot)),
+    });
+  };
+
+  /** Settings of a client whose connections stay within this process. */
+  #within(settings: Settings, connect: (far: MemorySocket) => void): Settings {
+    const sockets = this.#sockets;
+    return {
       ...settings,
       connector(_, callback) {
         const [near, far] = MemorySocket.pair();
@@ -65,9 +84,8 @@ export class DryUpstreams {
         connect(far);
         queueMicrotask(() => callback(null, near as never)); // undici asks for a TCP socket, and uses no more than these have
       },
-      onSend: (request) => void this.outgoing.push(outgoingCall(request, slot)),
-    });
-  };
+    };
+  }
 
   /** Sets the scenarios that a slot answers with. */
   answerWith(slot: string, scenarios: readonly string[]): void {
@@ -80,7 +98,7 @@ export class DryUpstreams {
   }
 
   /** Connects to the simulator of a slot, which serves below the path of any base URL, or to its stand-in. */
-  #connect({ id, baseUrl, standIn }: Parameters<OpenHttpClient>[0]): (far: MemorySocket) => void {
+  #connect({ id, baseUrl, standIn }: Settings): (far: MemorySocket) => void {
     if (standIn) {
       return connectTo(lazy(() => standInServer(standIn, this.#of(id).server)));
     }

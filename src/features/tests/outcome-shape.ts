@@ -89,6 +89,7 @@ export const outcomeFields: Readonly<Record<keyof DryOutcome, Shape>> = {
   skipped: { items: 'plain' },
   upstream: 'json',
   outgoing: { items: outgoingCall },
+  remotes: { entries: { items: 'json' } },
   dropped: { items: 'plain' },
   usage: { fields: { shown: tokens, billed: tokens } },
   cost: { fields: { shown: 'plain', billed: 'plain' } },

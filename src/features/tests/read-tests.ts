@@ -83,13 +83,14 @@ function withDefaults(
     ...test,
     env: { ...defaults.env, ...test.env },
     slots: { ...defaults.slots, ...test.slots },
+    ...((defaults.remotes ?? test.remotes) && { remotes: { ...defaults.remotes, ...test.remotes } }),
     keys: { ...defaults.keys, ...test.keys },
     teams: { ...defaults.teams, ...test.teams },
   };
 }
 
 function readTest(raw: RawTest, at: Path, source: Source, reading: Reading): ConfigTest {
-  const { env = {}, slots = {}, keys = {}, teams = {}, clock, start } = raw;
+  const { env = {}, slots = {}, keys = {}, teams = {}, remotes, clock, start } = raw;
   complainOfReserved(Object.keys(keys), [...at, 'keys'], reading);
   complainOfTeams({ keys, teams }, [...at, 'keys'], reading);
   return {
@@ -102,6 +103,7 @@ function readTest(raw: RawTest, at: Path, source: Source, reading: Reading): Con
       slots: readSlots(slots, [...at, 'slots'], reading.complain),
       keys,
       teams,
+      ...(remotes && { remotes }),
       ...(clock !== undefined && { startMs: timeMs(clock) }),
       ...(start !== undefined && { startsStages: start }),
     },

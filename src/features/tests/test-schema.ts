@@ -115,6 +115,10 @@ const setting = {
     ),
   ),
   slots: Described('Scenarios that replace the accounts of slots. Default: an ordinary answer.', Slots),
+  remotes: Described(
+    'Replies to the questions of remote stages, in order, the last one again; { status: 500 } fails. Default: allow.',
+    Type.Record(Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1 })),
+  ),
   keys: Described('Terms of keys, by name. Default: none.', Type.Record(Type.String(), Key)),
   teams: Described(
     'Limits and pipeline that the keys of a team share, by the name of the team.',

@@ -21,6 +21,17 @@ export class JsonCursor {
     });
   }
 
+  /** Reads an object, each member by `read`, which is given its name; skips any other value. */
+  members(read: (name: string) => void): void {
+    if (this.#next() !== brace) return this.#pass();
+    this.#list(() => {
+      const name = JSON.parse(this.value()) as string; // a key
+      this.#next();
+      this.#at += 1; // the colon
+      read(name);
+    });
+  }
+
   /** Reads the items of a list, each by `read`; skips any other value. */
   items(read: (index: number) => void): void {
     if (this.#next() !== bracket) return this.#pass();

@@ -128,6 +128,11 @@ export function replyFault(phase: RemotePhase, reply: unknown): string | undefin
   return (schema && schemaFault(schema, reply)) ?? stateFault(reply['state']);
 }
 
+/** Fault of parts in place of those of a request: a path and a reason. Undefined: none. */
+export function changedPartsFault(parts: object): string | undefined {
+  return schemaFault(ChangedParts, parts);
+}
+
 /** Reply to a question of `phase`. Throws a TypeError whose message says what is wrong, without contents. */
 export function checkedReply<Phase extends RemotePhase>(phase: Phase, reply: unknown): RemoteReplies[Phase] {
   const fault = replyFault(phase, reply);

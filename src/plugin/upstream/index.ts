@@ -24,6 +24,7 @@ export type {
 } from '../contract/slot/upstream.js';
 export { dispatch } from '../../kit/dispatch.js';
 export type { DispatchTable } from '../../kit/dispatch.js';
+export { blockEvents } from '../events/block-events.js';
 export { MessageFold } from '../events/fold.js';
 export { mendedMessage } from '../events/mend/mended-message.js';
 export { cutStopReason, isCutInput, toolInput } from '../events/tool-input.js';

@@ -130,7 +130,7 @@ export function reportSkip({ state, response }: Skipping, place: StagePlace, err
   const { trace, log } = state as { readonly trace: RequestTrace; readonly log: Log }; // of the core
   meter?.skip();
   trace.clock.skip(place);
-  const others: string | undefined = response.get('x-gw-skipped'); // Koa's types leave out that it may be missing
+  const others: string | undefined = response.get('x-gw-skipped'); // undefined without one, despite its type
   if (!response.headerSent && isHeaderValue(stage))
     response.set('x-gw-skipped', others ? `${others}, ${stage}` : stage);
   log.warn({ stage, path, at, err: error }, 'A stage failed and was skipped.');

@@ -106,6 +106,19 @@ describe('guard', () => {
     expect(JSON.stringify(callsTo(pair!.simulator)[0]!.body)).not.to.include('Bluebird');
   });
 
+  it('only counts with action: audit, and passes all bytes on as they came', async () => {
+    const gateway = await start({ action: 'audit', request: true });
+    const response = await gateway.post('/v1/messages', ask(said, { stream: true }));
+    const plain = await startPair({});
+    const other = await plain.post('/v1/messages', ask(said, { stream: true }));
+    const comparable = async (each: Response) => (await each.text()).replaceAll(/msg_\w+/g, '');
+    expect(await comparable(response)).to.equal(await comparable(other));
+    await plain.close();
+    const metrics = await (await pair!.get('/metrics')).text();
+    for (const place of ['request', 'answer'])
+      expect(metrics).to.include(`gw2api_guard_matches_total{pattern="project",place="${place}"} 1`);
+  });
+
   it('takes a function of a module', async () => {
     const code = `export default (text, from) => {
       const start = text.indexOf('Bluebird', from);

@@ -1,0 +1,18 @@
+import type { RemoteServer } from './remote-server.js';
+
+/** Check of what each correct server of remote stages does, whatever its policy. */
+export interface RemoteCheck {
+  /** Its name in reports. */
+  readonly name: string;
+  /** What a correct server does, such as "refuses an empty body". */
+  readonly rule: string;
+  /** True for a check of signatures, which needs the secret. */
+  readonly needsSecret?: boolean;
+  /** Throws a CheckFailure if the server does something else. */
+  run(server: RemoteServer): Promise<void>;
+}
+
+/** Failed check; its message says what the server did. */
+export class CheckFailure extends Error {
+  override readonly name = 'CheckFailure';
+}
