@@ -140,7 +140,7 @@ export class IsolatedStage {
       await process?.call('act', { instance: instance.id, act: 'dispose' });
     } finally {
       instance.close();
-      this.#supervisor.rest();
+      this.#supervisor.rest(instance.isDry || !instance.isStarted);
     }
   }
 

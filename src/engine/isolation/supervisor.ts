@@ -79,14 +79,17 @@ export class Supervisor {
     return process.isSetUp.get(instance.id) ?? this.#setUpIn(process, instance);
   }
 
-  /** Ends the process soon if no pipeline uses it. */
-  rest(): void {
+  /** Ends the process if no pipeline uses it: at once, or after some time in which the next one may be set up. */
+  rest(waits = true): void {
     if (this.#options.instances().length > 0) return;
     clearTimeout(this.#restTimer);
-    this.#restTimer = setTimeout(() => {
-      if (this.#options.instances().length === 0)
-        this.#running?.end({ reason: 'idle', detail: 'was not used any more' });
-    }, restMs).unref();
+    this.#restTimer = setTimeout(
+      () => {
+        if (this.#options.instances().length === 0)
+          this.#running?.end({ reason: 'idle', detail: 'was not used any more' });
+      },
+      waits ? restMs : 0,
+    ).unref();
   }
 
   async #start(): Promise<StageProcess> {

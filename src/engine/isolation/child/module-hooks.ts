@@ -48,16 +48,8 @@ const allowed: ReadonlySet<string> = new Set([
   'zlib',
 ]);
 
-/** Those that modules of the gateway may load besides; what opens connections they would load later, on first use. */
-const ours: ReadonlySet<string> = new Set([
-  'async_hooks',
-  'diagnostics_channel',
-  'http',
-  'module',
-  'net',
-  'os',
-  'tls',
-]);
+/** Those that modules of the gateway may load besides; what opens connections of its public modules loads others. */
+const ours: ReadonlySet<string> = new Set(['async_hooks', 'diagnostics_channel', 'module', 'os']);
 
 /** Lets plugins import the public modules of this package, and refuses the other built-in modules. */
 export function installModuleHooks(): void {

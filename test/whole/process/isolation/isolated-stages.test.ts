@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { eventually } from '../../../eventually.js';
+import { PanelClient, type Answer } from '../../console/panel-client.js';
 import { ask, stages } from '../../harness.js';
 import { PluginWorkshop } from '../plugins/plugin-workshop.js';
 import { isolatedSuite, stageModule, withStage } from './isolated.js';
@@ -7,6 +9,14 @@ const entry = { use: './own.mjs', isolate: true };
 const pipeline = (own: object = entry) =>
   withStage(own, stages({ without: ['persona-inject', 'web-search-tool'] }));
 const passes = 'return (ctx, next) => next();';
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // no such process
+  }
+}
 
 isolatedSuite('a stage in a child process', function () {
   this.timeout(30_000);
@@ -184,7 +194,8 @@ isolatedSuite('a stage in a child process', function () {
         await host.storage.set('count', ((await host.storage.get('count')) ?? 0) + 1);
         ctx.set('x-count', String(await host.storage.get('count')));
         ctx.set('x-model', String(host.models.find('sonnet-5')?.maxTokens));
-        ctx.state.onSettled((outcome) => ctx.state.trace.tag('outcome', outcome));
+        ctx.state.trace.tag('kind', 'own');
+        ctx.state.onSettled((outcome) => host.log.info({ outcome }, 'Ended.'));
         await next();
       };`;
     await start(stageModule(`requires: ['request'],`, uses));
@@ -197,9 +208,13 @@ isolatedSuite('a stage in a child process', function () {
     expect(logged.find(({ msg }) => msg === 'Seen in a request.')).to.have.property('id');
     const metrics = await (await workshop.under.get('/metrics')).text();
     expect(metrics).to.contain('own_total{kind="x"} 4');
-    await workshop.under.close();
-    const lines = logged.filter(({ msg }) => msg === 'request');
-    expect(lines.map(({ tags }) => tags)).to.deep.equal([{ outcome: 'completed' }, { outcome: 'completed' }]);
+    await eventually(() => logged.filter(({ msg }) => msg === 'Ended.').length === 2);
+    expect(logged.find(({ msg }) => msg === 'Ended.')).to.include({ outcome: 'completed' });
+    const { gateway, url } = workshop.under;
+    await gateway.exchanges.idle();
+    await gateway.services.ledger.flush();
+    const { data } = await new PanelClient(url).get('/usage?by=tag&tag=kind');
+    expect(data.map((sum: Answer) => [sum.group, sum.requests])).to.deep.equal([['own', 2]]);
   });
 
   it('fails a request with 502 stage_failed, and is skipped where its entry says so', async () => {
@@ -244,6 +259,20 @@ isolatedSuite('a stage in a child process', function () {
     expect(response.headers.get('x-read')).to.equal('data ERR_ACCESS_DENIED');
   });
 
+  it('imports the public modules of the gateway, but no raw ones', async () => {
+    const doors = ['plugin/format', 'plugin/upstream', 'plugin/remote'].map(
+      (door) => `import '@gw2api/gateway/${door}';`,
+    );
+    await start(
+      stageModule(
+        `requires: ['request'],`,
+        passes,
+        `${doors.join('')} import { Type } from 'typebox'; Type.String();`,
+      ),
+    );
+    expect((await exchange()).response.status).to.equal(200);
+  });
+
   it('runs within the command of wrap', async () => {
     await start(
       stageModule(
@@ -258,7 +287,7 @@ isolatedSuite('a stage in a child process', function () {
     expect((await exchange()).response.headers.get('x-wrap')).to.equal('yes');
   });
 
-  it('ends with its gateway', async () => {
+  it('is another process after a reload, and the one before ends', async () => {
     await start(
       stageModule(
         `requires: ['request'],`,
@@ -270,6 +299,8 @@ isolatedSuite('a stage in a child process', function () {
     await workshop.under.gateway.reload();
     const next = Number((await exchange()).response.headers.get('x-pid'));
     expect(next).not.to.equal(pid);
+    await eventually(() => !isAlive(pid));
+    expect(isAlive(next)).to.equal(true);
   });
 
   it('is passed by every request of a session alike', async () => {
