@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { StageConfig } from '../../../config/config.js';
 import type { ConfigReading } from '../../../config/load.js';
 import { allStages } from '../../../config/rules.js';
 import { isRecord } from '../../../kit/schema/record.js';
@@ -38,18 +39,32 @@ export interface ListedPlugin {
 
 /** Loads the plugins that a config names, enabled stages alone. Returns faults, never throws them. */
 export function listPlugins(config: ConfigReading, where: Loading): Promise<readonly ListedPlugin[]> {
+  const stages = allStages(config).filter(({ enabled }) => enabled);
   const uses: Readonly<Record<KindName, readonly string[]>> = {
-    stage: allStages(config)
-      .filter(({ enabled }) => enabled)
-      .map(({ use }) => use),
+    stage: stages.map(({ use }) => use),
     format: config.formats.map(({ use }) => use),
     upstream: config.slots.map(({ upstream }) => upstream),
     account: config.slots.map(({ account }) => account?.kind ?? 'none'),
   };
   const each = kindNames.flatMap((kind) =>
-    [...new Set(uses[kind])].map((use) => listPlugin(kind, use, where)),
+    [...new Set(uses[kind])].map((use) => listPlugin(kind, use, where, kind === 'stage' ? stages : [])),
   );
   return Promise.all(each);
+}
+
+/** Loads a plugin; one that every entry of its name isolates only in a child process. */
+async function load(
+  kind: KindName,
+  use: string,
+  where: Loading,
+  stages: readonly StageConfig[],
+): Promise<Loadable> {
+  const own = stages.filter((stage) => stage.use === use);
+  const [first] = own;
+  if (!first?.isolation || own.some(({ isolation }) => !isolation))
+    return loadPlugin<Loadable>(pluginKinds[kind], use, where);
+  const { loadIsolatedPlugin } = await import('./load-isolated.js');
+  return loadIsolatedPlugin(use, first.isolation, { ...where, baseDir: first.baseDir ?? where.baseDir });
 }
 
 /** All built-ins of every kind. */
@@ -63,10 +78,15 @@ export async function builtinPlugins(where: Loading): Promise<readonly ListedPlu
 
 const kindNames = Object.keys(pluginKinds) as readonly KindName[]; // its own keys
 
-async function listPlugin(kind: KindName, use: string, where: Loading): Promise<ListedPlugin> {
+async function listPlugin(
+  kind: KindName,
+  use: string,
+  where: Loading,
+  stages: readonly StageConfig[] = [],
+): Promise<ListedPlugin> {
   const { folder } = pluginKinds[kind];
   try {
-    const { name, options, api } = await loadPlugin<Loadable>(pluginKinds[kind], use, where);
+    const { name, options, api } = await load(kind, use, where, stages);
     const file = await moduleFile(use, where, folder);
     const version = packageOf(file)?.version;
     return { kind, use, name, options, file, ...(api && { api }), ...(version !== undefined && { version }) };
