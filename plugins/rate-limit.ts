@@ -6,10 +6,11 @@ import {
   totalTokens,
   Type,
   type Caller,
+  type GatewayState,
   type KeyLimits,
 } from '@gw2api/gateway/plugin';
 import { headersOf } from './shared/limit-answers.js';
-import { Limiter, type LimitedHolder } from './shared/limiter.js';
+import { Limiter, type Admission, type LimitedHolder } from './shared/limiter.js';
 
 function Count(description: string) {
   return Type.Optional(Type.Integer({ minimum: 1, description }));
@@ -45,20 +46,34 @@ export default definePlugin({
   setup({ limitMaster, ...given }, host) {
     const defaults = keyLimits(given);
     const limiter = new Limiter(host);
+    const holdersFor = (caller: Caller) => holdersOf(caller, limitsOf(caller, defaults, limitMaster));
+    const count = ({ trace }: Pick<GatewayState, 'trace'>, { counted }: Admission) => {
+      const tokens = totalTokens(ledgerTokens(trace.usage).shown);
+      return limiter.count(counted, { tokens, cost: trace.cost });
+    };
+    host.supportCalls({
+      async admit({ state, isOfRequest }) {
+        const holders = holdersFor(state.caller);
+        if (holders.length === 0) return;
+        if (holders.some(hasBudget)) state.budgeted = true;
+        // A call of a request is a part of it, and its request has the permits.
+        if (!isOfRequest) await takePermits(limiter, holders, state, 1);
+        const admission = await limiter.admit(holders);
+        if (admission.refusal) throw admission.refusal;
+        state.onSettled(() => count(state, admission));
+      },
+    });
     // Not async: a caller without limits costs nothing.
     return function rateLimit(ctx, next) {
       const { state } = ctx;
-      const { caller, trace, onSettled } = state;
-      const limits = limitsOf(caller, defaults, limitMaster);
+      const { caller, onSettled } = state;
       state.budgeted ??= false;
       state.estimatesCount = false;
-      if (!limits && !caller.team?.limits) return next();
+      const holders = holdersFor(caller);
+      if (holders.length === 0) return next();
       const admit = async () => {
-        const holders = holdersOf(caller, limits);
         if (holders.some(hasBudget)) state.budgeted = true;
-        for (const holder of holders)
-          if (holder.limits.maxConcurrent !== undefined)
-            onSettled(await limiter.takePermits(holder, state.answers ?? 1));
+        await takePermits(limiter, holders, state, state.answers ?? 1);
         if (state.operation === 'count-tokens') {
           state.estimatesCount = !(await limiter.mayCount(holders));
           return next();
@@ -67,10 +82,7 @@ export default definePlugin({
         const headers = headersOf(admission.gauges);
         ctx.set(headers);
         if (admission.refusal) throw admission.refusal;
-        onSettled(() => {
-          const tokens = totalTokens(ledgerTokens(trace.usage).shown);
-          return limiter.count(admission.counted, { tokens, cost: trace.cost });
-        });
+        onSettled(() => count(state, admission));
         await next();
         // The caller's own limits, not those of an account that it shares with others.
         if (!areSet(ctx.res, headers)) ctx.set(headers);
@@ -79,6 +91,17 @@ export default definePlugin({
     };
   },
 });
+
+/** Takes the permits of a request, or of a call, until it has ended. Throws `rate_limited`. */
+async function takePermits(
+  limiter: Limiter,
+  holders: readonly LimitedHolder[],
+  { onSettled }: Pick<GatewayState, 'onSettled'>,
+  answers: number,
+): Promise<void> {
+  for (const holder of holders)
+    if (holder.limits.maxConcurrent !== undefined) onSettled(await limiter.takePermits(holder, answers));
+}
 
 function areSet(response: Pick<ServerResponse, 'getHeader'>, headers: Headers): boolean {
   for (const name in headers) if (response.getHeader(name) !== headers[name]) return false;
@@ -97,8 +120,11 @@ function limitsOf(
   return limits && defaults ? { ...defaults, ...limits } : (limits ?? defaults);
 }
 
+const noHolders: readonly never[] = [];
+
 /** The key and its team, as far as they have limits, all of which apply. */
 function holdersOf({ keyId, name, team }: Caller, limits: KeyLimits | undefined): readonly LimitedHolder[] {
+  if (!limits && !team?.limits) return noHolders;
   const key = limits && { kind: 'key' as const, id: keyId, name, limits };
   const shared = team?.limits && { kind: 'team' as const, id: team.id, name: team.name, limits: team.limits };
   return [...(key ? [key] : []), ...(shared ? [shared] : [])];

@@ -40,6 +40,7 @@ export default definePlugin({
     const policy = host.policies.get(policyName);
     const ttlMs = durationMs(stickyTtl);
     const queueTimeoutMs = durationMs(queueTimeout);
+    host.supportCalls({ pick: () => ({ policy, queueTimeoutMs, ...(slots && { slots }) }) });
     return function slotPick(ctx, next) {
       const { state } = ctx;
       const { caller, body, request } = state;

@@ -14,6 +14,7 @@ import {
   type Operation,
   type SlotCall,
   type SlotLease,
+  type StageCall,
   type StageContext,
 } from '@gw2api/gateway/plugin';
 import { callSignal } from '@gw2api/gateway/plugin/raw';
@@ -75,6 +76,9 @@ export default definePlugin({
       refusedParts,
       clock: host.clock,
     };
+    host.supportCalls({
+      model: (call) => modelCall(call.state, calling, hooksWithoutResponse(call, host, timeouts)),
+    });
     return async function upstreamCall(ctx, next) {
       const { state } = ctx;
       const prepare = preparation(ctx, host, timeouts);
@@ -127,9 +131,31 @@ function callHeaders(ctx: Pick<CallContext, 'set' | 'remove'>) {
 
 type CallContext = StageContext<'request' | 'delivery' | 'picker', never>;
 
+/** Request whose calls are prepared. */
+interface Prepared extends Pick<CallContext, 'headers' | 'search'> {
+  readonly state: StageCall['state'] | CallContext['state'];
+  readonly response: Parameters<typeof lossReport>[0];
+}
+
+/** Hooks of a call by `host.call`, which has no response. */
+function hooksWithoutResponse(
+  { state, headers }: StageCall,
+  host: Host,
+  timeouts: Parameters<typeof preparation>[2],
+): CallHooks {
+  const response = { get: () => undefined, set: () => undefined };
+  return {
+    prepare: preparation({ state, headers, response, search: '' }, host, timeouts),
+    onCall: () => undefined,
+    callersError: sameError,
+  };
+}
+
+const sameError: CallersError = (error) => error;
+
 /** Makes the calls of one request, all fields set: copies of a call then keep its hidden class. */
 function preparation(
-  ctx: CallContext,
+  ctx: Prepared,
   host: Host,
   { headersTimeoutMs, idleTimeoutMs }: Pick<SlotCall, 'headersTimeoutMs' | 'idleTimeoutMs'>,
 ): CallHooks['prepare'] {

@@ -23,7 +23,8 @@ const modules: Readonly<Record<string, string>> = {
 /** Folders within `engine` and `features`, with their neighbours that they import; files beside the folders are free. */
 const inside: Readonly<Record<string, string>> = {
   'engine/http': 'engine/masking engine/trace',
-  'engine/pipeline': 'engine/trace',
+  'engine/isolation': 'engine/models engine/trace',
+  'engine/pipeline': 'engine/isolation engine/trace',
   'engine/slots': 'engine/masking engine/models engine/transport',
   'features/canary': 'features/pipeline',
   'features/explain': 'features/dry-run',

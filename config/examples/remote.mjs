@@ -5,14 +5,14 @@ import { createServer } from 'node:http';
 const { PORT = '9400', REMOTE_SECRET: secret = '' } = process.env;
 const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
 if (key.length === 0) throw new Error('REMOTE_SECRET is missing: the secret of the stage.');
-const seen = new Set(); // ids of ten minutes: no question is answered twice
+const seen = new Set(); // signatures of ten minutes: no question is answered twice
 function isAuthentic({ 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': given = '' }, body) {
   const signature = createHmac('sha256', key).update(`${id}.${at}.`).update(body).digest('base64');
   const right = Buffer.from(`v1,${signature}`);
   const isRight = (one) => one.length === right.length && timingSafeEqual(one, right);
   if (!given.split(' ').some((one) => isRight(Buffer.from(one)))) return false;
-  if (!/^\d+$/.test(at) || Math.abs(Date.now() / 1000 - at) > 300 || seen.has(id)) return false;
-  return seen.add(id) && setTimeout(() => seen.delete(id), 600_000).unref();
+  if (!/^\d+$/.test(at) || Math.abs(Date.now() / 1000 - at) > 300 || seen.has(signature)) return false;
+  return seen.add(signature) && setTimeout(() => seen.delete(signature), 600_000).unref();
 }
 const hide = (text) => text.replace(/(?<![\w.+-])[\w.+-]+@[\w-]+(\.[\w-]+)+/g, '[e-mail]');
 const phases = {

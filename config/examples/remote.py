@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 SECRET = os.environ.get("REMOTE_SECRET", "")
 KEY = base64.b64decode(SECRET[6:] + "==") if SECRET.startswith("whsec_") else SECRET.encode()
 if not KEY: raise SystemExit("REMOTE_SECRET is missing: the secret of the stage.")
-SEEN, LOCK = {}, threading.Lock()  # ids of ten minutes: no question is answered twice
+SEEN, LOCK = {}, threading.Lock()  # signatures of ten minutes: no question is answered twice
 def is_authentic(headers, body):
     id, at, given = [headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature")]
     right = b"v1," + base64.b64encode(hmac.digest(KEY, f"{id}.{at}.".encode() + body, "sha256"))
@@ -13,7 +13,7 @@ def is_authentic(headers, body):
     if not signed or not re.fullmatch("[0-9]{1,12}", at) or abs(now - int(at)) > 300: return False
     with LOCK:
         for old in [old for old, _ in zip(SEEN, "ab") if SEEN[old] < now - 600]: del SEEN[old]
-        return SEEN.setdefault(id, now) is now
+        return SEEN.setdefault(right, now) is now
 hide = lambda text: re.sub(r"(?<![\w.+-])[\w.+-]+@[\w-]+(\.[\w-]+)+", "[e-mail]", text)
 def request(question):
     text = json.dumps(question.get("request", {}).get("messages"), ensure_ascii=False).lower()

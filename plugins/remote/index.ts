@@ -17,9 +17,10 @@ export default definePlugin({
   operations: ['generate', 'count-tokens'],
   keepsPrefix: ({ on, audit, keepsPrefix }) => keepsPrefix || audit || !on.includes('request'),
   options: remoteOptions,
-  setup(options, host) {
+  async setup(options, host) {
     const settings = readSettings(options, host);
     const remote = new Remote(settings, host);
+    if (host.dry) await remote.load(); // no stage is started
     const conversations = new Conversations(remote);
     const requests = new RequestPhase(remote, conversations);
     const answers = new (settings.audit ? AnswerAudit : AnswerPhase)(remote, conversations);
@@ -37,6 +38,7 @@ export default definePlugin({
         if (refusal) return refusal;
         return asksAnswers ? answers.review(request, call, ctx) : call(request);
       },
+      start: () => remote.load(),
       probe: () => remote.probe(),
       dispose: () => remote.close(),
     };

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
   Duration,
   durationMs,
@@ -28,7 +29,6 @@ export const remoteOptions = Type.Object({
   }),
   on: Type.Array(Type.Enum(['request', 'answer', 'events'] as const), {
     minItems: 1,
-    uniqueItems: true,
     default: ['request'],
     description: 'What to ask about: request, and answer (as a whole) or events (while it streams).',
   }),
@@ -37,7 +37,6 @@ export const remoteOptions = Type.Object({
       pattern: `^(?:${[...requestParts, ...otherParts].join('|')}|header:[\\w!#$%&'*+.^\`|~-]+)$`,
     }),
     {
-      uniqueItems: true,
       default: ['messages'],
       description:
         'Parts that the service is sent, and of the request may change: messages, system, tools, model, extras, caller, session, header:NAME.',
@@ -99,7 +98,7 @@ export interface Settings {
   readonly timeoutMs: number;
   readonly secrets: readonly string[];
   /** Keys of the secrets. */
-  readonly keys: readonly Buffer[];
+  readonly keys: readonly KeyObject[];
   readonly tls: TlsSettings | undefined;
   readonly audit: boolean;
   readonly passesLost: boolean;
@@ -128,7 +127,7 @@ export function readSettings(options: Static<typeof remoteOptions>, host: Host):
     headers: send.filter((part) => part.startsWith('header:')).map(headerOf),
     timeoutMs: timeoutOf(options.timeout),
     secrets: [secret].flat(),
-    keys: [secret].flat().map(signingKey),
+    keys: [secret].flat().map((each) => createSecretKey(signingKey(each))), // a KeyObject signs faster
     tls: options.tls && readTls(options.tls, host),
     audit: options.audit,
     passesLost: options.lost === 'pass',

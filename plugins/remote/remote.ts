@@ -113,6 +113,10 @@ export class Remote {
     }
   }
 
+  load(): Promise<void> {
+    return this.#client.load();
+  }
+
   probe(): Promise<void> {
     return this.#client.probe(this.#closing.signal);
   }

@@ -1,5 +1,5 @@
 import { isGatewayError, type Host } from '@gw2api/gateway/plugin';
-import { limited, type CallSignal } from '@gw2api/gateway/plugin/raw';
+import { CallController, type CallSignal } from '@gw2api/gateway/plugin/raw';
 import { signedHeaders } from '@gw2api/gateway/plugin/remote';
 import type { HttpClient } from '@gw2api/gateway/plugin/upstream';
 import type { Settings } from './options.js';
@@ -13,7 +13,7 @@ export interface Post {
   readonly path?: string;
 }
 
-/** HTTP client of the service of one stage; connects with the first question. */
+/** HTTP client of the service of one stage, which connects with the first question. */
 export class ServiceClient {
   readonly #settings: Settings;
   readonly #host: Pick<Host, 'clock' | 'connect'>;
@@ -31,13 +31,18 @@ export class ServiceClient {
    * the time limit.
    */
   async post(post: Post, until: CallSignal): Promise<string> {
-    const { clock } = this.#host;
-    const { timeoutMs: ms } = this.#settings;
+    const { timeoutMs, url } = this.#settings;
+    const call = new CallController();
+    const leave = (): void => call.abort(until.reason);
+    if (until.aborted) leave();
+    until.addEventListener('abort', leave);
+    const late = () => new Error(`${url.origin} did not answer within ${timeoutMs / 1000} s`);
+    const cancel = this.#host.clock.setTimer(() => call.abort(late()), timeoutMs);
     try {
-      return await limited(clock, { until, ms }, (signal) => this.#send(post, signal));
-    } catch (error) {
-      if (until.aborted || !isTimeout(error)) throw error;
-      throw new Error(`${this.#settings.url.origin} did not answer within ${ms / 1000} s`, { cause: error });
+      return await this.#send(post, call);
+    } finally {
+      cancel();
+      until.removeEventListener('abort', leave);
     }
   }
 
@@ -53,7 +58,7 @@ export class ServiceClient {
     }
   }
 
-  async #send(post: Post, signal: AbortSignal): Promise<string> {
+  async #send(post: Post, signal: CallSignal): Promise<string> {
     const client = await this.#open();
     const answer = await this.#request(client, post, signal);
     if (answer.status !== 200) {
@@ -68,14 +73,15 @@ export class ServiceClient {
   }
 
   /** A kept connection may have been closed by the service at the same moment: one retry. */
-  async #request(client: HttpClient, { id, body, path = '' }: Post, signal: AbortSignal) {
+  async #request(client: HttpClient, { id, body, path = '' }: Post, signal: CallSignal) {
     const { url, timeoutMs } = this.#settings;
     const request = {
       path: `${this.#path}${path}${url.search}` || '/',
       headers: { accept: 'application/json', ...this.#proof(id, body) },
       body,
     };
-    const terms = { signal, headersTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs };
+    const limitMs = timeoutMs + 1000; // the call has a time limit of its own
+    const terms = { signal, headersTimeoutMs: limitMs, idleTimeoutMs: limitMs };
     try {
       return await client.send(request, terms);
     } catch (error) {
@@ -93,6 +99,11 @@ export class ServiceClient {
     return secret === undefined ? {} : { 'x-api-key': secret };
   }
 
+  /** Loads the HTTP client, so that no time limit runs meanwhile. */
+  async load(): Promise<void> {
+    await this.#open();
+  }
+
   #open(): Promise<HttpClient> {
     const { url, tls } = this.#settings;
     this.#client ??= this.#host.connect(url.href, { tls });
@@ -102,7 +113,3 @@ export class ServiceClient {
 
 /** Max bytes of a reply beside twice those of its question, which it may send back. */
 const minReplyBytes = 1_048_576;
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === 'TimeoutError';
-}

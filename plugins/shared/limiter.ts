@@ -25,7 +25,8 @@ interface Counted {
   readonly max: number;
 }
 
-interface Admission {
+/** Decision about a request. */
+export interface Admission {
   readonly gauges: readonly Gauge[];
   /** Windows in which tokens and cost count once they are known. */
   readonly counted: readonly Counted[];

@@ -26,7 +26,7 @@ export async function docs(file: string, env: Environment, isSchema: boolean): P
   for (const { kind, use, problem } of failed) process.stderr.write(`The ${kind} "${use}" ${problem}.\n`);
   const text = isSchema
     ? `${JSON.stringify(configSchema(distinct([...(await builtinPlugins(where)), ...valid]), await configTests.definitions()), null, 2)}\n`
-    : pluginsMarkdown(file, valid);
+    : pluginsMarkdown(file, distinct(valid));
   return { text, exitCode: failed.length > 0 ? 1 : 0 };
 }
 

@@ -29,6 +29,8 @@ function addressOf(address: string | undefined, isInsecure: boolean): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new UsageError(`"${address}" is not an address such as https://dlp.example/check.`);
+  if (url.username || url.password)
+    throw new UsageError('The address has a user or a password, which a remote stage never sends.');
   if (url.protocol === 'http:' && !isInsecure && !isLoopback(url.hostname))
     throw new UsageError('http:// is allowed only for loopback addresses; use https://, or add --insecure.');
   return url;
@@ -36,7 +38,7 @@ function addressOf(address: string | undefined, isInsecure: boolean): URL {
 
 function keyOf(secret: string): Buffer {
   const key = signingKey(secret);
-  if (key.length === 0) throw new UsageError('--secret is empty; without it no message is signed.');
+  if (key.length === 0) throw new UsageError('--secret is empty; without it no question is signed.');
   return key;
 }
 

@@ -52,6 +52,20 @@ export interface StageGroup {
   readonly isComplete: boolean;
 }
 
+/** Child process of a stage. */
+export interface IsolationConfig {
+  /** Max resident memory. */
+  readonly memoryBytes: number;
+  /** Max time without an answer to a ping. */
+  readonly stallMs: number;
+  /** Names of environment variables that it gets. */
+  readonly env: readonly string[];
+  /** Files and folders that it may read, beside its package; relative ones start at the folder of the entry's file. */
+  readonly read: readonly string[];
+  /** Command before that of Node, for example of a sandbox. */
+  readonly wrap: readonly string[];
+}
+
 export interface StageConfig {
   /** Name of the entry; default: that of its plugin. */
   readonly name?: string;
@@ -70,6 +84,8 @@ export interface StageConfig {
   readonly timeoutMs?: number;
   /** Requests continue without the stage if it fails before `next`. */
   readonly skipsErrors?: boolean;
+  /** Runs in a child process with these limits; absent: in the gateway's own. */
+  readonly isolation?: IsolationConfig;
   /** No named pipeline may change it. */
   readonly isLocked?: boolean;
   /** Named pipeline that has brought or changed it; absent: it is an entry of `pipeline:`. */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Closed, Described } from '../kit/schema/type.js';
 import { Percentage } from '../kit/schema/units.js';
-import { Duration, Type, type Operation } from '../plugin/index.js';
+import { Duration, Size, Type, type Operation } from '../plugin/index.js';
 
 export const operations = [
   'generate',
@@ -89,6 +89,39 @@ const EntryIntegrity = Described(
     and is not loaded. Default: any.`,
 );
 
+/** Settings of the child process of an entry. */
+const IsolationSchema = Closed({
+  memory: Described(
+    Size({ default: '256mb' }),
+    'Max memory of the process, Node included (about 65 MB). Default: 256mb.',
+  ),
+  stall: Described(
+    Duration({ default: '1s' }),
+    'Max time that it may go without an answer to the gateway; then it is killed. Default: 1s.',
+  ),
+  env: Described(
+    Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), { default: [] }),
+    'Names of environment variables that it gets. Default: none.',
+  ),
+  read: Described(
+    Type.Array(Text, { default: [] }),
+    'Files and folders that it may read beside its package, relative to this file. Default: none.',
+  ),
+  wrap: Described(
+    Type.Array(Text, { default: [] }),
+    'A command before that of Node, which must pass on file descriptor 3: a sandbox such as bwrap. Default: none.',
+  ),
+});
+
+export type RawIsolation = Static<typeof IsolationSchema>;
+
+const Isolate = Type.Unsafe<boolean | RawIsolation>({
+  type: ['boolean', 'object'],
+  if: { type: 'object' },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: IsolationSchema,
+});
+
 /** Schema of an entry under `pipeline:` that is a stage. */
 export const StageSchema = Closed({
   use: Described(Text, 'A built-in, a path relative to this file, or an npm package.'),
@@ -113,6 +146,11 @@ export const StageSchema = Closed({
   onError: Described(
     Type.Optional(Type.Enum(['fail', 'skip'])),
     'skip: requests continue without a stage that fails before it calls the next one. Default: fail.',
+  ),
+  isolate: Described(
+    Type.Optional(Isolate),
+    `true: it runs in a child process, whose faults do not reach the gateway; or { memory, stall, env, read, wrap }.
+      Default: false.`,
   ),
   locked: Locked,
 });

@@ -3,7 +3,14 @@ import { WrongKeys } from '../engine/http/wrong-keys.js';
 import { CheckedAdminTokens } from '../state/keys/admin-tokens.js';
 import { CheckedKeys } from '../state/keys/keys.js';
 import type { Caches, Live } from '../plugin/core.js';
-import type { Clock, Logger } from '../plugin/index.js';
+import {
+  callerOfKey,
+  GatewayError,
+  masterCaller,
+  type Caller,
+  type Clock,
+  type Logger,
+} from '../plugin/index.js';
 import type { WholeStore } from '../state/store/contract/store.js';
 
 interface CallerKeysOptions {
@@ -56,6 +63,23 @@ function endedIn(message: unknown): readonly string[] {
 }
 
 const keysTopic = 'keys';
+
+/**
+ * Caller with a key by its id, or with the master key, for a call of a stage. Throws `forbidden` for an unknown key; in a
+ * dry run, which has no keys of the store, that is one without limits.
+ */
+export async function callerOf(
+  keys: Pick<CheckedKeys, 'find'>,
+  keyId: string,
+  isDry: boolean,
+): Promise<Caller> {
+  if (keyId === masterCaller.keyId) return masterCaller;
+  const known = await keys.find(keyId);
+  if (known) return callerOfKey(known);
+  if (isDry) return { kind: 'key', keyId, name: keyId };
+  const message = `The key ${JSON.stringify(keyId)} of billTo is unknown, expired or revoked.`;
+  throw new GatewayError('forbidden', message);
+}
 
 /** Wrong keys of callers, delayed and counted on all instances. */
 export function wrongKeysOf(

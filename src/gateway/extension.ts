@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { CoreContext, Exchange } from '../engine/http/exchange.js';
+import type { RunningCall } from '../engine/pipeline/call/running-call.js';
 import type { Listener } from '../engine/http/connection/listener.js';
 import type { Writable } from '../kit/writable.js';
 import type { AppendedRow, LedgerRow } from '../state/ledger/contract.js';
@@ -46,6 +47,10 @@ export interface RequestWatch {
   readonly complete?: ((ended: Recorded) => void) | undefined;
   /** Called when the response has closed, after the row was handed to the ledger. */
   readonly settled?: ((ended: Ended) => void) | undefined;
+  /** Completes the ledger row of a call by a stage before it is written. */
+  readonly completeCall?: ((ended: EndedCall<Writable<AppendedRow>>) => void) | undefined;
+  /** Called when a call by a stage has ended, after its row was handed to the ledger. */
+  readonly callSettled?: ((ended: EndedCall) => void) | undefined;
 }
 
 /** Request whose response has closed. */
@@ -55,6 +60,12 @@ export interface Ended {
   readonly money: RequestMoney;
   /** Ledger row of a model call as it may be shown, without the texts of errors; undefined for other requests. */
   readonly row: LedgerRow | undefined;
+}
+
+/** Call by a stage (`host.call`) that has ended, with its row as it may be shown. */
+export interface EndedCall<Row extends LedgerRow = LedgerRow> extends Pick<Ended, 'record' | 'money'> {
+  readonly call: RunningCall;
+  readonly row: Row;
 }
 
 /** Model call whose response has closed, with the row that is appended to the ledger. */

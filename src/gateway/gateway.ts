@@ -11,6 +11,7 @@ import type { WrongKeys } from '../engine/http/wrong-keys.js';
 import { wrongKeysOf } from './caller-keys.js';
 import { priceFor } from '../state/ledger/cost.js';
 import { createSessionNames } from './settle/pseudonym.js';
+import { callRecorder } from './settle/settle-call.js';
 import { recordOnSettled } from './settle/settle.js';
 import { openServices, type Services } from './services.js';
 import { costSoFar, type PriceOf } from './settle/money.js';
@@ -86,19 +87,22 @@ export class Gateway {
     this.panelPassword = options.panelPassword || options.masterKey;
     this.priceOf = (slot, model) =>
       priceFor(this.runtime.models.find(model) ?? { id: model }, services.slots.pricesOf(slot));
-    const onSettled = recordOnSettled({
+    const settling = {
       ...services,
       runtime: () => this.runtime,
       sessionName: createSessionNames(options),
       priceOf: this.priceOf,
       watch: this.watches,
+    };
+    const onSettled = recordOnSettled(settling);
+    const costSoFarOf = (state: Parameters<typeof costSoFar>[0]) => costSoFar(state, this.priceOf);
+    this.exchanges = new Exchanges({ ...services, costSoFar: costSoFarOf, onSettled });
+    services.openCalls.recordWith({
+      costSoFar: costSoFarOf,
+      record: callRecorder(settling),
+      takesRequests: () => this.takesRequests,
     });
-    this.exchanges = new Exchanges({
-      ...services,
-      costSoFar: (state) => costSoFar(state, this.priceOf),
-      onSettled,
-    });
-    this.#shutdown = new Shutdown({ log, exchanges: this.exchanges });
+    this.#shutdown = new Shutdown({ log, exchanges: this.exchanges, calls: services.openCalls });
     this.wrongKeys = wrongKeysOf(services, options.masterKey);
     this.fleet = new Fleet({ ...services, exchanges: this.exchanges });
     const { closing } = this;

@@ -11,6 +11,8 @@ export class RequestWatches implements RequestWatch {
   begin: RequestWatch['begin'];
   complete: RequestWatch['complete'];
   settled: RequestWatch['settled'];
+  completeCall: RequestWatch['completeCall'];
+  callSettled: RequestWatch['callSettled'];
   readonly #all: RequestWatch[] = [];
 
   add(watch: RequestWatch): void {
@@ -21,6 +23,8 @@ export class RequestWatches implements RequestWatch {
     this.begin = inTurn(this.#all.map(({ begin }) => begin));
     this.complete = inTurn(this.#all.map(({ complete }) => complete));
     this.settled = inTurn(this.#all.map(({ settled }) => settled));
+    this.completeCall = inTurn(this.#all.map(({ completeCall }) => completeCall));
+    this.callSettled = inTurn(this.#all.map(({ callSettled }) => callSettled));
   }
 }
 

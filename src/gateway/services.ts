@@ -12,6 +12,7 @@ import { withUsageFloor } from '../state/live/usage-floor.js';
 import { KnownModels } from '../engine/models/known-models.js';
 import { ModelLists } from '../engine/models/model-lists.js';
 import { CatalogModels } from '../engine/models/models.js';
+import { OpenCalls } from '../engine/pipeline/call/open-calls.js';
 import type { EventHub } from '../engine/pipeline/stage/event-hub.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { isLoopback, systemClock, type Clock, type Host, type Logger, type Models } from '../plugin/index.js';
@@ -24,7 +25,7 @@ import { openStore } from '../state/store/index.js';
 import { StoreError } from '../state/store/store-error.js';
 import { PrometheusMetrics } from './telemetry/metrics.js';
 import { StageMetrics } from './telemetry/stage-metrics.js';
-import { openCallerKeys, type CallerKeys } from './caller-keys.js';
+import { callerOf, openCallerKeys, type CallerKeys } from './caller-keys.js';
 import type { GatewayOptions } from './options.js';
 import { openLedger } from './open-ledger.js';
 import { openPluginEvents } from './plugin-events.js';
@@ -61,6 +62,9 @@ export interface Services extends CallerKeys {
   readonly kept: KeptState;
   /** Events that stages listen to. */
   readonly events: EventHub;
+  /** Open calls of stages (`host.call`). */
+  readonly openCalls: OpenCalls;
+  readonly callerOf: HostServices['callerOf'];
   /** Statistics of all in-memory caches. */
   readonly caches: Caches;
   /** Makes an opaque name for a text, by a key of the gateway. */
@@ -152,6 +156,8 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       knownModels,
       kept: new KeptState(),
       events: openPluginEvents({ metrics, slots, now: clock.now }),
+      openCalls: new OpenCalls(),
+      callerOf: (keyId: string) => callerOf(durable.keys, keyId, options.dry !== undefined),
       caches,
       pseudonym,
       secrets,

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import type { OpenCalls } from '../engine/pipeline/call/open-calls.js';
 import type { Exchanges } from '../engine/http/exchanges.js';
 import type { Listener } from '../engine/http/connection/listener.js';
 import { GatewayError, type Logger } from '../plugin/index.js';
@@ -6,6 +7,8 @@ import { GatewayError, type Logger } from '../plugin/index.js';
 interface ShutdownOptions {
   readonly log: Logger;
   readonly exchanges: Exchanges;
+  /** Calls of stages, which may outlive their requests. */
+  readonly calls: OpenCalls;
 }
 
 export interface CloseOptions {
@@ -61,17 +64,21 @@ export class Shutdown {
   }
 
   async #finish({ shutdownTimeoutMs, drainDelayMs }: Config['listen'], listener: Listener | undefined) {
-    const { log, exchanges } = this.#options;
-    if (exchanges.count > 0) log.info({ requests: exchanges.count }, 'Waiting for requests to finish.');
+    const { log, exchanges, calls } = this.#options;
+    if (exchanges.count + calls.count > 0)
+      log.info({ requests: exchanges.count, calls: calls.count }, 'Waiting for requests to finish.');
     const deadline = setTimeout(() => {
       this.#isRefusing = true;
       exchanges.abortAll(shutdownError());
+      calls.abortAll(shutdownError());
       listener?.closeSoon();
     }, shutdownTimeoutMs);
     await exchanges.idle();
     if (this.takesRequests) await listener?.drain.empty(drainDelayMs);
     this.#isRefusing = true;
     await exchanges.idle();
+    await calls.idle();
+    calls.close();
     clearTimeout(deadline);
   }
 }

@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 /** Path of a file of the package, such as `config/models.yaml`. */
 export function packageFile(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  return fileURLToPath(packageUrl(path));
+}
+
+/** URL of a file of the package. */
+export function packageUrl(path: string): URL {
+  return new URL(`../../${path}`, import.meta.url);
 }
 
 /** URL of a module of the running program, such as `cli/watchdog/watch.js`. */

@@ -27,3 +27,11 @@ export const release = manifest.version;
 
 /** The version of this build: that of the package, and the commit as its build metadata (`0.1.0+0123456789ab`). */
 export const version = commit === undefined ? release : `${release}+${commit}`;
+
+/** Specifier of a public module of this package, for one under its name or its former one; undefined for all others. */
+export function ownSpecifier(specifier: string): string | undefined {
+  for (const name of [packageName, formerPackageName])
+    if (specifier === name || specifier.startsWith(`${name}/`))
+      return `${packageName}${specifier.slice(name.length)}`;
+  return undefined;
+}

@@ -16,6 +16,8 @@ export const filterFields = {
   model: Type.Optional(Line),
   format: Type.Optional(FormatName),
   pipeline: Type.Optional(Line),
+  parent: Type.Optional(Line),
+  label: Type.Optional(Line),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   code: Type.Optional(Line),
   failed: Type.Optional(Type.Boolean()),

@@ -105,7 +105,7 @@ export const UsageBucket = named(
     latency: Type.Union([Latency, Type.Null()], {
       description:
         'Percentiles in milliseconds, within 9.1 %: to the first content, for each output token after it, in the queue, ' +
-        'of the whole request. All requests, slots, models and formats have them; keys, teams and pipelines with steps that are ' +
+        'of the whole request. All requests, slots, models and formats have them; keys, teams, pipelines and labels with steps that are ' +
         'no whole hours, or with filters that count request by request; other groups, and all with `latency=false`, ' +
         'are null.',
     }),
@@ -114,10 +114,10 @@ export const UsageBucket = named(
 
 /** Groups of a usage report. */
 export const UsageGroup = Type.Enum(
-  ['key', 'team', 'slot', 'model', 'asked_model', 'format', 'pipeline', 'tag', 'stage', 'cause'],
+  ['key', 'team', 'slot', 'model', 'asked_model', 'format', 'pipeline', 'label', 'tag', 'stage', 'cause'],
   {
     description:
-      '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router.',
+      '`model`: the model that answered; `asked_model`: the one that the caller asked for, which differs after a fallback or a router; `label`: calls of stages by their purpose, and all requests of callers as one without a name.',
   },
 );
 

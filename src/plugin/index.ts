@@ -4,6 +4,7 @@ export { withoutContextSuffix } from './stage/answering-model.js';
 export { cacheMarkers, mapCacheMarkers, markLastBlock, maxCacheMarkers } from './stage/cache-markers.js';
 export { callerClaims } from './caller/caller-claims.js';
 export { callerKey, sendsKey } from './caller/caller-key.js';
+export { callerOfKey, masterCaller } from './caller/caller-of-key.js';
 export { makeCaller } from './caller/make-caller.js';
 export type { CallerFields } from './caller/make-caller.js';
 export { systemClock, timeoutSignal } from '../kit/time/clock.js';
@@ -13,6 +14,7 @@ export { definePlugin } from './contract/define.js';
 export type { Plugin } from './contract/define.js';
 export type { Format, ReplyEncoder } from './contract/format.js';
 export type { Host } from './contract/host.js';
+export type { CallSupport, HostCallOptions, StageCall } from './contract/host-call.js';
 export type {
   PluginEventListener,
   PluginEventMap,

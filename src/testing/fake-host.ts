@@ -1,18 +1,24 @@
 import path from 'node:path';
+import { requireCallArguments } from '../engine/pipeline/call/call-options.js';
 import { EventHub } from '../engine/pipeline/stage/event-hub.js';
 import { KeptState } from '../engine/pipeline/stage/kept-state.js';
 import { pluginStorage } from '../engine/pipeline/stage/plugin-storage.js';
 import {
   systemClock,
+  type CallSupport,
   type CatalogModel,
   type Clock,
   type Host,
+  type HostCallOptions,
   type Logger,
+  type MessagesRequest,
+  type ModelReply,
   type Models,
   type PickPolicy,
 } from '../plugin/index.js';
 import type { Keys, Limits, StageRoute } from '../plugin/core.js';
 import { CatalogModels } from '../engine/models/models.js';
+import { eventsOf, messageEvents, replyOf } from './events.js';
 import { fakeFormat } from './fake-format.js';
 import { MemoryHub } from '../state/live/memory/hub.js';
 import { createCipher } from '../state/store/credential-cipher.js';
@@ -32,10 +38,20 @@ export interface FakeHost extends Host {
   readonly logged: readonly LogLine[];
   /** Routes that the stage has brought. */
   readonly routes: readonly StageRoute[];
+  /** Calls by `host.call`, with checked arguments; each is answered by one short turn, or by `overrides.call`. */
+  readonly calls: readonly FakeCall[];
+  /** Parts of `host.call` that the stage has brought, in order. */
+  readonly supports: readonly CallSupport[];
   /** Calls the listeners of `host.events`, as the gateway does. */
   readonly emit: EventHub['emit'];
   /** Runs the `onDispose` callbacks, last first, as at the end of a pipeline. */
   dispose(): Promise<void>;
+}
+
+/** Call by `host.call`. */
+export interface FakeCall {
+  readonly request: MessagesRequest;
+  readonly options: HostCallOptions;
 }
 
 const noMetrics: Host['metrics'] = {
@@ -90,6 +106,7 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
     keep: new KeptState().keeper('test', onDispose),
     onDispose,
     ...overrides,
+    ...fakeCalls(overrides),
     logged,
     routes,
     emit: (name, event) => hub.emit(name, event),
@@ -97,6 +114,33 @@ export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
       for (const dispose of disposers.splice(0).toReversed()) await dispose();
     },
   };
+}
+
+/** Calls by `host.call`, and the parts of it that a stage brings. */
+function fakeCalls({
+  call = shortTurn,
+  supportCalls,
+}: Partial<Host>): Pick<FakeHost, 'call' | 'calls' | 'supportCalls' | 'supports'> {
+  const calls: FakeCall[] = [];
+  const supports: CallSupport[] = [];
+  return {
+    calls,
+    supports,
+    async call(request, options) {
+      requireCallArguments(request, options);
+      calls.push({ request, options });
+      return call(request, options);
+    },
+    supportCalls(support) {
+      supports.push(support);
+      supportCalls?.(support);
+    },
+  };
+}
+
+/** Answer of one short turn. */
+async function shortTurn({ model }: MessagesRequest): Promise<ModelReply> {
+  return { ...replyOf(eventsOf(messageEvents())), model };
 }
 
 function connector(

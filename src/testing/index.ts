@@ -1,7 +1,7 @@
 export { collectEvents, eventsOf, messageEvents, recordedEvents, replyOf } from './events.js';
 export type { Batch, MessageOptions } from './events.js';
 export { catalogModel, fakeHost, fakeKeys, fakeModels } from './fake-host.js';
-export type { FakeHost, LogLine } from './fake-host.js';
+export type { FakeCall, FakeHost, LogLine } from './fake-host.js';
 export { accountChecks, accountHost } from './account-checks.js';
 export type { AccountCheck, AccountSubject } from './account-checks.js';
 export { checkFormat } from './check-format.js';

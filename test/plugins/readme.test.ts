@@ -25,10 +25,13 @@ describe('plugins/README.md', () => {
     for (const [, name, code] of readme.matchAll(/```ts\n\/\/ (\S+\.ts)\n(.*?)```/gs))
       await writeFile(join(folder, name!), code!);
     expect((await readdir(folder)).toSorted()).to.deep.equal([
+      'ask-first.ts',
+      'calls.test.ts',
       'drop-sampling.ts',
       'house-style.ts',
       'lines.test.ts',
       'lines.ts',
+      'mirror.ts',
       'no-empty-answers.ts',
       'stop-reasons.ts',
       'today.test.ts',
@@ -36,10 +39,10 @@ describe('plugins/README.md', () => {
     ]);
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project));
     await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder]);
-    const tests = ['today', 'lines'].map((name) => join(folder, `${name}.test.js`));
+    const tests = ['today', 'lines', 'calls'].map((name) => join(folder, `${name}.test.js`));
     const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', ...tests];
     const { stdout } = await run(process.execPath, mocha);
-    expect(stdout).to.include('2 passing');
+    expect(stdout).to.include('5 passing');
     const [, name, code] = /```js\n\/\/ (\S+\.test\.mjs)\n(.*?)```/s.exec(readme)!;
     await writeFile(join(folder, name!), code!);
     const own = await run(process.execPath, ['--test', join(folder, name!)]);

@@ -11,14 +11,11 @@ export interface DescribedPlugin extends Omit<ListedPlugin, 'options'> {
   readonly uncovered?: string;
   /** Public modules of this package that it imports; of one from outside. */
   readonly doors?: readonly string[];
-  /** True for one that runs in a process of its own. */
-  readonly isolated: boolean;
 }
 
 /** Adds what is known of a plugin's code to what its entry says. */
-export async function describeCode({ options: _, ...plugin }: ListedPlugin): Promise<DescribedPlugin> {
-  const described = { ...plugin, isolated: false };
-  const { file, isOutside } = plugin;
+export async function describeCode({ options: _, ...described }: ListedPlugin): Promise<DescribedPlugin> {
+  const { file, isOutside } = described;
   if (file === undefined || !isOutside) return described;
   try {
     const { hash, root, file: real } = await integrityOf(file);

@@ -64,8 +64,8 @@ function stageSuite(
   given: Partial<StageSubject> | undefined,
   baseDir: string,
 ): readonly Check[] | string {
-  const known: readonly string[] = [...coreKeys, ...givenKeys];
-  const missing = plugin.requires.filter((key) => !known.includes(key));
+  const known = new Set<string>([...coreKeys, ...givenKeys]);
+  const missing = plugin.requires.filter((key) => !known.has(key));
   if (missing.length > 0 && !given?.state)
     return `it requires ${missing.join(', ')} of other stages; export \`conformance\` with \`state\``;
   const host = () => fakeHost({ dry: true, resolvePath: (file) => path.resolve(baseDir, file) });

@@ -42,6 +42,7 @@ export async function runSuites(config: ConfigReading, given: Loading): Promise<
 type Outcome = Pick<SuiteResult, 'passed' | 'failed' | 'leftOut'>;
 
 async function runSuite(named: NamedPlugin, where: Loading): Promise<Outcome> {
+  if (named.isolation) return { passed: 0, failed: [], leftOut: isolatedReason };
   const kind = pluginKinds[named.kind];
   try {
     const loaded: LoadedPlugin<unknown> = await loadEntry<never>(kind as never, named, where); // of this kind
@@ -54,6 +55,9 @@ async function runSuite(named: NamedPlugin, where: Loading): Promise<Outcome> {
     return failedBefore(wordsOf(error));
   }
 }
+
+const isolatedReason =
+  'it is isolated, and its suite would import it into this process; run it in its own tests';
 
 function failedBefore(message: string): Outcome {
   return { passed: 0, failed: [{ name: 'loads with the options of the config', message }] };

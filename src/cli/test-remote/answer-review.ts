@@ -1,7 +1,7 @@
 import { ModelEvent, type MessagesStreamEvent } from '../../plugin/index.js';
 import { AnswerGrammar, changedEvents } from '../../plugin/remote/index.js';
 import { asError } from '../../kit/time/within.js';
-import { CheckFailure } from './check.js';
+import { CheckFailure } from './check-failure.js';
 import { eventsQuestion } from './questions.js';
 import type { RemoteServer } from './remote-server.js';
 

@@ -11,8 +11,3 @@ export interface RemoteCheck {
   /** Throws a CheckFailure if the server does something else. */
   run(server: RemoteServer): Promise<void>;
 }
-
-/** Failed check; its message says what the server did. */
-export class CheckFailure extends Error {
-  override readonly name = 'CheckFailure';
-}

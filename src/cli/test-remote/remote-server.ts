@@ -8,7 +8,7 @@ import {
   type RemoteQuestion,
   type RemoteReplies,
 } from '../../plugin/remote/index.js';
-import { CheckFailure } from './check.js';
+import { CheckFailure } from './check-failure.js';
 import { connections, post, type HttpReply, type Post } from './http-post.js';
 import { requestQuestion } from './questions.js';
 

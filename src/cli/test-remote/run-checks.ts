@@ -1,5 +1,6 @@
 import { asError } from '../../kit/time/within.js';
-import { CheckFailure, type RemoteCheck } from './check.js';
+import type { RemoteCheck } from './check.js';
+import { CheckFailure } from './check-failure.js';
 import { loadChecks } from './checks/loads.js';
 import { phaseChecks } from './checks/phases.js';
 import { signatureChecks } from './checks/signatures.js';

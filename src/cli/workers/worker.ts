@@ -107,8 +107,9 @@ class Worker {
   #sendTotals({ exchanges, services }: Gateway): void {
     let sent = 0;
     const send = async (): Promise<void> => {
-      if (exchanges.settled === sent) return;
-      sent = exchanges.settled;
+      const settled = exchanges.settled + services.openCalls.settled;
+      if (settled === sent) return;
+      sent = settled;
       this.#channel.notify('pool.totals', await services.metrics.totals());
     };
     setInterval(() => void send(), totalsMs).unref();

@@ -115,7 +115,15 @@ function stageValue(
     when: plainValue(whenSettings(when), undefined),
     timeout: plainValue(durationText(timeoutMs), undefined),
     onError: plainValue(skipsErrors ? 'skip' : 'fail', undefined),
+    isolate: plainValue(isolationSettings(stage), undefined),
   });
+}
+
+/** Settings of a stage's process in base units; undefined if it has none. */
+function isolationSettings({ isolation }: StageConfig): object | undefined {
+  if (!isolation) return undefined;
+  const { memoryBytes: memory, stallMs, ...lists } = isolation;
+  return { memory, stall: durationText(stallMs), ...lists };
 }
 
 /** Conditions as in the file; undefined if there are none. */

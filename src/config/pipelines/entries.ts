@@ -1,4 +1,4 @@
-import { durationMs } from '../../plugin/index.js';
+import { durationMs, sizeBytes } from '../../plugin/index.js';
 import { isRecord } from '../../kit/schema/record.js';
 import { valueAt, type Checked } from '../checked.js';
 import type { StageConfig, StageGroup } from '../config.js';
@@ -89,6 +89,7 @@ function toStage(raw: RawStage, path: Path, group: StageGroup | undefined, file:
     written: options ?? {},
     when: raw.when && toWhen(raw.when),
     ...limitsOf(raw),
+    ...isolationOf(raw),
     ...(raw.locked === true && { isLocked: true }),
     ...owner,
     path: shownPath(path, file),
@@ -102,6 +103,12 @@ function limitsOf({ timeout, onError }: Pick<RawStage, 'timeout' | 'onError'>) {
     ...(timeout !== undefined && { timeoutMs: durationMs(timeout) }),
     ...(onError !== undefined && { skipsErrors: onError === 'skip' }),
   };
+}
+
+function isolationOf({ isolate = false }: Pick<RawStage, 'isolate'>): Pick<StageConfig, 'isolation'> {
+  if (isolate === false) return {};
+  const { memory = '256mb', stall = '1s', env = [], read = [], wrap = [] } = isolate === true ? {} : isolate;
+  return { isolation: { memoryBytes: sizeBytes(memory), stallMs: durationMs(stall), env, read, wrap } };
 }
 
 /**

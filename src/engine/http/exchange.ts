@@ -10,8 +10,8 @@ import type {
   Outcome,
 } from '../../plugin/index.js';
 import { ownSignal } from '../../kit/call-signal.js';
-import { pluginPlace } from '../trace/plugin-place.js';
 import { RequestTrace } from '../trace/request-trace.js';
+import { Settling } from '../trace/settling.js';
 import type { Actor } from '../../state/store/contract/actor.js';
 import type { Delivery } from './watch/caller-watch.js';
 import { MemorySocket } from './connection/memory-socket.js';
@@ -29,7 +29,7 @@ export type CoreContext = Koa.ParameterizedContext<CoreState, object>;
 export type CoreMiddleware = (ctx: CoreContext, next: () => Promise<void>) => Promise<void>;
 
 /** One request from its first byte to the close of its response. */
-export class Exchange implements Delivery {
+export class Exchange extends Settling implements Delivery {
   readonly ctx: CoreContext;
   /** State of the request: `ctx.state`, which stages can change but not replace. */
   readonly state: CoreState;
@@ -39,25 +39,20 @@ export class Exchange implements Delivery {
   /** Index among the open exchanges. */
   place = 0;
   readonly #signal = new CallController();
-  readonly #listeners: SettledListener[] = [];
-  #outcome: Outcome | undefined;
-  #counted: Promise<unknown> | undefined;
 
   /** `log`: the gateway's logger, of which the request gets a child on its first line. */
   constructor(ctx: CoreContext, requestId: string, { log, now, costSoFar }: ExchangeParts) {
+    super();
     this.ctx = ctx;
     this.startedMs = now();
     this.client = ctx.ip;
-    this.state = new InitialState(requestId, this.#signal, { log, now, costSoFar }, (listener) =>
-      this.onSettled(listener),
+    this.state = new InitialState(
+      requestId,
+      this.#signal,
+      { log, now, costSoFar, startedMs: this.startedMs },
+      (listener) => this.onSettled(listener),
     );
     Object.defineProperty(ctx, 'state', { value: this.state, writable: false });
-  }
-
-  /** Calls `listener` once the response has closed; at once if it has. */
-  onSettled(listener: SettledListener): void {
-    if (this.#outcome) this.#call(listener, this.#outcome);
-    else this.#listeners.push(listener);
   }
 
   /** Aborts the upstream work of this request; its caller receives `reason`. */
@@ -84,34 +79,16 @@ export class Exchange implements Delivery {
   settle(): void {
     const { res } = this.ctx;
     const hasFailed = this.state.trace.failure !== undefined || res.statusCode >= 500;
-    this.#outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
-    this.state.trace.closeBills(this.#outcome === 'abandoned');
+    const outcome: Outcome = hasFailed ? 'failed' : res.writableFinished ? 'completed' : 'abandoned';
+    this.state.trace.closeBills(outcome === 'abandoned');
     this.#signal.abort(responseClosed);
-    for (const listener of this.#listeners) this.#call(listener, this.#outcome);
+    this.end(outcome);
   }
 
-  /** Settles with the asynchronous listeners; undefined if there are none. */
-  get counted(): Promise<unknown> | undefined {
-    return this.#counted;
-  }
-
-  /** Calls a listener; logs its error, so that the others still run. */
-  #call(listener: SettledListener, outcome: Outcome): void {
-    try {
-      const work: unknown = listener(outcome); // plugins in JavaScript return anything
-      if (work instanceof Promise)
-        this.#counted = Promise.all([this.#counted, work.catch((error: unknown) => this.#report(error))]);
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  #report(error: unknown): void {
-    this.state.log.error({ plugin: pluginPlace(error), err: error }, 'A listener of onSettled failed.');
+  protected get log(): Logger {
+    return this.state.log;
   }
 }
-
-type SettledListener = Parameters<GatewayState['onSettled']>[0];
 
 /** Shared abort reason: a stack trace for each request would be the main cost of its end. */
 const responseClosed = new DOMException('The response has closed.', 'AbortError');
@@ -143,13 +120,13 @@ class InitialState implements Pick<GatewayState, CoreKey> {
   constructor(
     requestId: string,
     signal: CallController,
-    { log, now, costSoFar }: ExchangeParts,
+    { log, now, costSoFar, startedMs }: ExchangeParts & Pick<Exchange, 'startedMs'>,
     onSettled: GatewayState['onSettled'],
   ) {
     this.requestId = requestId;
     this[ownSignal] = signal;
     this.onSettled = onSettled;
-    this.#trace = new RequestTrace(now, costSoFar && (() => costSoFar(this)));
+    this.#trace = new RequestTrace(now, costSoFar && (() => costSoFar(this)), startedMs);
     this.#parentLog = log;
   }
 

@@ -7,6 +7,7 @@ import {
   type Usage,
 } from '../../plugin/index.js';
 import { defaultPipeline, type StagePlace, type TraceCost } from '../../plugin/core.js';
+import { timeOrderedId } from '../../kit/time-ordered-id.js';
 import { Blame } from './blame.js';
 import { RequestUsage, AddedParts } from './request-usage.js';
 import { RequestVersions } from './request-versions.js';
@@ -34,11 +35,15 @@ export class RequestTrace implements Trace {
   refusal: GatewayError | undefined;
   readonly #blame = new Blame();
   #pipeline: string = defaultPipeline;
+  /** Arrival of the request, unix milliseconds. */
+  readonly startedMs: number;
+  #rowId: string | undefined;
   #endedBy: StagePlace | undefined;
   #hasLeftOpen = false;
 
   /** `now`: clock of the gateway, unix milliseconds. `costSoFar`: by the prices of the gateway. */
-  constructor(now: () => number, costSoFar?: () => TraceCost) {
+  constructor(now: () => number, costSoFar?: () => TraceCost, startedMs = now()) {
+    this.startedMs = startedMs;
     this.upstream = new UpstreamCalls(now);
     this.calls = this.upstream.list;
     this.failedCalls = this.upstream.failed;
@@ -66,6 +71,11 @@ export class RequestTrace implements Trace {
   /** Sets the pipeline that the request continues in. */
   choose(pipeline: string): void {
     this.#pipeline = pipeline;
+  }
+
+  /** Id of the ledger row, which calls of stages name before it is written. */
+  get rowId(): string {
+    return (this.#rowId ??= timeOrderedId());
   }
 
   get usage() {

@@ -41,6 +41,7 @@ export class DryGateway {
   readonly #upstreams: DryUpstreams;
   readonly #stillness: Stillness;
   readonly #settled: WeakMap<Duplex, Settled>;
+  readonly #calls: World['calls'];
   readonly #log: WarningLog;
   readonly #guard: SocketGuard;
   readonly #keys: DryKeys;
@@ -54,6 +55,7 @@ export class DryGateway {
     this.#upstreams = world.upstreams;
     this.#stillness = world.stillness;
     this.#settled = world.settled;
+    this.#calls = world.calls;
     this.#log = world.log;
     this.#guard = world.guard;
     this.#keys = new DryKeys(
@@ -115,13 +117,17 @@ export class DryGateway {
     this.#guard.lead();
     this.#upstreams.outgoing.length = 0;
     this.#upstreams.remotes?.take();
+    this.#calls.length = 0;
     const heads = await Promise.all(requests.map((request) => this.#keys.headersOf(request)));
     const answers = requests.map((request, at) => this.#ask(request, heads[at] ?? {}));
     const answered = await this.#until(Promise.all(answers));
-    await this.#until(this.#gateway.exchanges.idle());
+    const { exchanges, services } = this.#gateway;
+    await this.#until(exchanges.idle().then(() => services.openCalls.idle()));
     const outgoing = this.#upstreams.outgoing.splice(0);
     const remotes = this.#upstreams.remotes?.take() ?? {};
-    const shared = { outgoing, remotes, refused: this.#guard.take(), isAlone: requests.length === 1 };
+    const calls = this.#calls.splice(0);
+    const refused = this.#guard.take();
+    const shared = { outgoing, remotes, calls, refused, isAlone: requests.length === 1 };
     return answered.map(({ received, far }) => this.#outcome(received, this.#settled.get(far), shared));
   }
 
@@ -163,7 +169,7 @@ export class DryGateway {
   #outcome(
     received: Received,
     settled: Settled | undefined,
-    shared: Pick<Surroundings, 'outgoing' | 'remotes' | 'refused' | 'isAlone'>,
+    shared: Pick<Surroundings, 'outgoing' | 'remotes' | 'calls' | 'refused' | 'isAlone'>,
   ): DryOutcome {
     const id = settled?.record.id ?? received.headers['x-request-id'] ?? '';
     const slots = this.#gateway.services.slots.list();

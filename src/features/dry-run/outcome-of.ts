@@ -18,6 +18,8 @@ export interface Settled {
 export interface Surroundings {
   readonly outgoing: readonly OutgoingCall[];
   readonly remotes: RemoteQuestions;
+  /** Rows of the calls that stages have made meanwhile. */
+  readonly calls: readonly LedgerRow[];
   readonly refused: readonly string[];
   /** False for one of several concurrent requests, which share `outgoing`. */
   readonly isAlone: boolean;
@@ -29,17 +31,18 @@ export interface Surroundings {
 export function outcomeOf(
   received: Received,
   settled: Settled | undefined,
-  { outgoing, remotes, refused, isAlone, slots, log }: Surroundings,
+  { outgoing, remotes, calls, refused, isAlone, slots, log }: Surroundings,
 ): DryOutcome {
   const { status, headers, events, complete, firstEventMs, durationMs } = received;
-  const upstream = isAlone ? outgoing.findLast(isModelCall) : undefined;
+  const own = calls.length > 0 ? ownCalls(outgoing, settled) : outgoing;
+  const upstream = isAlone ? own.findLast(isModelCall) : undefined;
   return {
     status,
     headers,
     ...answerParts(received, settled?.record.format ?? ''),
     events,
     complete,
-    ...recorded(settled),
+    ...recorded(settled, (row) => calls.filter((call) => isCallOf(call, row, isAlone))),
     ...(upstream && { upstream: upstream.body }),
     outgoing,
     remotes,
@@ -52,13 +55,24 @@ export function outcomeOf(
   };
 }
 
+/** Calls to the slot of a request's answer; none for a request that has called no model. */
+function ownCalls(outgoing: readonly OutgoingCall[], settled: Settled | undefined): readonly OutgoingCall[] {
+  if (!settled || settled.trace.calls.length === 0) return [];
+  return outgoing.filter(({ slot }) => slot === settled.record.slot);
+}
+
+/** True for a call by `host.call` for this request; for one of no request if there is one request alone. */
+function isCallOf({ parent }: LedgerRow, { atMs, id }: LedgerRow, isAlone: boolean): boolean {
+  return parent === undefined ? isAlone : parent === `${atMs}.${id}`;
+}
+
 type Recorded = Pick<
   DryOutcome,
   'pipeline' | 'attempts' | 'calls' | 'stages' | 'skipped' | 'usage' | 'cost' | 'ledger'
 > &
   Partial<Pick<DryOutcome, 'slot' | 'model' | 'answeredBy'>>;
 
-function recorded(settled: Settled | undefined): Recorded {
+function recorded(settled: Settled | undefined, callsOf: (row: LedgerRow) => readonly LedgerRow[]): Recorded {
   if (!settled)
     return { pipeline: defaultPipeline, attempts: 0, calls: [], stages: [], skipped: [], ...noCounts };
   const { trace, record, row } = settled;
@@ -78,7 +92,7 @@ function recorded(settled: Settled | undefined): Recorded {
     skipped: trace.stages.flatMap(({ stage, skipped }) => (skipped ? [stage] : [])),
     usage: ledgerTokens(record),
     cost: costOf(row),
-    ledger: row ? [row] : [],
+    ledger: row ? [row, ...callsOf(row)] : [],
   };
 }
 

@@ -73,7 +73,7 @@ export interface DryOutcome {
   readonly skipped: readonly string[];
   /** Body of the last model call as it was sent; absent if there was none, and for concurrent requests. */
   readonly upstream?: unknown;
-  /** Every upstream request for this one, in order; concurrent requests share the list. */
+  /** Every upstream request for this one, those of calls by stages included; concurrent requests share the list. */
   readonly outgoing: readonly OutgoingCall[];
   /** Questions of remote stages, by the name of the stage; concurrent requests share them. */
   readonly remotes: RemoteQuestions;
@@ -83,7 +83,7 @@ export interface DryOutcome {
   readonly usage: { readonly shown: LedgerTokens; readonly billed: LedgerTokens };
   /** Cost in USD of the tokens as shown and as billed, by the prices of the config. */
   readonly cost: { readonly shown: number | 'unknown'; readonly billed: number | 'unknown' };
-  /** Rows of the ledger for this request. */
+  /** Rows of the ledger for this request: its own, then those of the calls that stages have made for it. */
   readonly ledger: readonly LedgerRow[];
   /** Slots when the request had ended, by id. */
   readonly slots: Readonly<Record<string, SlotStatus>>;

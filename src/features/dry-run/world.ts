@@ -12,6 +12,7 @@ import { ManualClock } from '../../kit/time/manual-clock.js';
 import { MemoryHub } from '../../state/live/memory/hub.js';
 import type { Live } from '../../plugin/core.js';
 import type { WholeStore } from '../../state/store/contract/store.js';
+import type { LedgerRow } from '../../state/ledger/contract.js';
 import type { SlotsState } from '../../engine/slots/pool/snapshot.js';
 import type { DryOutcome } from './outcome.js';
 
@@ -26,6 +27,8 @@ export interface World {
   readonly upstreams: DryUpstreams;
   readonly stillness: Stillness;
   readonly settled: WeakMap<Duplex, Settled>;
+  /** Rows of the calls that stages have made since it was emptied. */
+  readonly calls: LedgerRow[];
   readonly log: WarningLog;
   readonly guard: SocketGuard;
 }
@@ -37,13 +40,14 @@ export async function openWorld({ startMs = Date.now() }: DrySettings): Promise<
   const parts = {
     stillness: new Stillness(),
     settled: new WeakMap<Duplex, Settled>(),
+    calls: [],
     log: new WarningLog(),
   };
   return { clock, upstreams, ...parts, guard: new SocketGuard() };
 }
 
 /** Options of a gateway in a dry environment. */
-export function gatewayOptions({ clock, upstreams, settled, log }: World, settings: DrySettings) {
+export function gatewayOptions({ clock, upstreams, settled, calls, log }: World, settings: DrySettings) {
   const { startsStages = false, watch, onChoice, state } = settings;
   return {
     log: createLogger('warn', log),
@@ -54,20 +58,26 @@ export function gatewayOptions({ clock, upstreams, settled, log }: World, settin
     clock,
     ...(state && { live: liveWith(state, clock.now) }),
     dry: { openClient: upstreams.openClient, watch, onChoice },
-    extensions: [outcomes(settled)],
+    extensions: [outcomes(settled, calls)],
   };
 }
 
-/** Extension that keeps the data of each request by its incoming socket. */
-function outcomes(settled: World['settled']): Extension {
+/** Extension that keeps the data of each request by its incoming socket, and the rows of calls of stages. */
+function outcomes(settled: World['settled'], calls: World['calls']): Extension {
   const keep: RequestWatch['settled'] = ({ exchange, record, row }) =>
     void settled.set(exchange.ctx.req.socket, { trace: exchange.state.trace, record, row });
+  const callSettled: RequestWatch['callSettled'] = ({ row }) => {
+    if (calls.push(row) > maxCalls) calls.shift();
+  };
   return {
     name: 'dry-run',
     starts: () => true,
-    open: async () => ({ api: undefined, watch: { settled: keep } }),
+    open: async () => ({ api: undefined, watch: { settled: keep, callSettled } }),
   };
 }
+
+/** Max rows of calls that are kept. */
+const maxCalls = 1000;
 
 /** The config with memory in place of all external resources. */
 export function withinMemory(config: Config): Config {

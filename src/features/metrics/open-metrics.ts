@@ -18,6 +18,10 @@ export function openMetrics(gateway: Gateway): Opened<void> {
         requests.add(record);
         for (const call of money.paid) costs.add(call);
       },
+      callSettled({ call, record, money }) {
+        requests.addCall(record, { stage: call.stage, label: call.label });
+        for (const paid of money.paid) costs.add(paid);
+      },
     },
   };
 }

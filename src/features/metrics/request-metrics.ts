@@ -20,6 +20,7 @@ export class RequestMetrics {
   readonly #shown: CappedCounter;
   readonly #attempts: CappedCounter;
   readonly #failures: CappedCounter;
+  readonly #calls: CappedCounter;
   readonly #known = growingCache<RequestSeries>(maxKnown);
 
   constructor({ metrics, modelId }: RequestMetricsOptions) {
@@ -40,6 +41,11 @@ export class RequestMetrics {
       'Upstream calls that failed, each counted for the slot that it went to.',
       ['slot', 'code'],
     );
+    this.#calls = metrics.counter(
+      'gw2api_stage_calls_total',
+      'Calls of models that stages made themselves; their tokens and upstream calls count as those of requests.',
+      ['stage', 'label', 'outcome'],
+    );
   }
 
   add(record: RequestRecord): void {
@@ -52,6 +58,22 @@ export class RequestMetrics {
     this.#countCalls(record, series);
     series.addTimes(record);
     countTokens(record, series);
+  }
+
+  /** Adds a call that a stage made itself; requests alone have their times measured. */
+  addCall(record: RequestRecord, by: { readonly stage: string; readonly label: string }): void {
+    const { slot = '', outcome, model: asked = '', firstTokenMs } = record;
+    this.#calls.add({ ...by, outcome });
+    if (record.calls.length === 0) return;
+    const model = this.#models.of(asked, firstTokenMs !== undefined);
+    const tokens = (counter: CappedCounter) => (kind: TokenKind) =>
+      lazy(() => counter.series({ model, slot, kind }));
+    const attempt = lazy(() => this.#attempts.series({ slot }));
+    this.#countCalls(record, { slot, attempt });
+    countTokens(record, {
+      billed: ofEachKind(tokens(this.#tokens)),
+      shown: ofEachKind(tokens(this.#shown)),
+    });
   }
 
   /** Time series of all requests with the labels of this one. */
@@ -74,7 +96,10 @@ export class RequestMetrics {
   }
 
   /** Counts the upstream calls. A call abandoned by its caller is not a failure of the slot. */
-  #countCalls({ calls, outcome, brokenBy }: RequestRecord, { slot: own, attempt }: RequestSeries): void {
+  #countCalls(
+    { calls, outcome, brokenBy }: RequestRecord,
+    { slot: own, attempt }: Pick<RequestSeries, 'slot' | 'attempt'>,
+  ): void {
     const last = calls.at(-1);
     for (const call of calls) {
       const { slot } = call;
@@ -114,7 +139,10 @@ function ofEachKind(make: (kind: TokenKind) => () => Series): OfEachKind {
   };
 }
 
-function countTokens({ billed, masked }: RequestRecord, series: RequestSeries): void {
+function countTokens(
+  { billed, masked }: RequestRecord,
+  series: Pick<RequestSeries, 'billed' | 'shown'>,
+): void {
   const tokens = tokensOf(billed);
   const hidden = tokensOf(masked);
   for (const kind of kindsOfTokens) {

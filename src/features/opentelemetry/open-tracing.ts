@@ -24,7 +24,11 @@ export function openTracing({ runtime, services }: Gateway, exports: ExportSetti
   const requests = new RequestTracing(tracing, slots);
   return {
     api: undefined,
-    watch: { begin: (ctx) => requests.begin(ctx), settled: (ended) => requests.end(ended) },
+    watch: {
+      begin: (ctx) => requests.begin(ctx),
+      settled: (ended) => requests.end(ended),
+      callSettled: (ended) => requests.endCall(ended),
+    },
     close: () => tracing.close(),
   };
 }

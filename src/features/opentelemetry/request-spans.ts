@@ -6,10 +6,13 @@ import type { Conventions } from './conventions.js';
 import { randomId } from './trace-context.js';
 import type { SpanData, TracedRequest } from './traced-request.js';
 
-/** Spans of a request: one for itself, one for each stage and one for each upstream call. */
+/** Spans of a request, or of the call of a stage: one for itself, one for each stage and one for each upstream call. */
 export function spansOf(request: TracedRequest, conventions: Conventions): readonly SpanData[] {
   const stages = request.stages.slice(0, maxSpans);
-  const spans = [serverSpan(request), ...stages.map((stage) => stageSpan(stage, request))];
+  const spans = [
+    request.call ? stageCallSpan(request, request.call) : serverSpan(request),
+    ...stages.map((stage) => stageSpan(stage, request)),
+  ];
   const answer = request.calls.findLast(isAnswered);
   for (const call of request.calls.slice(-maxSpans)) {
     const at = call.by ? stages.indexOf(call.by) : -1;
@@ -50,6 +53,37 @@ function serverSpan(request: TracedRequest): SpanData {
       ['gw2api.request.id', record.id],
       ['gw2api.operation', record.operation],
       ['gw2api.format', record.format],
+      ['gw2api.key.id', record.key],
+      ['gw2api.team.id', row?.team],
+      ['gw2api.model', record.model],
+      ['gw2api.slot', record.slot],
+      ['gw2api.attempts', record.attempts],
+      ['gw2api.outcome', record.outcome],
+      ['gw2api.cost.usd', row?.cost && row.cost.billed / 1e9],
+    ]),
+  };
+}
+
+/** Span of a call that a stage made, within that of its request. */
+function stageCallSpan(
+  { context, record, beganMs, endedMs, row }: TracedRequest,
+  { label, stage }: NonNullable<TracedRequest['call']>,
+): SpanData {
+  return {
+    traceId: context.traceId,
+    spanId: randomId(8),
+    parent: context,
+    state: context.state,
+    name: `call ${label}`,
+    kind: 'internal',
+    beganMs,
+    endedMs,
+    error: record.outcome === 'failed' ? (record.code ?? String(record.status)) : undefined,
+    attributes: attributesOf([
+      ['gw2api.call.label', label],
+      ['gw2api.stage', stage],
+      ['error.type', record.code],
+      ['gw2api.request.id', record.id],
       ['gw2api.key.id', record.key],
       ['gw2api.team.id', row?.team],
       ['gw2api.model', record.model],

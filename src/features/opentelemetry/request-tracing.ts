@@ -1,7 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { CoreContext } from '../../engine/http/exchange.js';
 import type { SlotPool } from '../../engine/slots/pool/pool.js';
-import type { Ended } from '../../gateway/extension.js';
+import type { Ended, EndedCall } from '../../gateway/extension.js';
 import type { TracedSlot } from './traced-request.js';
 import { RequestSpan, type Tracing } from './tracing.js';
 
@@ -32,6 +32,26 @@ export class RequestTracing {
       calls: state.trace.calls,
       route: routeOf(ctx),
       sent: state.request,
+      row,
+      slotOf: (id) => this.#slotOf(id),
+    });
+  }
+
+  /** Exports a call that a stage made for a request of a trace. */
+  endCall({ call, record, row }: EndedCall): void {
+    const { trace, request } = call.state;
+    const { ids: span } = trace.upstream;
+    if (!(span instanceof RequestSpan)) return;
+    this.#tracing.end({
+      context: span.context,
+      call,
+      beganMs: call.beganMs,
+      record,
+      endedMs: performance.now(),
+      stages: trace.stages,
+      calls: trace.calls,
+      route: '',
+      sent: request,
       row,
       slotOf: (id) => this.#slotOf(id),
     });

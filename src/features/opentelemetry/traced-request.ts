@@ -24,6 +24,8 @@ export interface TracedRequest {
   readonly endedMs: number;
   readonly stages: readonly TracedStage[];
   readonly calls: readonly TracedCall[];
+  /** Call that a stage made during the request; absent: the request itself. */
+  readonly call?: { readonly label: string; readonly stage: string };
   /** Matched route, without the values of its parameters. */
   readonly route: string;
   /** Request as the last call sent it. */

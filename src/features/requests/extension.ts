@@ -9,7 +9,15 @@ export const liveRequests: Extension<RequestFeed> = {
     const { SharedFeed } = await import('./request-feed.js');
     const feed = new SharedFeed(gateway.services.live);
     const { isOn } = gateway.services.errorTexts;
-    const complete = isOn ? (await import('./kept-error-texts.js')).errorTextKeeper(gateway) : undefined;
-    return { api: feed, watch: { complete, settled: ({ row }) => row && feed.publish(row) } };
+    const keeper = isOn ? (await import('./kept-error-texts.js')).errorTextKeeper(gateway) : undefined;
+    return {
+      api: feed,
+      watch: {
+        complete: keeper && (({ exchange, row }) => keeper(exchange, row)),
+        completeCall: keeper && (({ call, row }) => keeper({ ctx: call.origin, state: call.state }, row)),
+        settled: ({ row }) => row && feed.publish(row),
+        callSettled: ({ row }) => feed.publish(row),
+      },
+    };
   },
 };

@@ -43,9 +43,10 @@ export function recordOf(
   };
 }
 
-function elapsedMs(fromMs: number | undefined, toMs: number | undefined): number | undefined {
+/** Milliseconds between two times; undefined if one of them is unknown. */
+export function elapsedMs(fromMs: number | undefined, toMs: number | undefined): number | undefined {
   return fromMs === undefined || toMs === undefined ? undefined : toMs - fromMs;
 }
 
 /** Status that proxies log if the caller disconnected before the response; Koa's own status would be 404. */
-const callerHasLeft = 499;
+export const callerHasLeft = 499;

@@ -1,4 +1,5 @@
-import type { Exchange } from '../../engine/http/exchange.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestTrace } from '../../engine/trace/request-trace.js';
 import { callerSecrets } from '../../engine/masking/caller-secrets.js';
 import { shownCode } from '../../engine/masking/shown-code.js';
 import { textMask, type TextMask } from '../../engine/masking/text-mask.js';
@@ -19,11 +20,14 @@ export function knownSecrets(
   return { ofSlot: (id) => slots.secretsOf(id), ofStages: () => runtime().pipeline.secrets };
 }
 
+/** A request, or the call of a stage, whose texts are to be masked. */
+export interface MaskedRequest {
+  readonly ctx: { readonly headers: IncomingHttpHeaders };
+  readonly state: { readonly trace: Pick<RequestTrace, 'slot' | 'failedCalls'> };
+}
+
 /** Mask of the credentials of a request's caller, and of the slots whose errors it may contain. */
-export function requestMask(
-  { ctx, state: { trace } }: Pick<Exchange, 'ctx' | 'state'>,
-  secrets: KnownSecrets,
-): TextMask {
+export function requestMask({ ctx, state: { trace } }: MaskedRequest, secrets: KnownSecrets): TextMask {
   const slots = new Set([trace.slot, ...trace.failedCalls.list.map(({ call }) => call.slot)]);
   const { cookie, ...headers } = ctx.headers;
   return textMask([
@@ -35,10 +39,7 @@ export function requestMask(
 }
 
 /** Masks codes of a request's errors; the mask is made on demand. */
-export function shownCodes(
-  exchange: Pick<Exchange, 'ctx' | 'state'>,
-  secrets: KnownSecrets,
-): (code: string) => string {
+export function shownCodes(exchange: MaskedRequest, secrets: KnownSecrets): (code: string) => string {
   let mask: TextMask | undefined;
   return (code) => shownCode(code, () => (mask ??= requestMask(exchange, secrets)));
 }

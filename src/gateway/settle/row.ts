@@ -1,14 +1,20 @@
-import type { Exchange } from '../../engine/http/exchange.js';
-import { timeOrderedId } from '../../engine/http/request-id.js';
 import type { AppendedRow, LedgerTrace } from '../../state/ledger/contract.js';
-import type { Trace } from '../../plugin/index.js';
+import type { RequestTrace } from '../../engine/trace/request-trace.js';
+import type { GatewayState, Trace } from '../../plugin/index.js';
 import type { Writable } from '../../kit/writable.js';
 import type { RequestRecord } from './request-record.js';
 import type { RequestMoney } from './money.js';
 
+/** Request, or call of a stage, that has ended. */
+export interface SettledWork {
+  readonly startedMs: number;
+  readonly state: Pick<GatewayState, 'requestId' | 'operation' | 'format'> &
+    Partial<Pick<GatewayState, 'caller' | 'picker'>> & { readonly trace: RequestTrace };
+}
+
 /** Ledger row of a model request whose response has closed; undefined for every other request. */
 export function ledgerRowOf(
-  { state, startedMs }: Exchange,
+  { state, startedMs }: SettledWork,
   record: RequestRecord,
   { billed, shown, cost, additions }: RequestMoney,
   sessionName: (stickyKey: string) => string,
@@ -19,7 +25,7 @@ export function ledgerRowOf(
   const { slot, model, answeredBy, code, status, outcome } = record;
   // Optional fields are assigned last: spreading them in would take as long as all the rest.
   const row: Writable<AppendedRow> = {
-    id: timeOrderedId(),
+    id: trace.rowId,
     atMs: startedMs,
     requestId,
     keyId: caller.keyId,

@@ -10,7 +10,8 @@ import type { Runtime } from '../runtime.js';
 import type { Services } from '../services.js';
 import { logRequest } from './request-log.js';
 
-type Parts = Pick<Services, 'log' | 'now' | 'ledger' | 'slots' | 'events'> & {
+/** Parts of a gateway that record what has ended. */
+export type SettlingParts = Pick<Services, 'log' | 'now' | 'ledger' | 'slots' | 'events'> & {
   readonly runtime: () => Pick<Runtime, 'config' | 'pipeline'>;
   readonly priceOf: PriceOf;
   /** Name of a session in the ledger, by its sticky key. */
@@ -29,7 +30,7 @@ export function recordOnSettled({
   events,
   runtime,
   watch,
-}: Parts): ExchangesOptions['onSettled'] {
+}: SettlingParts): ExchangesOptions['onSettled'] {
   const secrets = knownSecrets(slots, runtime);
   return (exchange, outcome) => {
     const codeOf = shownCodes(exchange, secrets);
@@ -50,6 +51,6 @@ export function recordOnSettled({
 }
 
 /** The row for general display, without the texts of errors. */
-function withoutErrorTexts({ errorTexts: _, ...row }: AppendedRow): LedgerRow {
+export function withoutErrorTexts({ errorTexts: _, ...row }: AppendedRow): LedgerRow {
   return row;
 }

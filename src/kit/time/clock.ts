@@ -60,7 +60,7 @@ export function timeoutSignal({ setTimer }: Clock, ms: number): AbortSignal {
 /** End of work that has a time limit. */
 interface Limit {
   /** Ends the work with its reason. */
-  readonly until: CallSignal;
+  readonly until: AbortSignal;
   readonly ms: number;
 }
 

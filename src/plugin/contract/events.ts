@@ -60,6 +60,10 @@ export interface SettledRequest {
   /** Absent if it is the same as `model`. */
   readonly askedModel?: string;
   readonly format: string;
+  /** Of a call by a stage: the request that it was made for, as `atMs` and `id` of its event (`1767225600000.0197…`). */
+  readonly parent?: string;
+  /** Purpose of a call by a stage; absent: a request of a caller. */
+  readonly label?: string;
   readonly status: number;
   /** Code of the error. */
   readonly code?: string;

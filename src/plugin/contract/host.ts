@@ -10,6 +10,7 @@ import type { ProtocolKey } from './protocol-key.js';
 import type { PluginStore } from './store.js';
 import type { CallerTeam } from './caller.js';
 import type { PluginEvents } from './events.js';
+import type { CallSupport, HostCall } from './host-call.js';
 
 export interface Keys {
   /** Looks up a key sent by a caller, with its team; undefined if it is unknown, expired or revoked. */
@@ -59,6 +60,16 @@ export interface Host {
    * is closed with the pipeline. In a dry run its connections are refused.
    */
   connect(url: string, settings?: ConnectSettings): Promise<HttpClient>;
+  /**
+   * Calls a model without the stages, with failover, at the expense of a request's caller or of a key: a row of the
+   * ledger with `label`, and the request as its `parent`, which the call may outlive. Resolves with the complete answer.
+   * Throws the error of the call; `rate_limited` and `budget_exceeded` for a limit of the key; `forbidden` for an unknown
+   * key; `shutting_down`; a RangeError for more than 8 calls at once of one request, or 64 by `billTo`; a TypeError on
+   * wrong arguments.
+   */
+  readonly call: HostCall;
+  /** Brings parts of `call` during `setup`, in place of rate-limit, slot-pick or upstream-call. */
+  supportCalls(support: CallSupport): void;
   /** Adds a route during `setup`, which ends with the pipeline. Throws a TypeError on an invalid one. */
   route(route: StageRoute): void;
   /** Publishes a limit of this stage on `/health`. */

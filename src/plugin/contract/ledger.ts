@@ -36,6 +36,10 @@ export interface LedgerFilter {
   readonly team?: string;
   /** Name of the pipeline; `default` if none was chosen. */
   readonly pipeline?: string;
+  /** Request that stages made the calls for: time and id of its row, `1767225600000.0197…`. */
+  readonly parent?: string;
+  /** Purpose of calls that stages made themselves. */
+  readonly label?: string;
   /** Cause of lost cached tokens. */
   readonly cause?: CacheCause;
 }
@@ -48,6 +52,7 @@ export type UsageGroup =
   | 'asked_model'
   | 'format'
   | 'pipeline'
+  | 'label'
   | 'tag'
   | 'stage'
   | 'cause';
@@ -67,7 +72,7 @@ export interface UsageQuery {
   readonly keyId?: string;
   /**
    * Only requests that match. Conditions and `by` together on one hourly group, or on two of the columns of groups and
-   * `failed`, are answered by the hourly sums, except for a pipeline with another column; others are counted from the rows.
+   * `failed`, are answered by the hourly sums, except for a pipeline or label with another column; others are counted from the rows.
    */
   readonly where?: Omit<LedgerFilter, 'fromMs' | 'toMs'>;
   /**
@@ -89,7 +94,7 @@ export interface UsageQuery {
 export interface UsageSum {
   /** Start of the bucket, unix milliseconds. */
   readonly atMs: number;
-  /** A key id, team id, slot, model, asked model, format, pipeline, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
+  /** A key id, team id, slot, model, asked model, format, pipeline, label, tag, value of a tag, stage or cause; '' if there is none or `by` is null. */
   readonly group: string;
   readonly requests: number;
   readonly errors: number;

@@ -1,7 +1,7 @@
 /** `@gw2api/gateway/plugin/raw`: byte tools. They may change in a minor version. */
 export { callSignal } from '../../kit/call-signal.js';
 export type { CallSignal } from '../../kit/call-signal.js';
-export { limited } from '../../kit/time/clock.js';
+export { CallController } from '../http/call-controller.js';
 export { sendTo } from '../../kit/direct-body.js';
 export { SseBody } from '../http/sse-body.js';
 export { fromBinaryString, toBinaryString } from './binary-string.js';

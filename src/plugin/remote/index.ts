@@ -1,6 +1,8 @@
 /** `@gw2api/gateway/plugin/remote`: the protocol between a gateway and its remote stages, for both sides. */
+export { withChangedExtras } from './change/changed-extras.js';
 export { withContent } from './change/content.js';
 export { changedEvents, eventsJson } from './change/events.js';
+export { merged } from './change/merge.js';
 export { changedRequest, requestView, viewJson } from './change/request.js';
 export { credentialNames } from '../../kit/credential-names.js';
 export { maxStateBytes } from './document.js';

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 
 /** Message that a signature covers. */
 export interface SignedMessage {
@@ -17,7 +17,7 @@ export function signingKey(secret: string): Buffer {
 /** Headers of a message by Standard Webhooks: with a signature for each key, the newest first. */
 export function signedHeaders(
   { id, atMs, body }: SignedMessage,
-  keys: readonly Buffer[],
+  keys: readonly (Buffer | KeyObject)[],
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(atMs / 1000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
@@ -26,7 +26,7 @@ export function signedHeaders(
   return { ...headers, 'webhook-signature': signatures.join(' ') };
 }
 
-function signatureOf(key: Buffer, head: string, body: string | Buffer): string {
+function signatureOf(key: Buffer | KeyObject, head: string, body: string | Buffer): string {
   return createHmac('sha256', key).update(head).update(body).digest('base64');
 }
 

@@ -78,6 +78,15 @@ export class CheckedKeys implements Keys {
     return this.#passes.make(await withTeam(key, teams));
   }
 
+  /** Key of an id with its team, read from the store; undefined if it is unknown, expired or revoked. */
+  async find(keyId: string): Promise<KnownKey | undefined> {
+    const { store, clock } = this.#options;
+    const key = await store.keys.get(keyId);
+    if (!key || !isGood(key, clock.now())) return undefined;
+    this.#uses.note(key.id, clock.now());
+    return withTeam(key, store.teams);
+  }
+
   #checkPass(known: PassedAs): Awaited<ReturnType<Keys['check']>> {
     if (known === 'master') return { kind: 'master' };
     const nowMs = this.#options.clock.now();

@@ -46,6 +46,17 @@ export const columns = {
     group: 'pipeline',
     rest: defaultPipeline,
   },
+  /** Time and id of a row: `1767225600000.0197…`. */
+  parent: {
+    ...maybeText('parent', 'Id of the request that a stage made this call for, as `/requests/:id` takes it.'),
+    filter: { only: 'parent is not null' },
+  },
+  label: {
+    ...maybeName('label', 'Purpose of a call that a stage made itself; none for a request of a caller.'),
+    filter: { only: "label <> ''" },
+    group: 'label',
+    rest: '',
+  },
   status: {
     ...integer('status', 'HTTP status; 499 if the caller disconnected before there was one.'),
     filter: { only: 'status <> 200', common: 200 },

@@ -177,6 +177,7 @@ export const wrongServers: readonly WrongServer[] = [
   {
     fault: 'takes nine connections',
     fails: ['idle-connections', 'at-once'],
+    among: ['request'],
     from: ".listen(PORT, '127.0.0.1');",
     to: ".listen(PORT, '127.0.0.1').maxConnections = 9;",
   },
@@ -233,5 +234,5 @@ export const wrongServers: readonly WrongServer[] = [
     from: "given.split(' ').some(",
     to: '[given].some(',
   },
-  { fault: 'takes a message twice', fails: ['replay'], from: ' || seen.has(id)', to: '' },
+  { fault: 'takes a message twice', fails: ['replay'], from: ' || seen.has(signature)', to: '' },
 ];

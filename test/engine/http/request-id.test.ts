@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { requestIdOf, timeOrderedId } from '#src/engine/http/request-id.js';
+import { requestIdOf } from '#src/engine/http/request-id.js';
+import { timeOrderedId } from '#src/kit/time-ordered-id.js';
 
 describe('the id of a request', () => {
   it('is the one that its caller has sent', () => {

@@ -1,3 +1,4 @@
+import { OpenCalls } from '#src/engine/pipeline/call/open-calls.js';
 import { EventHub } from '#src/engine/pipeline/stage/event-hub.js';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -160,6 +161,8 @@ function fakeServices(logged: string[], services: Partial<HostServices>): HostSe
     connectStage: () => Promise.reject(new Error('There is no network.')),
     kept: new KeptState(),
     events: new EventHub({ dropped: { add: () => undefined } }),
+    openCalls: new OpenCalls(),
+    callerOf: () => Promise.reject(new Error('There are no keys.')),
     builtinPolicies: { first: () => (candidates) => candidates[0]! },
     ...services,
   };

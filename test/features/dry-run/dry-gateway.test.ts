@@ -116,6 +116,45 @@ describe('dry gateway', () => {
     expect(outgoing[0]?.headers).to.include({ 'x-api-key': `secret-${slot}` });
   });
 
+  it('answers calls of stages by the slots of the run, and has their rows behind that of the request', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'gw2api-'));
+    const ask = `{ model: 'haiku-5', messages: [{ role: 'user', content: 'Is it harmless?' }] }`;
+    const calls = `host.call(${ask}, { ctx, label: 'guard', slots: ['b'] });
+      void host.call(ctx.state.request, { ctx, label: 'mirror', slots: ['b'] });
+      void host.call(${ask}, { billTo: 'key_of_the_store', label: 'free', slots: ['b'] });`;
+    await writeFile(
+      path.join(folder, 'calls.mjs'),
+      `import { hold } from '@gw2api/gateway/plugin';
+       export default { name: 'calls', requires: ['request', 'caller'], setup: (_, host) => async (ctx, next) => {
+         const { message } = await hold(await ${calls}
+         ctx.set('x-said', message.content[0].text);
+         await next();
+       } };`.replace(`slots: ['b'] });`, `slots: ['b'] }));`),
+    );
+    const text = config.replace(
+      '  - use: slot-pick\n',
+      `  - use: ${folder}/calls.mjs\n  - { use: slot-pick, with: { slots: [a] } }\n`,
+    );
+    const dry = await dryGateway(
+      { slots: { a: ['say text=Hello'], b: ['say text=Harmless slow=5s'] } },
+      text,
+    );
+    const one = await outcome(dry, { path: '/v1/messages', body: hi });
+    expect(one).to.include({ status: 200, text: 'Hello', attempts: 1, slot: 'a' });
+    expect(one.headers).to.include({ 'x-said': 'Harmless' });
+    expect(one.ledger.map(({ label = '', slot }) => `${label} ${slot}`)).to.have.members([
+      ' a',
+      'guard b',
+      'mirror b',
+      'free b',
+    ]);
+    expect(one.ledger[0]).not.to.have.property('label');
+    const own = one.outgoing.findLast(({ slot, path: to }) => slot === 'a' && to === '/v1/messages');
+    expect(one.upstream).to.equal(own!.body);
+    expect(one.outgoing.filter(({ slot }) => slot === 'b')).to.have.length(3);
+    expect((await outcome(dry, { path: '/v1/messages', body: hi })).ledger).to.have.length(4);
+  });
+
   it('gives up a body that does not come to its end, by the dry clock', async () => {
     const dry = await dryGateway();
     const headers = { 'content-length': '100000' };

@@ -162,4 +162,66 @@ export function describePipelines(storeNow: () => WholeStore, nowMs: () => numbe
       expect(await usage('pipeline', {})).to.deep.equal([]);
     });
   });
+
+  describe('calls of stages in its ledger', () => {
+    const atMs = Date.UTC(2026, 0, 1, 10, 5);
+    const hour = 3_600_000;
+    const parent = `${atMs}.1`;
+    beforeEach(() =>
+      storeNow().ledger.append([
+        row('1', atMs, { keyId: 'k1' }),
+        row('2', atMs, { keyId: 'k1', parent, label: 'guard' }),
+        row('3', atMs, { keyId: 'k2', parent, label: 'mirror' }),
+        row('4', atMs, { keyId: 'k1', label: 'guard' }),
+        row('5', atMs + hour),
+      ]),
+    );
+
+    it('are read with their parent and label, which requests of callers lack', async () => {
+      const { rows } = await storeNow().ledger.requests({}, { limit: 10 });
+      expect(rows.map(({ id, parent: of, label }) => [id, of, label])).to.deep.equal([
+        ['5', undefined, undefined],
+        ['4', undefined, 'guard'],
+        ['3', parent, 'mirror'],
+        ['2', parent, 'guard'],
+        ['1', undefined, undefined],
+      ]);
+    });
+
+    it('are found by parent and label, alone and with others', async () => {
+      const found = async (filter: object) => {
+        const { rows } = await storeNow().ledger.requests(filter, { limit: 10 });
+        return rows.map(({ id }) => id);
+      };
+      expect(await found({ parent })).to.deep.equal(['3', '2']);
+      expect(await found({ label: 'guard' })).to.deep.equal(['4', '2']);
+      expect(await found({ parent, label: 'guard', keyId: 'k1' })).to.deep.equal(['2']);
+      expect(await found({ parent: '1.none' })).to.deep.equal([]);
+    });
+
+    it('are groups and conditions of the usage, by whole hours and from the rows', async () => {
+      for (const stepMs of [hour, hour / 2]) {
+        const times = { fromMs: atMs - 1, toMs: atMs + hour + 1, stepMs };
+        const usage = async (by: UsageGroup | null, where: object = {}) => {
+          const sums = await storeNow().ledger.usage({ ...times, by, where });
+          return sums.map(({ group, requests }) => [group, requests]);
+        };
+        expect(await usage('label'), `${stepMs}`).to.deep.equal([
+          ['', 1],
+          ['guard', 2],
+          ['mirror', 1],
+          ['', 1],
+        ]);
+        expect(await usage(null, { label: 'guard' })).to.deep.equal([['', 2]]);
+        expect(await usage('label', { keyId: 'k1' })).to.deep.equal([
+          ['', 1],
+          ['guard', 2],
+        ]);
+        expect(await usage('key', { parent })).to.deep.equal([
+          ['k1', 1],
+          ['k2', 1],
+        ]);
+      }
+    });
+  });
 }

@@ -1,7 +1,8 @@
 import { ModelEvent } from '../../../plugin/index.js';
 import { changedRequest, requestParts, withContent, type RequestView } from '../../../plugin/remote/index.js';
 import { asError } from '../../../kit/time/within.js';
-import { CheckFailure, type RemoteCheck } from '../check.js';
+import type { RemoteCheck } from '../check.js';
+import { CheckFailure } from '../check-failure.js';
 import { answerQuestion, conversation, eventsQuestion, requestQuestion, usage } from '../questions.js';
 import type { RemoteServer } from '../remote-server.js';
 import { block, end, pieces, start, textAnswer, textBlock, toolBlock } from '../samples.js';

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { signedHeaders } from '../../../plugin/remote/index.js';
-import { CheckFailure, type RemoteCheck } from '../check.js';
+import type { RemoteCheck } from '../check.js';
+import { CheckFailure } from '../check-failure.js';
 import { requestQuestion } from '../questions.js';
 import { uniqueId, type Message, type RemoteServer } from '../remote-server.js';
 

@@ -1,5 +1,6 @@
 import { review, type ReviewedAnswer } from '../answer-review.js';
-import { CheckFailure, type RemoteCheck } from '../check.js';
+import type { RemoteCheck } from '../check.js';
+import { CheckFailure } from '../check-failure.js';
 import type { RemoteServer } from '../remote-server.js';
 import { end, pieces, start, telling, textAnswer, textBlock, toolBlock } from '../samples.js';
 

@@ -51,7 +51,16 @@ export function FilterBar({ filters, isClosed = false }: FilterBarProps) {
 }
 
 /** Filters that are rarely needed. */
-const rare: readonly FilterName[] = ['team', 'pipeline', 'status', 'code', 'session', 'cause'];
+const rare: readonly FilterName[] = [
+  'team',
+  'pipeline',
+  'label',
+  'parent',
+  'status',
+  'code',
+  'session',
+  'cause',
+];
 
 interface FieldsProps {
   readonly filters: Filters;
@@ -87,6 +96,8 @@ function Fields({ filters, set, hasMore, onMore }: FieldsProps) {
           <DelayedInput {...of('session')} placeholder="Pseudonym of a session" />
           <ChoiceField {...of('team')} any="Any team" options={choices.team} />
           <DelayedInput {...of('pipeline')} placeholder="default" />
+          <DelayedInput {...of('label')} placeholder="Label of a call" />
+          <DelayedInput {...of('parent')} placeholder="Ledger id of a request" />
           <Select {...of('cause')} options={causeOptions} />
         </>
       )}

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { IsolationConfig } from '../../../config/config.js';
 import type { ConfigReading } from '../../../config/load.js';
 import { allStages } from '../../../config/rules.js';
 import type { Plugin } from '../../../plugin/index.js';
@@ -42,6 +43,8 @@ export interface ListedPlugin {
   /** Version of the package that its file belongs to. */
   readonly version?: string;
   readonly file?: string;
+  /** True for one that runs in a child process. */
+  readonly isolated: boolean;
   /** False for one that is a part of the gateway. */
   readonly isOutside: boolean;
   /** Keys of the state that a stage provides and seals. */
@@ -56,6 +59,8 @@ export interface NamedPlugin extends PluginEntry {
   readonly kind: KindName;
   /** Folder in which its paths start; absent: that of the config. */
   readonly baseDir?: string;
+  /** Settings of its child process, which alone imports it; absent: it has none. */
+  readonly isolation?: IsolationConfig | undefined;
 }
 
 /** Places in a config that name plugins, those of enabled stages alone. */
@@ -85,8 +90,9 @@ export function namedPlugins(config: ConfigReading): readonly NamedPlugin[] {
 export function listPlugins(config: ConfigReading, where: Loading): Promise<readonly ListedPlugin[]> {
   const each = new Map(
     namedPlugins(config).map((named) => {
-      const { kind, use, baseDir = '', integrity = '' } = named;
-      return [JSON.stringify([kind, use, isPath(use) ? baseDir : '', integrity]), named] as const;
+      const { kind, use, baseDir = '', integrity = '', isolation } = named;
+      const place = isPath(use) ? baseDir : '';
+      return [JSON.stringify([kind, use, place, integrity, isolation !== undefined]), named] as const;
     }),
   );
   return Promise.all([...each.values()].map((named) => listPlugin(named, where)));
@@ -103,21 +109,34 @@ export async function builtinPlugins(where: Loading): Promise<readonly ListedPlu
 
 const kindNames = Object.keys(pluginKinds) as readonly KindName[]; // its own keys
 
+type ListedKey = 'kind' | 'use' | 'baseDir' | 'integrity' | 'isolation';
+
 async function listPlugin(
-  { kind, use, baseDir, integrity }: Pick<NamedPlugin, 'kind' | 'use' | 'baseDir' | 'integrity'>,
+  { kind, use, baseDir, integrity, isolation }: Pick<NamedPlugin, ListedKey>,
   given: Loading,
 ): Promise<ListedPlugin> {
   const { folder } = pluginKinds[kind];
   const where = { ...given, ...(baseDir !== undefined && { baseDir }) };
   const isOutside = await isFromOutside(use, where, folder);
-  const listed = { kind, use, name: use, options: {}, isOutside };
+  const isolated = isolation !== undefined;
+  const listed = { kind, use, name: use, options: {}, isOutside, isolated };
   try {
     if (integrity !== undefined) await requireIntegrity({ use, integrity }, where, folder);
-    const plugin = await loadPlugin<Loadable & StageFields>(pluginKinds[kind], use, where);
+    const plugin = await load({ kind, use, isolation }, where);
     return { ...listed, ...fieldsOf(plugin), ...versionOf(await moduleFile(use, where, folder)) };
   } catch (error) {
     return { ...listed, problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Loads a plugin; an isolated one only in a child process. */
+async function load(
+  { kind, use, isolation }: Pick<NamedPlugin, 'kind' | 'use' | 'isolation'>,
+  where: Loading,
+): Promise<Loadable & StageFields> {
+  if (!isolation) return loadPlugin<Loadable & StageFields>(pluginKinds[kind], use, where);
+  const { loadIsolatedPlugin } = await import('./load-isolated.js');
+  return loadIsolatedPlugin(use, isolation, where);
 }
 
 /** Throws an Error, phrased to follow the name of a plugin whose code has another hash. */

@@ -64,17 +64,18 @@ export interface LoadedPlugin<Definition> {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Loads the plugin of an entry and checks its options. Returns config errors, never throws them. */
+/** Loads the plugin of an entry, by `load`, and checks its options. Returns config errors, never throws them. */
 export async function loadEntry<Definition extends Loadable>(
   kind: PluginKind<Definition>,
   entry: PluginEntry,
   where: Loading,
+  load: () => Promise<Definition> = () => loadPlugin(kind, entry.use, where),
 ): Promise<LoadedPlugin<Definition>> {
   const options = structuredClone(entry.with);
   const faults = await faultsOfCode(kind, entry, where);
   if (faults) return { plugin: undefined, options, problems: faults };
   try {
-    const plugin = await loadPlugin(kind, entry.use, where);
+    const plugin = await load();
     return { plugin, options, problems: checkOptions(entry, plugin, options) };
   } catch (error) {
     return { plugin: undefined, options, problems: [useProblem(entry, wordsOf(error))] };

@@ -1,7 +1,8 @@
-import type { ConfigProblem, PipelineConfig, StageConfig } from '../../../config/config.js';
+import type { ConfigProblem, IsolationConfig, PipelineConfig, StageConfig } from '../../../config/config.js';
 import { allStages } from '../../../config/rules.js';
 import { operations } from '../../../config/stage-schema.js';
 import type { Plugin } from '../../../plugin/index.js';
+import type { IsolatedStage } from '../../isolation/isolated-stage.js';
 import { loadBuiltins, loadEntry, type Loading } from './load-plugin.js';
 import { headLength, headProblems } from '../order/head.js';
 import type { Order, OrderedStage } from '../order/order-stage.js';
@@ -14,6 +15,8 @@ export interface LoadedStage {
   /** Name of its entry, if it has one, else that of its plugin; of a named pipeline's own entry `red/dlp`. */
   readonly plugin: Plugin;
   readonly options: object;
+  /** Its child process; absent: it runs in the gateway's own. */
+  readonly isolated?: IsolatedStage;
 }
 
 export interface LoadedStages {
@@ -88,9 +91,18 @@ interface Attempt {
 
 async function loadStage(config: StageConfig, where: Loading): Promise<Attempt> {
   const { baseDir = where.baseDir } = config;
-  const { plugin, options, problems } = await loadEntry(stageKind, config, { ...where, baseDir });
-  const stage = plugin && { config, plugin: { ...plugin, name: stageName(config, plugin) }, options };
+  const loading = { ...where, baseDir };
+  const { plugin, options, problems, isolated } = config.isolation
+    ? await loadInProcess(config, config.isolation, loading)
+    : { ...(await loadEntry(stageKind, config, loading)), isolated: undefined };
+  const named = plugin && { ...plugin, name: stageName(config, plugin) };
+  const stage = named && { config, plugin: named, options, ...(isolated && { isolated }) };
   return { config, stage, problems: config.isBroken ? [] : problems };
+}
+
+async function loadInProcess(config: StageConfig, isolation: IsolationConfig, where: Loading) {
+  const { loadIsolated } = await import('./load-isolated.js');
+  return loadIsolated(config, isolation, where);
 }
 
 function stageName({ name, pipeline }: StageConfig, plugin: Plugin): string {

@@ -1,4 +1,4 @@
-import type { Config, SlotConfig } from '../../../config/config.js';
+import type { Config, IsolationConfig, SlotConfig } from '../../../config/config.js';
 import { counted } from '../../../kit/plural.js';
 import { stepsOf } from '../../../config/pipelines/steps.js';
 import type { MarkedStage, PipelineInfo } from './pipeline-info.js';
@@ -20,6 +20,7 @@ export function describePipeline(
     'pipeline',
     ...align(rows),
     '',
+    ...isolationText(stages, pipelines),
     ...pipelines.flatMap((pipeline) => [...changesText(pipeline), '']),
     'slots',
     ...align(
@@ -33,6 +34,44 @@ export function describePipeline(
     ),
     '',
   ].join('\n');
+}
+
+/** What holds for the stages in child processes; empty if there are none. */
+function isolationText(stages: readonly StageInfo[], pipelines: readonly PipelineInfo[]): readonly string[] {
+  const own = pipelines.flatMap(({ stages: list }) =>
+    list.filter(({ mark }) => mark !== 'same' && mark !== 'removed'),
+  );
+  const rows = [...stages, ...own].flatMap((stage) =>
+    stage.enabled && stage.isolate ? [isolationRow(stage.name, stage.isolate)] : [],
+  );
+  if (rows.length === 0) return [];
+  return ['child processes', ...align(rows), ...isolationNotes.map((note) => `  ${note}`), ''];
+}
+
+function isolationRow(
+  name: string,
+  { memoryBytes, stallMs, env, read, wrap }: IsolationConfig,
+): readonly string[] {
+  return [
+    name,
+    `killed beyond ${Math.round(memoryBytes / 2 ** 20)} MB, or ${stallMs / 1000} s without an answer`,
+    `reads ${['its package', ...read].join(', ')}`,
+    env.length > 0 ? `environment: ${env.join(' ')}` : 'no environment',
+    wrap.length > 0 ? `within ${wrap[0]}` : '',
+  ];
+}
+
+/** Bounds of every child process on the Node that runs. */
+const isolationNotes = [
+  'Files, processes, threads and addons are refused by the permissions of Node; network modules by their names.',
+  `${networkNote()} Neither stops malicious code: for that, wrap it in a sandbox, or use a remote stage.`,
+];
+
+function networkNote(): string {
+  const node = `Node ${process.versions.node}`;
+  return process.allowedNodeEnvironmentFlags.has('--allow-net')
+    ? `${node} refuses the network by a permission, too.`
+    : `${node} has no permission for the network.`;
 }
 
 /** Text of a named pipeline, with all its stages. */
@@ -77,7 +116,7 @@ function stepRows(stages: readonly StageInfo[]): readonly (readonly string[])[] 
 
 function stageRow(stage: StageInfo): readonly string[] {
   const { name, use, enabled, requires, provides, seals, operations, conditions } = stage;
-  const { timeoutMs, onError, keepsPrefix } = stage;
+  const { timeoutMs, onError, isolate, keepsPrefix } = stage;
   const title = name === use ? name : `${name} (${use})`;
   if (!enabled) return [title, 'off'];
   const changes =
@@ -88,6 +127,7 @@ function stageRow(stage: StageInfo): readonly string[] {
     isDefault ? '' : `for ${operations.join(' ')}`,
     timeoutMs === null ? '' : `timeout ${timeoutMs / 1000} s`,
     onError === 'skip' ? 'skipped on error' : '',
+    isolate === null ? '' : 'in a child process',
     keepsPrefix ? '' : 'may lose prompt caches',
     conditions.length > 0 ? `when ${conditions.join(', ')}` : '',
   ];

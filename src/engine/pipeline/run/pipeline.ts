@@ -5,6 +5,7 @@ import { operations } from '../../../config/stage-schema.js';
 import { markedTexts } from '../../../kit/schema/redact.js';
 import { defaultPipeline, type Limits, type ServedRoute } from '../../../plugin/core.js';
 import type { Operation } from '../../../plugin/index.js';
+import { PipelineCalls, type ListedStage } from '../call/pipeline-calls.js';
 import { composeFor, pipelineStages } from './compose-for.js';
 import { Disposers } from './disposers.js';
 import { loadStages, type LoadedStage } from '../load/load-stages.js';
@@ -78,7 +79,7 @@ export class Pipeline {
 
   private constructor(parts: PipelineParts, registrations: Registrations, timeoutMs: number) {
     const { config, ready, head, models } = parts;
-    const { limits, notices, disposers, routes, watch } = registrations;
+    const { limits, notices, disposers, routes, watch, policies, calls } = registrations;
     this.limits = limits;
     this.#namedLimits = registrations.namedLimits;
     this.notices = notices;
@@ -109,6 +110,13 @@ export class Pipeline {
       operations.map((operation) => [operation, composeFor(operation, stages, watch)]),
     );
     this.#disposers = disposers;
+    calls.open({
+      lists: new Map([...lists].map(([name, list]) => [name, list.map(asListed)])),
+      policy: () => policies.get(defaultPolicy),
+      enter: () => this.enter(),
+      leave: () => this.leave(),
+      isRetired: () => this.#retirement !== undefined,
+    });
   }
 
   /** Loads, checks and sets up the stages. Throws a ConfigError with all problems, after a clean-up. */
@@ -123,6 +131,7 @@ export class Pipeline {
     const registrations: Registrations = {
       policies,
       disposers,
+      calls: new PipelineCalls(services),
       builtins: new Set(await builtinNames(builtins)),
       routes,
       notices: [],
@@ -210,13 +219,18 @@ export class Pipeline {
     return this.#retirement;
   }
 
-  #whenEmpty(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#inside === 0) resolve();
-      else this.#emptied = resolve;
-    });
+  /** A listener for the end of the last request may still make a call. */
+  async #whenEmpty(): Promise<void> {
+    while (this.#inside > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
   }
 }
+
+function asListed({ config, stage }: ReadyStage): ListedStage {
+  return { config, takes: stage?.takes };
+}
+
+/** Policy of calls where no stage picks their slots. */
+const defaultPolicy = 'least-loaded';
 
 /** Limits that the stages of a list have announced, the lower stages after those above them. */
 function limitsOf(stages: readonly StageConfig[], announced: Registrations['announced']): Limits {

@@ -5,6 +5,8 @@ import { pluginPlace } from '../../trace/plugin-place.js';
 import { stageParts, type ReadyParts } from '../stage/stage-parts.js';
 import { strictParts } from '../stage/strict-stage.js';
 import type { Interceptor, StagePlace } from '../../../plugin/core.js';
+import type { Host } from '../../../plugin/index.js';
+import type { IsolationServices } from '../../isolation/supervisor.js';
 import { limitedIntercept, viewOf } from './limited-intercept.js';
 import { limited, type StageLimits } from './limited.js';
 import type { LoadedStage } from '../load/load-stages.js';
@@ -56,12 +58,28 @@ async function setUp(
   const host = stageHost(services, stage, registrations);
   const late = `was not set up within ${timeoutMs / 1000} s: its setup waits for something that never happens`;
   try {
-    const made = (async () => plugin.setup(options, host))();
+    const made = (async () =>
+      stage.isolated
+        ? stage.isolated.setUp(options, host, plugin, isolationServices(services, registrations, host))
+        : plugin.setup(options, host))();
     return { ready: readyStage(stage, await within(made, timeoutMs, late), services, registrations) };
   } catch (error) {
     if (error instanceof LateError) return { problem: problemOf(stage, error.message), isLate: true };
     return { problem: problemOf(stage, `cannot be set up: ${faultOf(error)}`), isLate: false };
   }
+}
+
+function isolationServices(
+  { metrics }: HostServices,
+  { notices }: Registrations,
+  { log }: Host,
+): IsolationServices {
+  const restarts = metrics.counter(
+    'gw2api_isolated_restarts_total',
+    'Ends of processes of isolated stages, after which another one is started.',
+    ['stage', 'reason'],
+  );
+  return { restarts, notices, log };
 }
 
 /** Message of a plugin's error, with its position in the file for a TypeError or ReferenceError. */

@@ -2,6 +2,8 @@ import type { StageConfig } from '../../../config/config.js';
 import { pluginStorage } from '../stage/plugin-storage.js';
 import type { Host, PickPolicy } from '../../../plugin/index.js';
 import type { Limits, Metrics, StageMeter, StagePlace } from '../../../plugin/core.js';
+import type { OpenCalls } from '../call/open-calls.js';
+import type { PipelineCalls, PipelineCallServices } from '../call/pipeline-calls.js';
 import type { EventHub } from '../stage/event-hub.js';
 import type { KeptState } from '../stage/kept-state.js';
 import type { Store, WholeStore } from '../../../state/store/contract/store.js';
@@ -25,6 +27,8 @@ export interface HostServices extends Omit<
   | 'store'
   | 'storage'
   | 'events'
+  | 'call'
+  | 'supportCalls'
 > {
   readonly store: WholeStore;
   /** Opens a client for a stage of this name. */
@@ -35,12 +39,16 @@ export interface HostServices extends Omit<
   readonly builtinPolicies: Readonly<Record<string, () => PickPolicy>>;
   readonly kept: KeptState;
   readonly events: EventHub;
+  /** Open calls of the stages of all pipelines. */
+  readonly openCalls: OpenCalls;
+  readonly callerOf: PipelineCallServices['callerOf'];
 }
 
 /** Registrations of the stages of one pipeline. */
 export interface Registrations {
   readonly policies: Host['policies'];
   readonly disposers: Disposers;
+  readonly calls: PipelineCalls;
   /** Names of the stages that the gateway has itself, whose metrics may have names of its own. */
   readonly builtins: ReadonlySet<string>;
   readonly notices: string[];
@@ -97,6 +105,8 @@ export function stageHost(services: HostServices, stage: LoadedStage, registrati
       disposers.add(() => client.close(), stage);
       return client;
     },
+    call: registrations.calls.callOf(name),
+    supportCalls: (support) => registrations.calls.support(stage.config, support),
     route: (route) => registrations.routes.add(stage, route),
     keep: services.kept.keeper(entryName(stage, registrations), onDispose),
     resolvePath: (file) => services.resolvePath(file),

@@ -1,4 +1,4 @@
-import type { StageConfig } from '../../../config/config.js';
+import type { IsolationConfig, StageConfig } from '../../../config/config.js';
 import { redactMarked } from '../../../kit/schema/redact.js';
 import type { Operation, Plugin } from '../../../plugin/index.js';
 import type { StateKey } from '../../../plugin/core.js';
@@ -20,6 +20,8 @@ export interface StageInfo extends Pick<StageConfig, 'use' | 'enabled' | 'when' 
   readonly provides: readonly StateKey[];
   readonly seals: readonly StateKey[];
   readonly operations: readonly Operation[];
+  /** Limits of its child process; null: it runs in the gateway's own. */
+  readonly isolate: IsolationConfig | null;
   /** False: its changes may lose a prompt cache of the upstream. */
   readonly keepsPrefix: boolean;
 }
@@ -32,6 +34,7 @@ export function toStageInfo(
   const limits = {
     timeoutMs: config.timeoutMs ?? null,
     onError: config.skipsErrors ? ('skip' as const) : ('fail' as const),
+    isolate: config.isolation ?? null,
   };
   const plugin = loaded?.plugin ?? disabledPlugin(ownName ?? use);
   const { name, requires, provides, seals, operations, keepsPrefix = true } = plugin;

@@ -6,7 +6,7 @@ import { usd } from '../../../console/web/format/usd.js';
 import { codeInWords, formatWords, statusInWords } from '../../../console/web/format/words.js';
 import { useNames } from '../../../console/web/scope/names.js';
 import { withScope } from '../../../console/web/scope/scope.js';
-import { usePlace } from '../../../console/web/state/location.js';
+import { pathOfRequest, usePlace } from '../../../console/web/state/location.js';
 import { useResource } from '../../../console/web/state/use-resource.js';
 import { CopyButton } from '../../../console/web/ui/copy-button.js';
 import { Facts } from '../../../console/web/ui/facts.js';
@@ -17,6 +17,7 @@ import { Card, Page } from '../../../console/web/ui/page.js';
 import { Time } from '../../../console/web/ui/time.js';
 import { Additions, StageTimes } from './stage-tables.js';
 import { Calls } from './calls.js';
+import { StageCalls } from './stage-calls.js';
 import { ErrorTextCard } from './error-text-card.js';
 import { LedgerTable } from './ledger-table.js';
 import { Outcome } from './request-columns.js';
@@ -49,6 +50,7 @@ export function OpenedRequestPage({ id }: { readonly id: string }) {
                 <Card title="Upstream calls" aside={<Aside>{row.attempts} made</Aside>}>
                   <Calls row={row} />
                 </Card>
+                {row.label === null && <StageCalls row={row} />}
                 <Card title="Tokens">
                   <LedgerTable
                     billed={row.billed}
@@ -132,9 +134,22 @@ function factsOf(row: OpenedRequest): readonly { name: string; value: ComponentC
     { name: 'Slot', value: slot ? <Filter name="slot" value={slot} text={slot} /> : 'none' },
     { name: 'First event', value: first === null ? 'none came' : `after ${duration(first)}` },
     { name: 'Duration', value: duration(row.duration_ms) },
+    ...callFacts(row),
     ...workFacts(row),
     ...(row.cache ? [{ name: 'Prompt cache', value: <Lost cache={row.cache} /> }] : []),
     ...Object.entries(row.tags).map(([tag, value]) => ({ name: `Tag ${tag}`, value })),
+  ];
+}
+
+/** Purpose of a call that a stage made itself, and its request. */
+function callFacts({ label, parent }: OpenedRequest): readonly { name: string; value: ComponentChildren }[] {
+  return [
+    ...(label === null
+      ? []
+      : [{ name: 'Call of a stage', value: <Filter name="label" value={label} text={label} /> }]),
+    ...(parent === null
+      ? []
+      : [{ name: 'Made for', value: <Link to={pathOfRequest(parent)}>the request of a caller</Link> }]),
   ];
 }
 

@@ -27,7 +27,12 @@ export const requestColumns: readonly Column<LedgerRequest>[] = [
     head: 'Model',
     class: 'mono',
     value: ({ model }) => model,
-    cell: ({ model }) => <Name text={model} />,
+    cell: ({ model, label }) => (
+      <>
+        <Name text={model} />
+        {label !== null && <span class="dim"> · {label}</span>}
+      </>
+    ),
   },
   {
     id: 'format',
@@ -93,6 +98,8 @@ export const exportedColumns: readonly Column<LedgerRequest>[] = [
   exported('key-id', ({ key }) => key && key.id),
   exported('team', ({ team }) => team),
   exported('pipeline', ({ pipeline }) => pipeline),
+  exported('label', ({ label }) => label),
+  exported('parent', ({ parent }) => parent),
   exported('session', ({ session }) => session),
   exported('attempts', ({ attempts }) => attempts),
 ];

@@ -83,6 +83,7 @@ const headOf: Readonly<Record<string, string>> = {
   model: 'Model',
   format: 'Format',
   pipeline: 'Pipeline',
+  label: 'Call of a stage',
 };
 
 function tokenColumn(id: string, head: string, of: (row: GroupRow) => number): Column<GroupRow> {

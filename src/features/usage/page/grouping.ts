@@ -14,6 +14,7 @@ const columns: readonly Option<UsageGroup>[] = [
   { value: 'model', text: 'Model' },
   { value: 'format', text: 'Format' },
   { value: 'pipeline', text: 'Pipeline' },
+  { value: 'label', text: 'Call of a stage' },
 ];
 const stages: Option<UsageGroup> = { value: 'stage', text: 'Stage (what it added)' };
 

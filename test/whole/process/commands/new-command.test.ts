@@ -1,6 +1,7 @@
 import { access, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { stages } from '../../harness.js';
 import { kinds, NewWorkshop } from './new-command.js';
 import { writeIn } from '../../temp-folders.js';
@@ -92,15 +93,51 @@ describe('gw2api new', () => {
     );
   });
 
+  for (const [ending, ...flags] of [['mjs'], ['py', '--python']] as const)
+    it(`writes a server of remote stages as NAME.${ending}, and never overwrites it`, async () => {
+      const { cwd, code, stdout } = await workshop.write('remote', 'my-guard', ...flags);
+      expect(code).to.equal(0);
+      expect(stdout).to.include(`  my-guard.${ending}\n`).and.include(`PORT=9400 `);
+      const reference = await readFile(`config/examples/remote.${ending}`, 'utf8');
+      const written = await readFile(path.join(cwd, `my-guard.${ending}`), 'utf8');
+      expect(written).to.equal(reference.replace(`remote.${ending}`, `my-guard.${ending}`));
+      const again = await workshop.run(cwd, 'new', 'remote', 'my-guard', ...flags);
+      expect([again.code, again.stderr]).to.deep.equal([
+        2,
+        `my-guard.${ending} already exists; choose another name, or move it away.\n`,
+      ]);
+    });
+
+  it('prints an entry for a remote stage that a config can list', async () => {
+    const { cwd, stdout } = await workshop.write('remote', 'my-guard');
+    const [, entry] = /^list it under pipeline: {2}- (.*)$/m.exec(stdout)!;
+    const pipeline = [...stages().slice(0, 3), parse(entry!) as object, ...stages().slice(3)];
+    const text = { pipeline, slots: [{ id: 'a', upstream: 'simulator' }], store: 'memory' };
+    await writeIn(cwd, 'gateway.yaml', text);
+    const checked = await workshop.run(cwd, 'check', '--config', 'gateway.yaml');
+    expect(checked.stderr).to.include('REMOTE_SECRET');
+    await writeIn(cwd, '.env', 'REMOTE_SECRET=whsec_c2VjcmV0');
+    const { code, stderr } = await workshop.run(cwd, 'check', '--config', 'gateway.yaml');
+    expect([code, stderr]).to.deep.equal([0, '']);
+  });
+
   const refusals: readonly (readonly [args: readonly string[], says: string])[] = [
     [['stag', 'x'], '"stag" is not a kind of plugin; did you mean "stage"?'],
-    [[], 'The kind of plugin is missing; write gw2api new stage|format|upstream|account NAME.'],
+    [[], 'The kind of plugin is missing; write gw2api new stage|format|upstream|account|remote NAME.'],
     [['stage'], 'The name is missing: gw2api new stage NAME.'],
     [
       ['stage', '../x'],
       '"../x" is not a valid name: use lower-case letters, digits and hyphens, such as my-stage.',
     ],
     [['format', 'chat'], '"chat" is a built-in format; choose another name.'],
+    [['remot', 'x'], '"remot" is not a kind of plugin; did you mean "remote"?'],
+    [['remote'], 'The name is missing: gw2api new remote NAME.'],
+    [
+      ['remote', '../x'],
+      '"../x" is not a valid name: use lower-case letters, digits and hyphens, such as my-remote.',
+    ],
+    [['remote', 'x', '--ts'], '--ts goes with plugins, not with remote.'],
+    [['stage', 'x', '--python'], '--python goes with gw2api new remote NAME.'],
     [['stage', 'a', 'b'], '"b" is one argument too many for new; see --help.'],
   ];
   for (const [args, says] of refusals)

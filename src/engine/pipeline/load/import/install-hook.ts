@@ -1,7 +1,7 @@
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { programUrl } from '../../../../kit/package-files.js';
-import { ownSpecifier } from './plugin-urls.js';
+import { ownSpecifier } from '../../../../kit/version.js';
 import { resolveSync } from './plugin-hook.js';
 
 // Importing this module lets every module of the process import the public modules of this package. It is

@@ -1,6 +1,7 @@
 // Module resolution hooks (node:module), loaded into their own thread or, if Node can, called in the main one.
 
-import { ownSpecifier, PluginUrls } from './plugin-urls.js';
+import { ownSpecifier } from '../../../../kit/version.js';
+import { PluginUrls } from './plugin-urls.js';
 
 interface Context {
   readonly parentURL?: string | undefined;

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isWithin, PluginFiles } from './plugin-files.js';
-import { formerPackageName, packageName } from '../../../../kit/version.js';
 
 /**
  * URLs under which Node keeps the modules of plugins: `redact.js?v=<version>`, and `&up=1` in a folder below the
@@ -33,12 +32,4 @@ export class PluginUrls {
     if (attempt !== '') url.searchParams.set('try', attempt);
     return url.href;
   }
-}
-
-/** Specifier of a public module of this package, for one under its name or its former one; undefined for all others. */
-export function ownSpecifier(specifier: string): string | undefined {
-  for (const name of [packageName, formerPackageName])
-    if (specifier === name || specifier.startsWith(`${name}/`))
-      return `${packageName}${specifier.slice(name.length)}`;
-  return undefined;
 }

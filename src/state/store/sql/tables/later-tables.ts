@@ -40,6 +40,14 @@ export async function pipelinesOfRequests(db: Kysely<Tables>): Promise<void> {
   );
 }
 
+/** Calls of stages: the request that each was made for, and its purpose. Earlier rows are all of callers. */
+export async function callsOfStages(db: Kysely<Tables>): Promise<void> {
+  await sql`alter table ledger add column parent text`.execute(db);
+  await sql`alter table ledger add column label text not null default ''`.execute(db);
+  await sql`create index ledger_by_parent on ledger (parent, at, id) where parent is not null`.execute(db);
+  await sql`create index ledger_by_label on ledger (label, at, id) where label <> ''`.execute(db);
+}
+
 /** Makes the tables of the history of slots. */
 export async function slotHistoryTables(db: Kysely<Tables>): Promise<void> {
   await db.schema

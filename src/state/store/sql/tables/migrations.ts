@@ -18,7 +18,13 @@ import { ledgerLatency } from '../ledger/latency-counts.js';
 import { responseTotals } from './response-totals.js';
 import { ledgerMoney, sumsWithMoney } from '../ledger/ledger-money.js';
 import { ledgerPairs } from '../ledger/pairs/pair-tables.js';
-import { pipelinesOfKeys, pipelinesOfRequests, slotHistoryTables, teamsAndBudgets } from './later-tables.js';
+import {
+  callsOfStages,
+  pipelinesOfKeys,
+  pipelinesOfRequests,
+  slotHistoryTables,
+  teamsAndBudgets,
+} from './later-tables.js';
 import type { Tables } from './tables.js';
 
 /** Migration: one step of the schema. A released one is never edited; a change is a new migration. */
@@ -118,6 +124,7 @@ export const migrations: readonly Migration[] = [
   },
   { name: '0025-pipelines-of-keys', up: pipelinesOfKeys },
   { name: '0026-pipelines-of-requests', up: pipelinesOfRequests },
+  { name: '0027-calls-of-stages', up: callsOfStages },
 ];
 
 /**

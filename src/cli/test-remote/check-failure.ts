@@ -1,0 +1,4 @@
+/** Failed check; its message says what the server did. */
+export class CheckFailure extends Error {
+  override readonly name = 'CheckFailure';
+}
