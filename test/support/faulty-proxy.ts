@@ -45,8 +45,9 @@ export class FaultyProxy {
   }
 
   /** Passes a question on, and its reply or a fault back. */
-  pass(asked: IncomingMessage, response: ServerResponse, { target, faultOf, slowMs }: ProxySettings): void {
-    const fault = faultOf(String(asked.headers['webhook-id']));
+  pass(asked: IncomingMessage, response: ServerResponse, settings: ProxySettings): void {
+    const { target, slowMs } = settings;
+    const fault = settings.faultOf(String(asked.headers['webhook-id']));
     const fail = (): void => void response.destroy();
     const sent = request(target, { method: asked.method, headers: asked.headers, agent: this.#agent });
     sent.on('error', fail).on('response', (reply) => {
@@ -78,7 +79,7 @@ interface Spoiled {
 }
 
 const spoil: Readonly<Record<ProxyFault, (response: ServerResponse, reply: Spoiled) => void>> = {
-  slow: (_, { answer, slowMs }) => void setTimeout(answer, slowMs),
+  slow: (_, reply) => void setTimeout(() => reply.answer(), reply.slowMs),
   dead: (response) => void response.destroy(),
   garbage: (response) => void response.writeHead(200).end('\u0000{"version":1,"verdict":'),
   half(response, { body }) {

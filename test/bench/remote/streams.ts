@@ -7,7 +7,7 @@ import { FaultyProxy, type ProxyFault } from '../../support/faulty-proxy.js';
 import { masterKey } from '../targets/issued-keys.js';
 import { json } from '../targets/target.js';
 import { Faults } from './faults.js';
-import { outcomeOf, spokenText, type Outcome } from './outcome.js';
+import { outcomeOf, spokenText, type Outcome } from '../../support/remote-outcome.js';
 import { startGateway, startServer } from './world.js';
 
 const usage = `npm run bench:remote [-- OPTIONS]
@@ -142,7 +142,8 @@ function report(
 ): number {
   const total = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
   console.log(`${total} streams in ${seconds.toFixed(1)} s, ${faults.given.size} with a fault`);
-  for (const [name, count] of [...outcomes].toSorted()) console.log(`  ${name}: ${count}`);
+  for (const [name, count] of [...outcomes].toSorted(([one], [other]) => one.localeCompare(other)))
+    console.log(`  ${name}: ${count}`);
   for (const line of metrics) console.log(`  ${line}`);
   for (const line of wrong) console.log(`✗ ${line}`);
   if (wrong.length === 0)

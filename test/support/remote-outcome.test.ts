@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { guardedText, outcomeOf, spokenText } from './outcome.js';
+import { guardedText, outcomeOf, spokenText } from './remote-outcome.js';
 
 const delta = (text: string) => ({ type: 'content_block_delta', delta: { type: 'text_delta', text } });
 const stop = { type: 'message_stop' };
@@ -18,13 +18,13 @@ describe('the outcome of a stream behind a remote stage', () => {
   });
 
   it('is ended for a part of the text and one error event', () => {
-    expect(outcomeOf(200, sse(delta('Please write '), error))).to.equal('ended');
-    expect(outcomeOf(200, sse(delta('Please write '), error, error))).to.equal('broken');
-    expect(outcomeOf(200, sse(delta('Please write ')))).to.equal('broken');
+    expect(outcomeOf(200, sse(delta('Thank you. '), error))).to.equal('ended');
+    expect(outcomeOf(200, sse(delta('Thank you. '), error, error))).to.equal('broken');
+    expect(outcomeOf(200, sse(delta('Thank you. ')))).to.equal('broken');
   });
 
   it('is unguarded for any other text, however it ends', () => {
     expect(outcomeOf(200, sse(delta(spokenText), stop))).to.equal('unguarded');
-    expect(outcomeOf(200, sse(delta('Please write to jane'), error))).to.equal('unguarded');
+    expect(outcomeOf(200, sse(delta('Thank you, jane'), error))).to.equal('unguarded');
   });
 });
