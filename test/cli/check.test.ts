@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ConfigError } from '#src/config/config.js';
 import { check } from '#src/cli/check.js';
+import { stages } from '../whole/harness.js';
 import { TempFolders } from '../whole/temp-folders.js';
 
 const config = `pipeline: [{ use: auth }, { use: body-limit }, { use: format-decode }]
@@ -32,4 +33,45 @@ describe('gw2api check', () => {
       '/gateway.yaml:8:14 tests[1].slots.a: must be an object, not an array; write `{ scenario: [ … ] }`',
     ]);
   });
+
+  it('prints the changes of named pipelines, and one of them whole', async () => {
+    const file = await withRed();
+    const { text, exitCode } = await check(file, {}, false);
+    expect(exitCode).to.equal(0);
+    expect(text).to.match(
+      /pipeline red, which extends default when team is red\n {2}~ red\/max-tokens .*\n {2}- cache-ttl /,
+    );
+    const { text: whole } = await check(file, {}, false, { pipeline: 'red' });
+    expect(whole.split('\n').map((line) => line.slice(0, 18).trimEnd())).to.include.members([
+      '    auth',
+      '  ~ red/max-tokens',
+      '  - cache-ttl',
+    ]);
+    expect(whole).not.to.include('slots');
+  });
+
+  it('names the pipelines that there are for an unknown one', async () => {
+    const refused: unknown = await check(await withRed(), {}, false, { pipeline: 'rde' }).catch(
+      (error: unknown) => error,
+    );
+    expect((refused as Error).message).to.equal('There is no pipeline "rde"; known: red.');
+  });
+
+  async function withRed(): Promise<string> {
+    const folder = await folders.make({
+      'gateway.yaml': {
+        pipeline: stages(),
+        pipelines: [
+          {
+            name: 'red',
+            when: { team: 'red' },
+            changes: [{ set: 'max-tokens', with: { cap: 10 } }, { remove: 'cache-ttl' }],
+          },
+        ],
+        slots: [{ id: 'a', upstream: 'simulator' }],
+        store: 'memory',
+      },
+    });
+    return `${folder}/gateway.yaml`;
+  }
 });

@@ -403,6 +403,50 @@ describe('the difference between any two configs', () => {
       }),
     );
   });
+
+  describe('of named pipelines', () => {
+    const red = (...changes: readonly object[]) => ({ pipelines: [{ name: 'red', changes }] });
+    const cap = (value: number) => ({
+      replace: 'max-tokens',
+      by: { use: 'max-tokens', with: { cap: value } },
+    });
+    const change = (before: number, after: number) => ({
+      name: 'max-tokens',
+      change: 'changed',
+      settings: [{ path: 'with.cap', change: 'changed', before, after }],
+    });
+
+    it('names the stages of a new one as the default pipeline does', async () => {
+      const { stages: ofDefault, pipelines } = await diff({}, red(cap(10), { remove: 'cache-ttl' }));
+      expect(ofDefault).to.deep.equal([]);
+      expect(pipelines).to.have.lengthOf(1);
+      expect(pipelines[0]).to.include({ name: 'red', change: 'added' });
+      expect(pipelines[0]!.stages).to.deep.equal([
+        change(128_000, 10),
+        { name: 'cache-ttl', change: 'removed', settings: [] },
+      ]);
+    });
+
+    it('has what changes in one alone, whether its stage was shared or its own', async () => {
+      const [own] = (await diff(red(cap(10)), red(cap(20)))).pipelines;
+      expect(own).to.deep.equal({ name: 'red', change: 'changed', settings: [], stages: [change(10, 20)] });
+      const [shared] = (await diff(red(), red({ set: 'max-tokens', with: { cap: 5 } }))).pipelines;
+      expect(shared!.stages).to.deep.equal([change(128_000, 5)]);
+    });
+
+    it('leaves out what changes in the default pipeline too, and has a removed one, and its condition', async () => {
+      const limit = withStage({ use: 'body-limit', with: { limit: '1mb' } });
+      const both = await diff(red(cap(10)), { ...limit, ...red(cap(10)) });
+      expect(both.stages.map(({ name }) => name)).to.deep.equal(['body-limit']);
+      expect(both.pipelines).to.deep.equal([]);
+      expect((await diff(red(cap(10)), {})).pipelines).to.deep.equal([
+        { name: 'red', change: 'removed', settings: [], stages: [] },
+      ]);
+      const [conditional] = (await diff(red(), { pipelines: [{ name: 'red', when: { team: 'red' } }] }))
+        .pipelines;
+      expect(conditional!.settings).to.deep.equal([{ path: 'when.team', change: 'added', after: ['red'] }]);
+    });
+  });
 });
 
 function longestAscending(order: readonly string[]): number {

@@ -9,7 +9,7 @@ import { openStore } from '#src/state/store/index.js';
 import type { ReplayReport } from '#src/features/replay/report.js';
 import { replayRecorded, type ReplayArguments } from '#src/features/replay/verb/command.js';
 import { dialects, formatNames } from '../../whole/formats/dialects.js';
-import { configOf, slotAt, stages, startPair } from '../../whole/harness.js';
+import { configOf, masterKey, slotAt, stages, startPair } from '../../whole/harness.js';
 import { quiet } from '../../state/store/stores.js';
 import { TempFolders } from '../../whole/temp-folders.js';
 
@@ -104,6 +104,44 @@ describe('replay', () => {
       const shown = await replayed(recorded, configs, { texts: true });
       expect(JSON.stringify(shown.report.groups[0]!.fields)).to.match(/Be brief\..*Be brief, be careful/);
     });
+
+  it('lets recorded Messages requests enter in the list of the pipeline that their key named, or that they choose', async () => {
+    const folder = await folders.make();
+    const persona = (text: string) => ({
+      replace: 'persona-inject',
+      by: { use: 'persona-inject', with: { text } },
+    });
+    const config = (ofRed: string, ofGreen = 'I am green.') => ({
+      pipeline: pipelineWith({ below: [{ use: 'record', with: { folder } }] }),
+      pipelines: [
+        {
+          name: 'red',
+          changes: [persona(ofRed), { after: 'format-decode', add: [{ use: 'cache-ttl', name: 'own' }] }],
+        },
+        { name: 'green', when: { format: 'chat' }, changes: [persona(ofGreen)] },
+      ],
+    });
+    const pair = await startPair(config('I am red.'), {}, undefined, { secretKey });
+    const issued = await fetch(`${pair.url}/api/panel/keys`, {
+      method: 'POST',
+      headers: { 'x-api-key': masterKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'a', pipeline: 'red' }),
+    });
+    const { key } = (await issued.json()) as { key: string };
+    for (const format of ['messages', 'chat'] as const)
+      for (const headers of [{ 'x-api-key': key }, {}]) {
+        const { path: route, request } = dialects[format];
+        await (await pair.post(route, request('Hello!'), headers)).text();
+      }
+    await pair.close();
+    const same = await replayed(folder, [config('I am red.'), config('I am red.')]);
+    expect(same.report).to.deep.include({ requests: 4, different: 0, skipped: [] });
+    const texts = await replayed(folder, [config('I am red.'), config('I am new.')], { texts: true });
+    expect(texts.report.different).to.equal(2);
+    expect(JSON.stringify(texts.report.groups[0]!.fields)).to.match(/I am red\..*I am new\./);
+    const green = await replayed(folder, [config('I am red.'), config('I am red.', 'I am another.')]);
+    expect(green.report.different).to.equal(1);
+  });
 
   it('needs no secrets of the configs', async () => {
     const account = { kind: 'api-key', key: '${A_KEY_THAT_NOBODY_HAS_SET}' };

@@ -61,9 +61,26 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
     const file = path.join(cwd, 'config/gateway.yaml');
     const { failures } = await testConfig(file, { ...process.env });
     expect(failures).to.have.lengthOf(1);
-    expect(failures[0]).to.match(
+    expect(failures[0]).to.include({ test: 'test 1', pipeline: 'red' });
+    expect(failures[0]!.message).to.match(
       /red\.test\.yaml:3:\d+ "test 1" of the pipeline "red": lands in the pipeline/,
     );
+  });
+
+  it('refuses keys and teams of tests that name unknown pipelines', async () => {
+    const pipelines = 'pipelines: [{ name: red }]\n';
+    const { stderr, code } = await run({
+      'config/gateway.yaml': config + pipelines,
+      'config/a.test.yaml': testsOf('as: { key: a }, expect: { status: 200 }').replace(
+        '{ name: test 0',
+        '{ keys: { a: { pipeline: rde }, b: { pipeline: default } }, teams: { t: { pipeline: blue } }, name: test 0',
+      ),
+    });
+    expect(code).to.equal(2);
+    expect(stderr.split('\n').filter(Boolean)).to.deep.equal([
+      'config/a.test.yaml:2:20 tests[0].keys.a.pipeline: "rde" is not a pipeline of the config; did you mean "red"?',
+      'config/a.test.yaml:2:79 tests[0].teams.t.pipeline: "blue" is not a pipeline of the config; known: default, red',
+    ]);
   });
 
   it('exits with 1 where a test fails, with the line of each failure', async () => {

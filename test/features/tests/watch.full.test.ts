@@ -41,6 +41,44 @@ describe('gw2api test --watch', () => {
     expect(await watcher.ended).to.include({ code: 0 });
   });
 
+  it('runs again where a test, a file or a plugin of a pipeline changes', async () => {
+    const red = (cap: number) =>
+      `{ name: red, changes: [{ after: persona-inject, add: [{ use: ./mine.mjs }, { use: max-tokens, with: { cap: ${cap} } }] }], tests: [./tests/red.test.yaml] }`;
+    const cwd = await workshop.folder({
+      'config/gateway.yaml': `${config}pipelines: [../teams/red.yaml]\n`,
+      'teams/red.yaml': red(20),
+      'teams/mine.mjs': `export default { name: 'mine', setup: () => (ctx, next) => next() };`,
+      'teams/tests/red.test.yaml': testsOf('as: { key: a }, expect: { upstream.max_tokens: 20 }').replace(
+        '{ name: test 0',
+        '{ keys: { a: { pipeline: red } }, name: test 0',
+      ),
+    });
+    const watcher = await workshop.start({ cwd, args: ['test', '--watch'] });
+    await watcher.output('1 passed in');
+    await watcher.output('Waiting for a change', 1);
+    await writeIn(cwd, 'teams/red.yaml', red(10));
+    await watcher.output('0 passed, 1 failed', 1);
+    await watcher.output('Waiting for a change', 2);
+    await writeIn(
+      cwd,
+      'teams/tests/red.test.yaml',
+      testsOf('as: { key: a }, expect: { upstream.max_tokens: 10 }').replace(
+        '{ name: test 0',
+        '{ keys: { a: { pipeline: red } }, name: test 0',
+      ),
+    );
+    await watcher.output('1 passed in', 2);
+    await watcher.output('Waiting for a change', 3);
+    await writeIn(
+      cwd,
+      'teams/mine.mjs',
+      `export default { name: 'mine', setup: () => (ctx) => ctx.throw(418) };`,
+    );
+    await watcher.output('0 passed, 1 failed', 2);
+    watcher.signal('SIGINT');
+    expect(await watcher.ended).to.include({ code: 0 });
+  });
+
   it('runs again where a test or a plugin changes, until a signal', async () => {
     const cwd = await workshop.folder({
       'config/gateway.yaml': config.replace('pipeline:', 'pipeline:\n  - use: ./plugins/mine.mjs'),

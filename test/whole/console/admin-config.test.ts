@@ -43,6 +43,34 @@ const secrets = {
     },
     { use: 'usage-mask', enabled: false, with: { text: 'SECRET-14' } },
   ],
+  pipelines: [
+    {
+      name: 'red',
+      changes: [
+        {
+          before: 'slot-pick',
+          add: [
+            {
+              use: './notify.js',
+              name: 'own',
+              with: { address: '${HOOK}', password: 'SECRET-19', limit: 7 },
+            },
+          ],
+        },
+        {
+          set: './notify.js',
+          with: { password: 'SECRET-20', nested: [{ apiKey: 'SECRET-21' }], address: 'shown' },
+        },
+        {
+          replace: 'max-tokens',
+          by: { oneOf: [{ use: './notify.js', name: 'one', with: { tokens: ['SECRET-22'] } }] },
+        },
+        { set: 'own', with: { unknown: { key: 'SECRET-23' } } },
+        { after: 'own', add: [{ use: './notify.js', name: 'gone', with: { password: 'SECRET-24' } }] },
+        { remove: 'gone' },
+      ],
+    },
+  ],
   slots: [
     {
       id: 'a',
@@ -90,7 +118,10 @@ describe('what an operator is shown', () => {
     expect(answer.status).to.equal(200);
     const text = await answer.text();
     expect(text).not.to.include('SECRET');
-    const { pipeline, slots, listen, live, telemetry } = JSON.parse(text) as Record<string, unknown[]>;
+    const { pipeline, pipelines, slots, listen, live, telemetry } = JSON.parse(text) as Record<
+      string,
+      unknown[]
+    >;
     expect(live).to.deep.equal({
       url: 'redis://***@servers',
       sentinel: { name: 'mymaster', nodes: ['127.0.0.1:9'], password: '***' },
@@ -112,6 +143,13 @@ describe('what an operator is shown', () => {
         limit: '${LIMIT:-10}',
       },
       when: { caller: 'team-*' },
+    });
+    const [red] = pipelines as { changes: { add?: { with: object }[]; with?: object }[] }[];
+    expect(red!.changes[0]!.add![0]!.with).to.deep.equal({ address: '${HOOK}', password: '***', limit: 7 });
+    expect(red!.changes[1]!.with).to.deep.equal({
+      password: '***',
+      nested: [{ apiKey: '***' }],
+      address: 'shown',
     });
     expect(slots).to.deep.equal([
       {

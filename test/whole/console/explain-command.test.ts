@@ -56,6 +56,30 @@ describe('gw2api explain', () => {
     expect(dropped).to.include('logit_bias');
   });
 
+  it('names the pipeline of a request, why it was chosen, and its own stages', async () => {
+    const pipelines = [
+      {
+        name: 'red',
+        when: { header: { 'x-team': 'red' } },
+        changes: [{ set: 'max-tokens', with: { cap: 5 } }],
+      },
+    ];
+    const cwd = await workshop.folder({
+      ...files,
+      'gateway.yaml': JSON.stringify({ pipeline: stages(), pipelines, slots }),
+    });
+    const args = ['explain', '--config', 'gateway.yaml', '--body', 'hi.json', '--json'];
+    const inRed = await workshop.run({ cwd, args: [...args, '--header', 'x-team: red'] });
+    const red = JSON.parse(inRed.stdout) as Explanation;
+    expect(red.pipeline).to.deep.equal({ name: 'red', why: 'when' });
+    const names = red.stages.map(({ stage }) => stage);
+    expect(names).to.include('red/max-tokens').and.not.include('max-tokens');
+    const other = JSON.parse((await workshop.run({ cwd, args })).stdout) as Explanation;
+    expect(other.pipeline).to.deep.equal({ name: 'default', why: 'default' });
+    const text = await workshop.run({ cwd, args: [...args.slice(0, -1), '--header', 'x-team: red'] });
+    expect(text.stdout).to.match(/pipeline red/);
+  });
+
   it('shows a limit of the key that is used up', async () => {
     const limit = ['--key-limit', 'tokensPerDay=100'];
     const { stdout } = await run('--body', 'hi.json', '--as', 'red', ...limit, '--used', 'tokensPerDay=100');

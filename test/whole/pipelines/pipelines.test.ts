@@ -225,6 +225,42 @@ describe('a config that loses a pipeline', () => {
     expect((await under.post('/admin/reload', {})).status).to.equal(200);
   });
 
+  it('is told by the preview of a reload, and refused for a canary', async () => {
+    under = await startGateway(await write([named('red')]));
+    const panel = new PanelClient(under.url);
+    await panel.ask('POST', '/teams', { name: 'reds', pipeline: 'red' });
+    await write([]);
+    const preview: { problems: string[] } = await panel.get('/reload');
+    expect(preview.problems).to.have.lengthOf(1);
+    expect(preview.problems[0]).to.include('lacks pipelines that keys or teams name: the team "reds" (red)');
+    const refused = await under.post('/admin/reload?canary=50', {});
+    expect(refused.status).to.equal(409);
+    expect((await errorIn(refused)).message).to.include('the team "reds" (red)');
+    await write([named('red')]);
+    const good: { problems: string[] } = await panel.get('/reload');
+    expect(good.problems).to.deep.equal([]);
+  });
+
+  it('is tried by a canary as any other, whose requests pass the new list of their pipeline', async () => {
+    const when = { header: { 'x-team': 'red' } };
+    under = await startGateway(await write([named('red', { when })]));
+    const blue = { name: 'red', when, changes: [{ replace: 'persona-inject', by: persona('I am new.') }] };
+    await write([blue]);
+    expect((await under.post('/admin/reload?canary=50', {})).status).to.equal(200);
+    const texts: string[] = [];
+    for (let session = 0; session < 24; session += 1) {
+      const headers = { 'x-team': 'red', 'x-session-id': `s${session}` };
+      const asked = under.post('/v1/messages', ask('Hi'), headers);
+      const held = await upstream.next();
+      texts.push(held.text);
+      held.finish();
+      expect((await asked).status).to.equal(200);
+    }
+    const isNew = texts.map((text) => text.includes('I am new.'));
+    expect(isNew).to.include(true).and.include(false);
+    expect(texts.every((text, at) => isNew[at] || text.includes('I am red.'))).to.equal(true);
+  });
+
   it('lets streams of both pipelines end as they began', async () => {
     under = await startGateway(await write([named('red', { when: { header: { 'x-team': 'red' } } })]));
     const stream = { ...ask('Hi'), stream: true };

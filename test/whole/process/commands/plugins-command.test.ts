@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import { formerPackageName, packageName } from '#src/kit/version.js';
 import { stages } from '../../harness.js';
 import { ProcessWorkshop } from '../../gateway-process.js';
+import { writeIn } from '../../temp-folders.js';
 
 interface Report {
   readonly installed: readonly Readonly<Record<string, string>>[];
-  readonly loaded: readonly Readonly<Record<string, string | number>>[];
+  readonly loaded: readonly Readonly<Record<string, unknown>>[];
 }
 
 const stage = (name: string, more = '') =>
@@ -58,19 +59,76 @@ describe('gw2api plugins', () => {
 
   it('lists what the config loads: kind, name, version, file and level', async () => {
     const { report } = await json('./mine.mjs', '@team/their');
-    expect(report.loaded.slice(0, 2)).to.deep.equal([
-      { kind: 'stage', use: './mine.mjs', name: 'mine', api: 1, file: 'config/mine.mjs' },
-      {
-        kind: 'stage',
-        use: '@team/their',
-        name: 'their',
-        version: '1.2.3',
-        file: 'node_modules/@team/their/main.js',
-      },
-    ]);
+    const outside = { provides: [], seals: [], doors: [], isolated: false };
+    const [mine, their] = report.loaded;
+    expect(mine!['integrity']).to.match(/^sha256-.{43}=$/);
+    expect({ ...mine, integrity: '' }).to.deep.equal({
+      ...{ kind: 'stage', use: './mine.mjs', name: 'mine', api: 1, file: 'config/mine.mjs' },
+      ...{ ...outside, integrity: '' },
+    });
+    expect({ ...their, integrity: '' }).to.deep.equal({
+      ...{ kind: 'stage', use: '@team/their', name: 'their', version: '1.2.3' },
+      ...{ file: 'node_modules/@team/their/main.js', ...outside, integrity: '' },
+    });
+    const auth = report.loaded.find(({ use }) => use === 'auth');
+    expect(auth)
+      .to.deep.include({ provides: ['caller'] })
+      .and.not.have.any.keys('integrity', 'doors');
     const kinds = report.loaded.map(({ kind, use }) => `${kind} ${use}`);
     expect(kinds).to.include.members(['stage auth', 'format chat', 'upstream simulator', 'account none']);
     expect(kinds).not.to.include('stage unused');
+  });
+
+  it('prints the hash for integrity, what code from outside may do, and a changed one without loading it', async () => {
+    const own = files('./mine.mjs');
+    const cwd = await workshop.folder({
+      ...own,
+      'config/mine.mjs': `import '@gw2api/gateway/plugin/raw';\n${stage('mine', "provides: ['body'], seals: ['body'],")}`,
+    });
+    const { stdout } = await workshop.run({ cwd, args: ['plugins'] });
+    const [, integrity = ''] =
+      /\.\/mine\.mjs +(sha256-\S+) +body +body +plugin\/raw +no\n/.exec(stdout) ?? [];
+    expect(integrity).to.match(/^sha256-/);
+    const pinned = own['config/gateway.yaml'].replace(
+      '"./mine.mjs"',
+      `"./mine.mjs","integrity":"${integrity}"`,
+    );
+    await writeIn(cwd, 'config/gateway.yaml', pinned);
+    expect((await workshop.run({ cwd, args: ['plugins'] })).stdout).to.include(integrity);
+    await writeIn(cwd, 'config/mine.mjs', 'process.exit(7);');
+    const changed = await workshop.run({ cwd, args: ['plugins'] });
+    expect(changed.code).to.equal(1);
+    expect(changed.stdout).to.match(
+      /FAILED: has an integrity that is sha256-\S+, but the code in mine\.mjs is sha256-\S+;/,
+    );
+    const refused = await workshop.run({ cwd, args: ['check'] });
+    expect(refused.code).to.be.oneOf([1, 2]);
+    expect(refused.stderr).to.match(/gateway\.yaml:\d+:\d+ pipeline\[0\]\.integrity: is sha256-/);
+  });
+
+  it('runs the conformance suites with the options of the config, and ends with 1 where one fails', async () => {
+    const own = files('./mine.mjs', './greedy.mjs', './needy.mjs');
+    const cwd = await workshop.folder({
+      ...own,
+      'config/greedy.mjs': `export default { name: 'greedy', setup: () => async (ctx, next) => { await next().catch(() => (ctx.body = '{}')); } };`,
+      'config/needy.mjs': stage('needy', "requires: ['picker', 'ownKey'],"),
+    });
+    const { stdout, code } = await workshop.run({ cwd, args: ['plugins', '--check'] });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/✓ stage \.\/mine\.mjs \(pipeline\[0\]\): 40 passed/);
+    expect(stdout).to.match(
+      /✗ stage \.\/greedy\.mjs \(pipeline\[1\]\): \d+ passed, \d+ failed\n +messages, stream: lets an error of the stages below through: /,
+    );
+    expect(stdout).to.match(
+      /- stage \.\/needy\.mjs \(pipeline\[2\]\): not checked: it requires ownKey of other/,
+    );
+    const alone = await workshop.folder(files('./mine.mjs'));
+    const green = await workshop.run({ cwd: alone, args: ['plugins', '--check', '--json'] });
+    const { checks } = JSON.parse(green.stdout) as { checks: readonly object[] };
+    expect(checks).to.deep.equal([
+      { kind: 'stage', use: './mine.mjs', path: 'pipeline[0]', passed: 40, failed: [] },
+    ]);
+    expect(green.code).to.equal(0);
   });
 
   it('goes on where a plugin cannot be loaded, and ends with 1', async () => {

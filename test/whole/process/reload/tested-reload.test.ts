@@ -14,6 +14,20 @@ describe('a reload of a config with tests', () => {
   it('takes it where they pass, and keeps the old one where one fails: 1 process', () =>
     takesTested(gateway, 1));
 
+  it('says of which pipeline a failed test is, of a canary too', async () => {
+    const red = { name: 'red', tests: ['./teams/red.test.yaml'] };
+    await writeIn(gateway.folder, 'teams/red.test.yaml', testOf('new'));
+    await writeIn(gateway.folder, 'gateway.yaml', { ...configWith('new'), pipelines: [red] });
+    for (const query of ['', '?canary=5']) {
+      const { status, body } = await gateway.reload(query);
+      expect(status).to.equal(409);
+      const [failure] = body.error!.details.failures;
+      expect(failure).to.include({ test: 'has its persona', pipeline: 'red' });
+      expect(body.error!.message).to.include(failure!.message).and.include('of the pipeline "red": lands in');
+    }
+    await writeIn(gateway.folder, 'gateway.yaml', configWith('new'));
+  });
+
   it('has failed where the tests cannot be read, and tells of a config that cannot be', async () => {
     await writeIn(gateway.folder, 'gateway.test.yaml', { tests: [{ nam: 'x' }] });
     const wrong = await gateway.reload();

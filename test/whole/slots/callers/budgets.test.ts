@@ -7,6 +7,7 @@ import { ownFolder } from '../../../state/store/stores.js';
 import { ask, slotAt, stages, startGateway, type GatewayUnderTest } from '../../harness.js';
 import { startHeldUpstream } from '../../held-upstream.js';
 import { callsTo, errorIn, issueKey } from '../../kit.js';
+import { PanelClient } from '../../console/panel-client.js';
 
 /** 10 USD per million tokens of every sort: each token is 10,000 nano-USD. */
 const price = { input: 10, output: 10, cacheRead: 10, cacheWrite5m: 10, cacheWrite1h: 10 };
@@ -183,6 +184,22 @@ describe('the budget of a key', () => {
     expect(notices).to.deep.equal([
       'No stage of the pipeline enforces the budgets of the key "ci": list rate-limit in the pipeline, or remove the budgets.',
     ]);
+  });
+});
+
+describe('the notice of budgets that no stage counts', () => {
+  it('goes by the pipeline of a key, else by that of its team', async () => {
+    const pipelines = [{ name: 'free', changes: [{ remove: 'rate-limit' }] }];
+    const under = await startGateway({ pipelines, slots: [slotAt('http://127.0.0.1:9', { price })] });
+    const panel = new PanelClient(under.url);
+    const team = (await panel.ask('POST', '/teams', { name: 'freed', pipeline: 'free' })) as { id: string };
+    const limits = { usd_per_day: 1 };
+    await panel.ask('POST', '/keys', { name: 'by-team', team: team.id, ...limits });
+    await panel.ask('POST', '/keys', { name: 'back', team: team.id, pipeline: 'default', ...limits });
+    await panel.ask('POST', '/keys', { name: 'by-key', pipeline: 'free', ...limits });
+    const { notices } = (await panel.get('/status')) as unknown as { notices: readonly string[] };
+    await under.close();
+    expect(notices.join()).to.include('"by-team"').and.include('"by-key"').and.not.include('"back"');
   });
 });
 
