@@ -55,6 +55,7 @@ const secrets = {
               name: 'own',
               with: { address: '${HOOK}', password: 'SECRET-19', limit: 7 },
             },
+            { use: './notify.js', name: 'changed', with: { password: 'SECRET-25', limit: 8 } },
           ],
         },
         {
@@ -65,7 +66,7 @@ const secrets = {
           replace: 'max-tokens',
           by: { oneOf: [{ use: './notify.js', name: 'one', with: { tokens: ['SECRET-22'] } }] },
         },
-        { set: 'own', with: { unknown: { key: 'SECRET-23' } } },
+        { set: 'changed', with: { unknown: { key: 'SECRET-23' } } },
         { after: 'own', add: [{ use: './notify.js', name: 'gone', with: { password: 'SECRET-24' } }] },
         { remove: 'gone' },
       ],

@@ -12,7 +12,7 @@ type Frame =
   | readonly [kind: 'notify', topic: string, value: unknown]
   | readonly [kind: 'ask', topic: string, value: unknown, id: number]
   | readonly [kind: 'answer', id: number, value: unknown]
-  | readonly [kind: 'fail', id: number, message: string, code: string | null];
+  | readonly [kind: 'fail', id: number, message: string, code: string | null, details?: unknown];
 
 /** Error of a request whose process has exited before the answer. */
 class ChannelClosedError extends Error {
@@ -57,7 +57,7 @@ export class RpcChannel {
 
   /**
    * Sends a request. Rejects with a `ChannelClosedError` if the other side closes first, and with the error of
-   * its listener; of a GatewayError the code and the message are kept.
+   * its listener; of a GatewayError the code, the message and the details are kept.
    */
   ask<Answer>(topic: string, value: unknown = null): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new ChannelClosedError());
@@ -103,7 +103,7 @@ export class RpcChannel {
         this.#settle(frame[1])?.resolve(frame[2]);
         break;
       case 'fail':
-        this.#settle(frame[1])?.reject(errorOf(frame[2], frame[3]));
+        this.#settle(frame[1])?.reject(errorOf(frame[2], frame[3], frame[4]));
     }
   }
 
@@ -118,7 +118,8 @@ export class RpcChannel {
       this.#send(['answer', id, (await this.#dispatch(topic, value)) ?? null]);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      this.#send(['fail', id, message, isGatewayError(error) ? error.code : null]);
+      if (isGatewayError(error)) this.#send(['fail', id, message, error.code, error.details]);
+      else this.#send(['fail', id, message, null]);
     }
   }
 
@@ -138,6 +139,6 @@ export class RpcChannel {
   }
 }
 
-function errorOf(message: string, code: string | null): Error {
-  return code === null ? new Error(message) : new GatewayError(code, message);
+function errorOf(message: string, code: string | null, details: unknown): Error {
+  return code === null ? new Error(message) : new GatewayError(code, message, { details });
 }

@@ -45,7 +45,7 @@ describe('several workers with named pipelines', function () {
       { ...canary.body, error: { ...error, ...withIds(canary.body) } },
     ]);
     for (let asked = 0; asked < 4; asked += 1)
-      expect(await answered(url, 'Hi', { 'x-api-key': text })).to.be.a('string');
+      expect((await answered(url, 'Hi', { 'x-api-key': text })).response.statusCode).to.equal(200);
     await writeIn(cwd, 'gateway.yaml', configOf([{ name: 'red' }]));
     expect((await ask('/admin/reload', {})).status).to.equal(200);
   });
