@@ -63,18 +63,28 @@ describe('gw2api plugins', () => {
     const [mine, their] = report.loaded;
     expect(mine!['integrity']).to.match(/^sha256-.{43}=$/);
     expect({ ...mine, integrity: '' }).to.deep.equal({
-      ...{ kind: 'stage', use: './mine.mjs', name: 'mine', api: 1, file: 'config/mine.mjs' },
-      ...{ ...outside, integrity: '' },
+      kind: 'stage',
+      use: './mine.mjs',
+      name: 'mine',
+      api: 1,
+      file: 'config/mine.mjs',
+      ...outside,
+      integrity: '',
     });
     expect({ ...their, integrity: '' }).to.deep.equal({
-      ...{ kind: 'stage', use: '@team/their', name: 'their', version: '1.2.3' },
-      ...{ file: 'node_modules/@team/their/main.js', ...outside, integrity: '' },
+      kind: 'stage',
+      use: '@team/their',
+      name: 'their',
+      version: '1.2.3',
+      file: 'node_modules/@team/their/main.js',
+      ...outside,
+      integrity: '',
     });
     const auth = report.loaded.find(({ use }) => use === 'auth');
     expect(auth)
       .to.deep.include({ provides: ['caller'] })
       .and.not.have.any.keys('integrity', 'doors');
-    const kinds = report.loaded.map(({ kind, use }) => `${kind} ${use}`);
+    const kinds = report.loaded.map(({ kind, use }) => `${String(kind)} ${String(use)}`);
     expect(kinds).to.include.members(['stage auth', 'format chat', 'upstream simulator', 'account none']);
     expect(kinds).not.to.include('stage unused');
   });

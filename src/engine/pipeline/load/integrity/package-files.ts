@@ -5,7 +5,7 @@ import path from 'node:path';
 
 /** Max files of a package that are hashed, and max bytes of all of them. */
 export const maxFiles = 5000;
-export const maxBytes = 64 * 2 ** 20;
+const maxBytes = 64 * 2 ** 20;
 
 /** Folders that are no part of a package: its dependencies, and the history of its repository. */
 const leftOut: ReadonlySet<string> = new Set(['node_modules', '.git']);
