@@ -1,5 +1,6 @@
 import { isRecord } from '../../kit/schema/record.js';
 import type { Host, Logger } from '../../plugin/index.js';
+import { InstanceCalls } from './instance-calls.js';
 import type { StageProcess } from './stage-process.js';
 import { WireFault } from './wire/frames.js';
 import type { WireHost, WireTime } from './wire/protocol.js';
@@ -21,12 +22,14 @@ export class Instance {
   #isSetUp = false;
   isStarted = false;
   readonly #rate = new Rate();
+  readonly calls: InstanceCalls;
 
   constructor(id: number, options: unknown, host: Host, baseDir: string) {
     this.id = id;
     this.#options = options;
     this.#host = host;
     this.#baseDir = baseDir;
+    this.calls = new InstanceCalls(host);
   }
 
   get isDry(): boolean {
@@ -98,6 +101,7 @@ export class Instance {
         Math.max(0, amount),
       );
     },
+    cancelCall: (id) => this.calls.cancel(Number(id)),
     timer: (params, process) => this.#setTimer(params, process),
   };
 

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { isRecord } from '../../kit/schema/record.js';
-import type { Host, Intercept, Logger, Plugin } from '../../plugin/index.js';
+import type { Host, HostCallOptions, Intercept, Logger, Plugin } from '../../plugin/index.js';
 import { Conversation, type StageTerms } from './conversation.js';
 import { Instance, listOf } from './instance.js';
 import type { IsolatedProgram } from './program.js';
@@ -30,6 +30,12 @@ export class IsolatedStage {
         next: (params) => this.#conversation(params, ([, change], found) => found.next(change)),
         model: (params) =>
           this.#conversation(params, ([, run, change, left], found) => found.model(run, change, left)),
+        hostCall: (params) => {
+          const [id, call, request, change, terms] = listOf(params);
+          const { calls } = this.#instance(id);
+          const found = request === null ? undefined : this.#found(request);
+          return calls.make(Number(call), found?.ctx as HostCallOptions['ctx'], change, terms);
+        },
         storage: (params) => {
           const [id, op, args] = listOf(params);
           return this.#instance(id).storage(op, args);
@@ -155,9 +161,13 @@ export class IsolatedStage {
     answer: (params: readonly unknown[], found: Conversation) => Promise<Result>,
   ): Promise<Result> {
     const list = listOf(params);
-    const found = this.#conversations.get(Number(list[0]));
+    return answer(list, this.#found(list[0]));
+  }
+
+  #found(request: unknown): Conversation {
+    const found = this.#conversations.get(Number(request));
     if (!found) throw new Error('The request has ended.');
-    return answer(list, found);
+    return found;
   }
 
   /** Notes of the child, which name an instance first; those of one that is gone are dropped. */
@@ -175,7 +185,7 @@ export class IsolatedStage {
         const instance = this.#instances.get(Number(id));
         if (found && instance) take(instance, found, given);
       };
-    const names = ['log', 'announce', 'notice', 'learn', 'metric', 'measure', 'timer'];
+    const names = ['log', 'announce', 'notice', 'learn', 'metric', 'measure', 'timer', 'cancelCall'];
     return {
       ...Object.fromEntries(names.map((name) => [name, ofInstance(name)])),
       print: (text) => [...this.#instances.values()][0]?.print(text),

@@ -23,6 +23,9 @@ export interface ChildContext {
 
 type Listener = (outcome: string) => unknown;
 
+/** Numbers of requests by their contexts. */
+export const requestNumbers = new WeakMap<object, number>();
+
 /** The part of a Koa context that a stage has in a child process. */
 export function contextOf(parts: ContextParts): ChildContext {
   const changed = new Map<string, unknown>();

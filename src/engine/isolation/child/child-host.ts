@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../../../kit/time/clock.js';
 import { CatalogModels } from '../../models/models.js';
 import type { CatalogModel, Host } from '../../../plugin/index.js';
 import type { GatewayPort, WireHost, WireTime } from '../wire/protocol.js';
+import { childCall } from './child-call.js';
 import { childLog } from './child-log.js';
 
 /** Members of the host that stay in the gateway. */
@@ -17,6 +18,7 @@ const absent = [
   'policies',
   'connect',
   'route',
+  'supportCalls',
   'limits',
   'isOfficialClient',
   'pseudonym',
@@ -53,6 +55,7 @@ export class ChildHost {
       now: clock.now,
       announce: (limits: unknown) => this.#note('announce', limits),
       notice: (text: unknown) => this.#note('notice', text),
+      call: childCall(port, instance),
       keep: (key: string, make: () => unknown) => this.#keep(key, make),
       resolvePath: (file: string) => path.resolve(baseDir, file),
       onDispose: (dispose: () => unknown) => void this.#disposers.push(dispose),

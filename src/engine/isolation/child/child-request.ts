@@ -8,7 +8,7 @@ import type {
   WireStateChange,
 } from '../wire/protocol.js';
 import type { Streams } from '../wire/streams.js';
-import { contextOf, type ChildContext } from './child-context.js';
+import { contextOf, requestNumbers, type ChildContext } from './child-context.js';
 import { ChildEvents } from './child-events.js';
 import type { ChildParts } from './child-parts.js';
 import { replyFields, requestChange, requestOf } from './request-wire.js';
@@ -37,6 +37,7 @@ export class ChildRequest {
     if (state.reply) values['reply'] = this.#replyOf(state.reply);
     const note = (method: string, params: unknown): void => port.note(method, [instance, params]);
     this.#ctx = contextOf({ ctx, values, keys, note: (method, params) => note(method, [id, params]) });
+    requestNumbers.set(this.#ctx.ctx, id);
   }
 
   /** Runs the middleware; the changes that it makes after `next`. */

@@ -303,6 +303,47 @@ isolatedSuite('a stage in a child process', function () {
     expect(isAlive(next)).to.equal(true);
   });
 
+  it('calls a model of its own, at the expense of the request', async () => {
+    const asks = `return async (ctx, next) => {
+        const reply = await host.call({ model: 'sonnet-5', max_tokens: 9, messages: [{ role: 'user', content: 'Own?' }] }, { ctx, label: 'check' });
+        ctx.set('x-said', (await sdk.foldMessage(reply.events)).content[0].text);
+        await next();
+      };`;
+    await start(stageModule(`requires: ['request', 'caller'],`, asks));
+    const answered = workshop.under.post('/v1/messages', ask('Hi'));
+    const own = await workshop.upstream.next();
+    expect(own.text).to.contain('Own?');
+    own.finish();
+    (await workshop.upstream.next()).finish();
+    const response = await answered;
+    expect(response.status).to.equal(200);
+    expect(response.headers.get('x-said')).to.equal('Hello.');
+  });
+
+  it('goes on with a request whose caller has left, as one in the gateway does', async () => {
+    const waits = `return async (ctx, next) => {
+        if (!ctx.headers['x-wait']) return next();
+        host.log.info({}, 'Waiting.');
+        await new Promise((go) => ctx.state.signal.addEventListener('abort', () => setTimeout(go, 50)));
+        try { await next(); } finally { host.log.info({}, 'Passed.'); }
+      };`;
+    await start(stageModule(`requires: ['request'],`, waits));
+    const leaving = new AbortController();
+    const { logged, url } = workshop.under;
+    const asked = fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'test-master-key', 'content-type': 'application/json', 'x-wait': '1' },
+      body: JSON.stringify(ask('Hi')),
+      signal: leaving.signal,
+    }).catch(() => undefined);
+    await eventually(() => logged.some(({ msg }) => msg === 'Waiting.'));
+    leaving.abort();
+    await asked;
+    await eventually(() => logged.some(({ msg }) => msg === 'Passed.'));
+    expect((await exchange()).response.status).to.equal(200);
+    expect(JSON.stringify(logged)).not.to.contain('stage_failed').and.not.contain('The request has ended');
+  });
+
   it('is passed by every request of a session alike', async () => {
     await start(stageModule(`requires: ['request'],`, passes));
     const all = await Promise.all(Array.from({ length: 20 }, () => exchange()));
