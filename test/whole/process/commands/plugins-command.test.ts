@@ -63,12 +63,22 @@ describe('gw2api plugins', () => {
     const [mine, their] = report.loaded;
     expect(mine!['integrity']).to.match(/^sha256-.{43}=$/);
     expect({ ...mine, integrity: '' }).to.deep.equal({
-      ...{ kind: 'stage', use: './mine.mjs', name: 'mine', api: 1, file: 'config/mine.mjs' },
-      ...{ ...outside, integrity: '' },
+      kind: 'stage',
+      use: './mine.mjs',
+      name: 'mine',
+      api: 1,
+      file: 'config/mine.mjs',
+      ...outside,
+      integrity: '',
     });
     expect({ ...their, integrity: '' }).to.deep.equal({
-      ...{ kind: 'stage', use: '@team/their', name: 'their', version: '1.2.3' },
-      ...{ file: 'node_modules/@team/their/main.js', ...outside, integrity: '' },
+      kind: 'stage',
+      use: '@team/their',
+      name: 'their',
+      version: '1.2.3',
+      file: 'node_modules/@team/their/main.js',
+      ...outside,
+      integrity: '',
     });
     const auth = report.loaded.find(({ use }) => use === 'auth');
     expect(auth)
