@@ -188,7 +188,8 @@ export const PipelineSchema = Described(
   `The stages that a request passes, top to bottom. \`use\` is a built-in, a path relative to this file, or an npm
     package; a package that exports a Koa middleware factory (@koa/cors, koa-compress) is called with \`with\`.
     Every entry may say \`timeout: 2s\`, a limit for the stage's own time until it calls the next one (none by
-    default), and \`onError: fail | skip\`: with skip, requests continue without a stage that fails before that.`,
+    default), and \`onError: fail | skip\`: with skip, requests continue without a stage that fails before that.
+    \`isolate: true\` runs it in a child process (isolation.md).`,
 );
 
 /** Schema of an entry under `formats:` with options. */

@@ -81,7 +81,8 @@ function textsOf(events: readonly ModelEvent[]): readonly string[] {
   for (const { json } of events) {
     if (json.type !== 'content_block_delta') continue;
     const { text, partial_json, thinking } = json.delta as Readonly<Record<string, unknown>>; // one of them
-    texts[json.index] = (texts[json.index] ?? '') + String(text ?? partial_json ?? thinking ?? '');
+    const output = [text, partial_json, thinking].find((each) => typeof each === 'string');
+    texts[json.index] = (texts[json.index] ?? '') + (output ?? '');
   }
   return texts;
 }

@@ -54,6 +54,6 @@ export function conversation(turns: number): { readonly role: string; readonly c
   return all.flat().slice(0, -1);
 }
 
-export const answerText = 'The capital of France is Paris. It lies on the Seine.';
+const answerText = 'The capital of France is Paris. It lies on the Seine.';
 
 export const usage = { input_tokens: 20, output_tokens: 12 };

@@ -114,7 +114,7 @@ export function uniqueId(): string {
 }
 
 /** `webhook-id` of a question: unique, and the same when it is sent again. */
-export function idOf(question: RemoteQuestion): string {
+function idOf(question: RemoteQuestion): string {
   return `${question.id}.${question.phase}.${question.phase === 'events' ? question.seq : 0}`;
 }
 

@@ -63,11 +63,8 @@ function skip({ name, rule }: RemoteCheck, reason: string): CheckResult {
   return { name, rule, result: 'skipped', ms: 0, reason };
 }
 
-async function run(
-  { name, rule, run: check }: RemoteCheck,
-  target: RemoteTarget,
-  total: AbortSignal,
-): Promise<CheckResult> {
+async function run(check: RemoteCheck, target: RemoteTarget, total: AbortSignal): Promise<CheckResult> {
+  const { name, rule } = check;
   const startMs = performance.now();
   const signal = AbortSignal.any([total, AbortSignal.timeout(checkMs)]);
   const server = new RemoteServer(target, signal);
@@ -79,7 +76,7 @@ async function run(
   });
   try {
     signal.throwIfAborted();
-    await check(server);
+    await check.run(server);
     return done({ result: 'passed' });
   } catch (error) {
     const isOurs = !(error instanceof CheckFailure) && !signal.aborted;

@@ -41,7 +41,7 @@ export function commandOf(program: IsolatedProgram, env: NodeJS.ProcessEnv): Com
 const minHeapMb = 16;
 
 /** Files and folders that the child may read; a folder ends with a separator. */
-export function readablePaths({ file, files, baseDir, settings }: IsolatedProgram): readonly string[] {
+function readablePaths({ file, files, baseDir, settings }: IsolatedProgram): readonly string[] {
   const packages = existing(['dist/', 'node_modules/'].map(packageFile));
   const own = [programFile(''), packageFile('package.json'), ...packages];
   const read = settings.read.map((name) => asFolder(path.resolve(baseDir, name)));

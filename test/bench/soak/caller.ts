@@ -14,7 +14,6 @@ export interface Question extends Manners {
   /** Default: the master key. */
   readonly key?: string;
   readonly session?: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Asks and checks; a check that fails throws an Error that says what came instead. */
@@ -49,20 +48,11 @@ export class Caller {
     return said(await exchange(this.#agent, { origin: this.#origin, method, path, headers, body: text }));
   }
 
-  async ask({
-    format,
-    isStream,
-    prompt,
-    key = masterKey,
-    session,
-    headers: own,
-    ...manners
-  }: Question): Promise<Said> {
+  async ask({ format, isStream, prompt, key = masterKey, session, ...manners }: Question): Promise<Said> {
     const headers = {
       'content-type': 'application/json',
       'x-api-key': key,
       ...(session !== undefined && { 'x-session-id': session }),
-      ...own,
     };
     const body = JSON.stringify(bodyOf(format, isStream, prompt));
     const request = { origin: this.#origin, method: 'POST', path: paths[format], headers, body } as const;

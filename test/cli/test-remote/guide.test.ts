@@ -39,11 +39,11 @@ describe('config/remote.md', () => {
 
   it('has every verdict with its phases and fields', () => {
     const rows = rowsUnder('| verdict | in | with | |');
-    const always = ['version', 'verdict', 'state', 'tags'];
+    const always = new Set(['version', 'verdict', 'state', 'tags']);
     const known = branches(replySchema).map(({ properties }) => [
       String(properties['verdict']!.const),
       Object.keys(properties)
-        .filter((name) => !always.includes(name))
+        .filter((name) => !always.has(name))
         .toSorted(),
     ]);
     const told = rows.map(([verdict = '', , fields = '']) => [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import { array, assert, asyncProperty, integer, json } from 'fast-check';
 import { FrameReader, FrameWriter, WireFault } from '#src/engine/isolation/wire/frames.js';
 
 /** Frames of these messages. */
@@ -29,19 +29,15 @@ function frameOf(text: string): Buffer {
 
 describe('frames between a gateway and a child process', () => {
   it('give the same messages for any split of their bytes', async () => {
-    const property = fc.asyncProperty(
-      fc.array(fc.json()),
-      fc.integer({ min: 1, max: 9 }),
-      async (texts, size) => {
-        const messages = texts.map((text) => ({ text, value: JSON.parse(text) as unknown }));
-        const bytes = Buffer.concat(await framed(messages));
-        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-          bytes.subarray(at * size, at * size + size),
-        );
-        expect(readAll(chunks)).to.deep.equal(JSON.parse(JSON.stringify(messages)));
-      },
-    );
-    await fc.assert(property, { numRuns: 50 });
+    const property = asyncProperty(array(json()), integer({ min: 1, max: 9 }), async (texts, size) => {
+      const messages = texts.map((text) => ({ text, value: JSON.parse(text) as unknown }));
+      const bytes = Buffer.concat(await framed(messages));
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, at * size + size),
+      );
+      expect(readAll(chunks)).to.deep.equal(JSON.parse(JSON.stringify(messages)));
+    });
+    await assert(property, { numRuns: 50 });
   });
 
   it('hold the messages of one turn of the event loop, up to a size', async () => {

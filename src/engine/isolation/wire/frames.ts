@@ -44,7 +44,7 @@ export class FrameWriter {
 const headerBytes = 4;
 
 /** Length of messages from which a frame is sent at once, in characters. */
-export const maxGathered = 262_144;
+const maxGathered = 262_144;
 
 /** Reads the frames of a `FrameWriter` from chunks of any size. */
 export class FrameReader {

@@ -66,7 +66,6 @@ isolatedSuite('a hostile stage in a child process', function () {
   let upstream: TickingUpstream;
   let under: GatewayUnderTest;
   let folder: string;
-  let usualMs = 0;
 
   const bad = (setup: string) => stageModule(`requires: ['request'], intercepts: true,`, setup, head);
   const passing = 'intercept: (request, call) => call(request)';
@@ -100,8 +99,6 @@ isolatedSuite('a hostile stage in a child process', function () {
       ),
     });
     under = await startGateway(`${folder}/gateway.yaml`, {});
-    await beside(() => undefined);
-    usualMs = await beside(() => undefined);
   });
   after(async () => {
     await under.close();
@@ -124,14 +121,19 @@ isolatedSuite('a hostile stage in a child process', function () {
     await under.gateway.reload();
   };
 
-  /** Expects that `work` costs other streams under 50 ms; measured again where this machine has been busy itself. */
-  async function expectCheap(work: () => Promise<unknown>, before: () => Promise<unknown>): Promise<void> {
-    let ms = Infinity;
-    for (let times = 0; times < 3 && ms >= 50; times += 1) {
-      await before();
-      ms = (await beside(work)) - usualMs;
+  /**
+   * Expects that `work` costs other streams under 50 ms; measured again if it seems to cost more. On a machine that is
+   * busy itself the times vary by as much as they are.
+   */
+  async function expectCheap(work: () => Promise<unknown>, install: () => Promise<unknown>): Promise<void> {
+    let isCheap = false;
+    for (let times = 0; times < 4 && !isCheap; times += 1) {
+      await install();
+      const usualMs = await beside(() => undefined);
+      const gainMs = (await beside(work)) - usualMs;
+      isCheap = gainMs < Math.max(50, usualMs);
     }
-    expect(ms).to.be.below(50);
+    expect(isCheap).to.equal(true);
   }
 
   for (const [name, code] of harms)
@@ -183,14 +185,15 @@ isolatedSuite('a hostile stage in a child process', function () {
     let found: Readonly<Record<string, string>> = {};
     before(async () => {
       const attempts = refused.map(([name, code]) => `[${JSON.stringify(name)}, async () => ${code}]`);
-      const tried = `const found = {}; for (const [name, attempt] of [${attempts.join()}]) try { await attempt(); found[name] = 'reached'; } catch (error) { found[name] = 'refused: ' + error.message.split('\\n')[0].slice(0, 150); }`;
+      const tried = `process.on('unhandledRejection', () => {}); const found = {}; for (const [name, attempt] of [${attempts.join()}]) try { await new Promise((go) => setTimeout(go, 1)); await attempt(); found[name] = 'reached'; } catch (error) { found[name] = 'refused: ' + error.message.split('\\n')[0].slice(0, 150); }`;
       await install(
         bad(
           `return { async middleware(ctx, next) { ${tried} ctx.set('x-found', encodeURIComponent(JSON.stringify(found))); await next(); }, ${passing} };`,
         ),
       );
       const response = await harmful();
-      await response.text();
+      const text = await response.text();
+      expect(response.headers.get('x-found'), text).to.be.a('string');
       found = JSON.parse(decodeURIComponent(response.headers.get('x-found')!)) as typeof found;
     });
 
