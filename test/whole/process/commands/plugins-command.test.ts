@@ -84,7 +84,7 @@ describe('gw2api plugins', () => {
     expect(auth)
       .to.deep.include({ provides: ['caller'] })
       .and.not.have.any.keys('integrity', 'doors');
-    const kinds = report.loaded.map(({ kind, use }) => `${kind} ${use}`);
+    const kinds = report.loaded.map(({ kind, use }) => `${String(kind)} ${String(use)}`);
     expect(kinds).to.include.members(['stage auth', 'format chat', 'upstream simulator', 'account none']);
     expect(kinds).not.to.include('stage unused');
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { ownSpecifier, packageName } from '../../../../kit/version.js';
 import { PluginFiles } from '../import/plugin-files.js';
+import { ownSpecifier, packageName } from '../../../../kit/version.js';
 
 /**
  * Public modules of this package that a plugin's file, and those of its folder that it imports, name in their imports:

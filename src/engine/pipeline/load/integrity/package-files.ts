@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Max files and folders of a package that is hashed. */
+/** Max files of a package that are hashed, and max bytes of all of them. */
 export const maxFiles = 5000;
-/** Max bytes of all of its files. */
 const maxBytes = 64 * 2 ** 20;
 
 /** Folders that are no part of a package: its dependencies, and the history of its repository. */
