@@ -39,10 +39,12 @@ describe('the reference config', () => {
   it('has every key there is, and no other', async () => {
     const text = await readFile(reference, 'utf8');
     const [, tls = ''] = /^ +# (tls: \{.*\})$/m.exec(text) ?? []; // its files are nobody's here
+    const [, hash = ''] = /^ +# (integrity: .*)$/m.exec(text) ?? []; // built-ins take none
+    const pinned = { ...parse(hash), account: parse(hash) };
     const servers = [...text.matchAll(/^# (live: \{.*\})$/gm)].map(([, live]) => parse(live!).live);
     const { slots, ...config } = parse(text);
     const live = Object.assign({}, ...servers); // its servers are nobody's here
-    const written = keysOf({ ...config, live, slots: [...slots, parse(tls)] });
+    const written = keysOf({ ...config, live, slots: [...slots, parse(tls), pinned] });
     const accounts = await loadBuiltins(accountKind, { baseDir: '.', builtins: builtinFolder });
     const keys = accounts.flatMap(({ options }) =>
       keysOfSchema(options).map((key) => `slots[].account.${key}`),

@@ -75,7 +75,7 @@ function commentedOut(
 ): readonly KeyLine[] {
   const written = new Set(keys.map(({ path }) => path));
   return text.split('\n').flatMap((content, line) => {
-    const [, indent = '', key = ''] = /^( +)# (\w+): [[{]/.exec(content) ?? [];
+    const [, indent = '', key = ''] = /^( +)# (\w+): (?:[[{]|sha256-)/.exec(content) ?? [];
     const sibling = keys.findLast((known) => known.line < line && known.column === indent.length);
     const path = sibling?.path.replace(/\w+$/, key);
     if (key === '' || path === undefined || written.has(path) || !isKnown(path)) return [];
