@@ -1,8 +1,11 @@
 import module from 'node:module';
 
 /** A suite of stages in child processes, which need Node 22.15. */
-export const isolatedSuite: Mocha.SuiteFunction | Mocha.PendingSuiteFunction =
-  'registerHooks' in module ? describe : describe.skip;
+export function isolatedSuite(title: string, define: (this: Mocha.Suite) => void): void {
+  // Looked up at each call: a worker of mocha has other globals for each file.
+  const suite = 'registerHooks' in module ? describe : describe.skip;
+  suite(title, define);
+}
 
 /** Module of a stage with this definition and this `setup`. */
 export function stageModule(definition: string, setup: string, head = ''): string {
