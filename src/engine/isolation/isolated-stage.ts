@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { isRecord } from '../../kit/schema/record.js';
-import type { Host, HostCallOptions, Intercept, Logger, Plugin } from '../../plugin/index.js';
+import type { Host, Intercept, Logger, Plugin } from '../../plugin/index.js';
 import { Conversation, type StageTerms } from './conversation.js';
 import { Instance, listOf } from './instance.js';
 import type { IsolatedProgram } from './program.js';
@@ -34,7 +34,7 @@ export class IsolatedStage {
           const [id, call, request, change, terms] = listOf(params);
           const { calls } = this.#instance(id);
           const found = request === null ? undefined : this.#found(request);
-          return calls.make(Number(call), found?.ctx as HostCallOptions['ctx'], change, terms);
+          return calls.make(Number(call), found?.ctx, change, terms);
         },
         storage: (params) => {
           const [id, op, args] = listOf(params);
