@@ -6,6 +6,9 @@ import { callsTo, errorIn, lastCall } from '../../kit.js';
 const slow = { name: 'slow', pattern: String.raw`(?i)(?:project|plan)\s+(?:blue|red)bird` };
 const long = 'Let us project a plan. '.repeat(1_000_000);
 
+/** Far below the time of the whole search, and above that of a piece on a busy machine. */
+const maxBlockedMs = 5000;
+
 /** The default pipeline with a stage above slot-pick. */
 function pipelineWith(stage: object): readonly object[] {
   const all = stages({ without: ['cache-ttl'] });
@@ -46,7 +49,7 @@ describe('a search of a long request', () => {
       expect(error).to.include({ status: 400, code: 'invalid_request' });
       expect(error.message).to.include('for the pattern "slow" of this gateway takes too long');
       expect(callsTo(pair.simulator)).to.have.length(0);
-      expect(blockedMs).to.be.below(1500);
+      expect(blockedMs).to.be.below(maxBlockedMs);
       expect(performance.now() - startedMs).to.be.below(30_000);
     });
 
@@ -57,7 +60,7 @@ describe('a search of a long request', () => {
     expect(response.status).to.equal(200);
     await response.text();
     expect(lastCall(pair.simulator)['model']).to.equal('sonnet-5');
-    expect(blockedMs).to.be.below(1500);
+    expect(blockedMs).to.be.below(maxBlockedMs);
     await (await pair.post('/v1/messages', ask(`${long.slice(0, 100_000)} The plan redbird.`))).text();
     expect(lastCall(pair.simulator)['model']).to.equal('haiku-5');
   });
