@@ -47,7 +47,7 @@ function placeIn(
   return 1 + (group ? list.findLastIndex((stage) => stage.group === group) : last);
 }
 
-/** Name of a stage without that of a pipeline of its own: \`dlp\` of \`red/dlp\`. */
+/** Name of a stage without that of a pipeline of its own: `dlp` of `red/dlp`. */
 function bareName(name: string): string {
   return name.replace(/^[\w.:-]{1,64}\//, '');
 }
