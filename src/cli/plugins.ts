@@ -33,7 +33,8 @@ export async function plugins(
   const config = readConfig(await readConfigFile(file, env, otherFile));
   const where = { baseDir: config.baseDir, builtins: builtinFolder };
   const installed = await installedPlugins(config.baseDir);
-  const loaded = await Promise.all((await listPlugins(config, where)).map(describeCode));
+  const listed = await listPlugins(config, where);
+  const loaded = await Promise.all(listed.map((plugin) => describeCode(plugin, config.baseDir)));
   const suites = isChecked ? await (await import('./plugins/suites.js')).runSuites(config, where) : undefined;
   const hasFailed =
     loaded.some(({ problem }) => problem !== undefined) || suites?.some(({ failed }) => failed.length > 0);

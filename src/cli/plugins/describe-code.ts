@@ -13,12 +13,15 @@ export interface DescribedPlugin extends Omit<ListedPlugin, 'options'> {
   readonly doors?: readonly string[];
 }
 
-/** Adds what is known of a plugin's code to what its entry says. */
-export async function describeCode({ options: _, ...described }: ListedPlugin): Promise<DescribedPlugin> {
+/** Adds what is known of a plugin's code to what its entry says; `configDir`: folder of the config. */
+export async function describeCode(
+  { options: _, ...described }: ListedPlugin,
+  configDir: string,
+): Promise<DescribedPlugin> {
   const { file, isOutside } = described;
   if (file === undefined || !isOutside) return described;
   try {
-    const { hash, root, file: real } = await integrityOf(file);
+    const { hash, root, file: real } = await integrityOf(file, configDir);
     const folder = root === real ? path.dirname(real) : root;
     return { ...described, integrity: hash, doors: doorsOf(real, folder) };
   } catch (error) {

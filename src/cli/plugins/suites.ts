@@ -48,6 +48,7 @@ async function runSuite(named: NamedPlugin, where: Loading): Promise<Outcome> {
     const loaded: LoadedPlugin<unknown> = await loadEntry<never>(kind as never, named, where); // of this kind
     const [problem] = loaded.problems;
     if (problem) return failedBefore(`${problem.path} ${problem.message}`);
+    if (!loaded.plugin) return failedBefore('its entry has problems, which `gw2api check` names');
     const module = await importModule(named.use, where, kind.folder);
     const suite = await suiteOf(named.kind, loaded, { module, baseDir: where.baseDir });
     return typeof suite === 'string' ? { passed: 0, failed: [], leftOut: suite } : await runChecks(suite);

@@ -81,6 +81,51 @@ describe('the integrity of a plugin', () => {
     );
   });
 
+  it('tells a link from another one whose name or target has line breaks', async () => {
+    const links = [
+      { link: 'x', file: 's\nt' },
+      { link: 'x\ns', file: 't' },
+    ];
+    const hashes = await Promise.all(
+      links.map(async ({ link, file }) => {
+        const texts = {
+          'dlp/package.json': '{}',
+          'dlp/main.mjs': stage,
+          'dlp/x': 'good',
+          'dlp/x\ns': 'evil',
+        };
+        const folder = await folders.make({ ...texts, [`dlp/${file}`]: '' });
+        await symlink(link, path.join(folder, 'dlp/r'));
+        return (await integrityOf(path.join(folder, 'dlp/main.mjs'))).hash;
+      }),
+    );
+    expect(hashes[0]).not.to.equal(hashes[1]);
+  });
+
+  it('is refused where its package also has the config, whose own text it would be in', async () => {
+    const folder = await folders.make({ 'package.json': '{}', 'dlp.mjs': stage });
+    const refused = await integrityOf(path.join(folder, 'dlp.mjs'), path.join(folder, 'config')).catch(
+      String,
+    );
+    expect(refused).to.include(
+      'its package also has the config; give the plugin a folder with a package.json of its own',
+    );
+  });
+
+  it('is refused for imports of folders that it leaves out', async () => {
+    for (const file of ['./node_modules/e.mjs', './.git/e.mjs', '../other/e.mjs']) {
+      const at = path.posix.join('node_modules/dlp', file);
+      const folder = await folders.make({
+        'node_modules/dlp/package.json': '{}',
+        'node_modules/dlp/main.mjs': `import '${file}';`,
+        [at]: '',
+      });
+      expect(await faultOf(folder, 'node_modules/dlp/main.mjs')).to.include(
+        'which its package does not cover',
+      );
+    }
+  });
+
   it('is refused for code outside of what it covers, and for a folder that is no package of a plugin', async () => {
     const alone = await folders.make({ 'dlp/main.mjs': "import './lib.mjs';", 'dlp/lib.mjs': '' });
     expect(await faultOf(alone)).to.include('imports lib.mjs, which the hash of one file does not cover');

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { formerPackageName, packageName } from '#src/kit/version.js';
@@ -139,6 +140,37 @@ describe('gw2api plugins', () => {
       { kind: 'stage', use: './mine.mjs', path: 'pipeline[0]', passed: 40, failed: [] },
     ]);
     expect(green.code).to.equal(0);
+  });
+
+  it('imports nothing whose integrity is malformed, and ends with 1', async () => {
+    const marked = (kind: string) =>
+      `import fs from 'node:fs'; fs.writeFileSync('${kind}.imported', ''); ${stage(kind)}`;
+    const kinds = ['stage', 'format', 'upstream', 'account'];
+    const modules = kinds.map((kind) => [`config/${kind}.mjs`, marked(kind)] as const);
+    for (const integrity of ['bad', 7]) {
+      const cwd = await workshop.folder({
+        ...Object.fromEntries(modules),
+        'config/gateway.yaml': JSON.stringify({
+          pipeline: [{ use: './stage.mjs', integrity }, ...stages()],
+          formats: [{ use: './format.mjs', integrity }],
+          slots: [
+            {
+              id: 'a',
+              upstream: './upstream.mjs',
+              integrity,
+              baseUrl: 'http://127.0.0.1:1',
+              account: { kind: './account.mjs', integrity },
+            },
+          ],
+        }),
+      });
+      for (const args of [['plugins'], ['plugins', '--check'], ['check']]) {
+        const { code } = await workshop.run({ cwd, args });
+        expect(code, args.join(' ')).not.to.equal(0);
+      }
+      const imported = (await readdir(cwd)).filter((name) => name.endsWith('.imported'));
+      expect(imported).to.deep.equal([]);
+    }
   });
 
   it('goes on where a plugin cannot be loaded, and ends with 1', async () => {

@@ -21,7 +21,7 @@ export class PluginFiles {
   list(file: string, root: string): readonly string[] {
     const found = new Set([file]);
     for (const one of found) {
-      for (const imported of this.#scan(one)?.imports ?? [])
+      for (const imported of this.importsOf(one))
         if (found.size < maxFiles && isWithin(imported, root)) found.add(imported);
     }
     return [...found];
@@ -33,6 +33,11 @@ export class PluginFiles {
     for (const one of this.list(file, root).toSorted())
       hash.update(`${path.relative(root, one)}\n${this.#scan(one)?.digest}\n`);
     return hash.digest('hex').slice(0, 12);
+  }
+
+  /** Files that a file imports by a relative path, wherever they are. */
+  importsOf(file: string): readonly string[] {
+    return this.#scan(file)?.imports ?? [];
   }
 
   /** Undefined for an unreadable file. */

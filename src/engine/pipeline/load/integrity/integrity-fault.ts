@@ -22,7 +22,7 @@ export async function integrityFault(
   if (!(await isFromOutside(use, where, folder)))
     return `is for plugins from outside, and "${use}" is a part of the gateway; remove it`;
   try {
-    const reading = moduleFile(use, where, folder).then(integrityOf);
+    const reading = moduleFile(use, where, folder).then((file) => integrityOf(file, where.baseDir));
     const { hash, root } = await within(reading, timeoutMs, 'its files could not be read in time');
     if (hash === integrity) return undefined;
     const shown = path.relative(where.baseDir, root) || path.basename(root);

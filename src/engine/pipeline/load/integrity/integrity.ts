@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { isWithin, PluginFiles } from '../import/plugin-files.js';
-import { hashFile, hashPackage } from './package-files.js';
+import { PluginFiles } from '../import/plugin-files.js';
+import { hashFile, hashPackage, isHashed } from './package-files.js';
 
 /** Hash of a plugin's code, as `integrity` of its entry has it. */
 export interface Integrity {
@@ -20,11 +20,14 @@ const running = new Map<string, Promise<string>>();
 
 /**
  * Hash of the files of the package that a plugin's file belongs to: those of the nearest folder with a `package.json`,
- * else of the file alone. Throws an Error for code that no such hash covers.
+ * else of the file alone. Throws an Error for code that no such hash covers, and for a package that has the folder of
+ * the config, `configDir`: a hash in the config would change what it is a hash of.
  */
-export async function integrityOf(file: string): Promise<Integrity> {
+export async function integrityOf(file: string, configDir?: string): Promise<Integrity> {
   const real = await realpath(file);
   const folder = packageFolder(real);
+  if (folder !== undefined && configDir !== undefined && isHashed(await realOf(configDir), folder))
+    throw new Error(hasConfig);
   const outside = importedOutside(real, folder);
   if (outside !== undefined)
     throw new Error(
@@ -35,6 +38,13 @@ export async function integrityOf(file: string): Promise<Integrity> {
   running.set(root, hashing);
   return { hash: `sha256-${await hashing}`, root, file: real };
 }
+
+/** The path with its links followed; of a folder that is not there the path itself. */
+function realOf(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder);
+}
+
+const hasConfig = 'its package also has the config; give the plugin a folder with a package.json of its own';
 
 /** Nearest folder with a `package.json`; undefined: there is none. */
 function packageFolder(file: string): string | undefined {
@@ -51,9 +61,18 @@ async function hashOf(file: string, folder: string | undefined): Promise<string>
   return hash.digest('base64');
 }
 
-/** A file that the plugin imports by a relative path from outside of what is hashed. */
+/** Max files of a plugin whose imports are followed. */
+const maxImporting = 1000;
+
+/** A file that the plugin imports by a relative path from outside of what is hashed, by its path from the plugin's. */
 function importedOutside(file: string, folder: string | undefined): string | undefined {
-  const imported = new PluginFiles().list(file, path.parse(file).root).slice(1);
-  const outside = imported.find((one) => folder === undefined || !isWithin(one, folder));
-  return outside && path.relative(path.dirname(file), outside);
+  const files = new PluginFiles();
+  const found = new Set([file]);
+  for (const one of found)
+    for (const imported of files.importsOf(one)) {
+      if (folder === undefined || !isHashed(imported, folder))
+        return path.relative(path.dirname(file), imported);
+      if (found.size < maxImporting) found.add(imported);
+    }
+  return undefined;
 }

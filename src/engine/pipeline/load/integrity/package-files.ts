@@ -24,7 +24,8 @@ export async function hashPackage(root: string): Promise<readonly HashedFile[]> 
   const budget = new ByteBudget();
   const hashed: HashedFile[] = [];
   for (const { name, kind } of await listFiles(root)) {
-    const digest = kind === 'link' ? `link ${await linkTarget(root, name)}` : await budget.digest(root, name);
+    const digest =
+      kind === 'link' ? `link ${sha256(await linkTarget(root, name))}` : await budget.digest(root, name);
     hashed.push({ name, digest });
   }
   return hashed;
@@ -66,14 +67,21 @@ const cure = 'give the plugin a folder of its own with a package.json';
 async function linkTarget(root: string, name: string): Promise<string> {
   const target = await realpath(path.join(root, name)).catch(() => undefined);
   if (target === undefined) throw new Error(`has the link ${name}, which leads nowhere`);
-  const within = path.relative(root, target).split(path.sep);
-  if (
-    within[0] === '..' ||
-    path.isAbsolute(within.join(path.sep)) ||
-    within.some((part) => leftOut.has(part))
-  )
+  if (!isHashed(target, root))
     throw new Error(`has the link ${name}, which leads out of the package, where nothing is hashed`);
-  return within.join('/');
+  return path.relative(root, target).split(path.sep).join('/');
+}
+
+/** Hex SHA-256 of a text, which may have line breaks itself. */
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** True for a file or a folder that the hash of a package covers. */
+export function isHashed(file: string, root: string): boolean {
+  const parts = path.relative(root, file).split(path.sep);
+  const isWithin = parts[0] !== '..' && !path.isAbsolute(parts.join(path.sep));
+  return isWithin && !parts.some((part) => leftOut.has(part));
 }
 
 /** Hashes files as long as they have no more than `maxBytes` together, also while one grows. */
