@@ -2,55 +2,35 @@ import {
   EventStream,
   isGatewayError,
   skippable,
+  withFields,
   type GatewayError,
   type ModelEvent,
-  withFields,
-  type MessagesRequest,
-  type ModelCall,
   type ModelEventBatch,
   type ModelReply,
 } from '@gw2api/gateway/plugin';
 import { callSignal } from '@gw2api/gateway/plugin/raw';
 import { AnswerGrammar, refusalEvents, reviewed } from '@gw2api/gateway/plugin/remote';
-import { messageOf, type AnswerVerdict, type Conversation, type WholeAnswer } from './conversation.js';
-import type { Conversations } from './conversations.js';
-import type { Remote, RemoteContext } from './remote.js';
+import { AnswerReview, type AskedReply } from './answer-review.js';
+import { messageOf, type AnswerVerdict, type WholeAnswer } from './conversation.js';
 import { readWhole } from './read-whole.js';
 
-/** Review of the reply of a call. */
-export interface AnswerReview {
-  /** Throws the failure of the call, and a `stage_failed` that has the reply to continue with. */
-  review(request: MessagesRequest, call: ModelCall, ctx: RemoteContext): Promise<ModelReply>;
-}
-
 /** Asks about answers: as a whole, or about their events while they stream. */
-export class AnswerPhase implements AnswerReview {
-  readonly #remote: Remote;
-  readonly #conversations: Conversations;
-
-  constructor(remote: Remote, conversations: Conversations) {
-    this.#remote = remote;
-    this.#conversations = conversations;
+export class AnswerPhase extends AnswerReview {
+  protected ask(asked: AskedReply): Promise<ModelReply> {
+    return this.remote.settings.asksEvents ? this.#reviewEvents(asked) : this.#reviewWhole(asked);
   }
 
-  async review(request: MessagesRequest, call: ModelCall, ctx: RemoteContext): Promise<ModelReply> {
-    const conversation = this.#conversations.aboutAnswer(ctx);
-    const reply = await call(request);
-    return this.#remote.settings.asksEvents
-      ? this.#reviewEvents(reply, { request, conversation, ctx })
-      : this.#reviewWhole(reply, { request, conversation, ctx });
-  }
-
-  async #reviewEvents(reply: ModelReply, { request, conversation, ctx }: Asked): Promise<ModelReply> {
-    const { host, settings } = this.#remote;
+  async #reviewEvents({ reply, request, conversation, ctx }: AskedReply): Promise<ModelReply> {
+    const { host, settings } = this.remote;
+    let until: AbortSignal | undefined;
     const { events, started } = reviewed(
       reply.events,
       (chunk, signal) => {
-        const until = AbortSignal.any([signal, ctx.state.signal]);
+        until ??= AbortSignal.any([signal, ctx.state.signal]); // the signal is that of all chunks
         return conversation.aboutEvents(request, chunk, until);
       },
       {
-        ...this.#remote.reviewOptions,
+        ...this.remote.reviewOptions,
         passesFailures: settings.passesLost,
         onPassed: (error) =>
           ctx.state.log.warn(
@@ -68,12 +48,12 @@ export class AnswerPhase implements AnswerReview {
     return passed;
   }
 
-  async #reviewWhole(reply: ModelReply, { request, conversation, ctx }: Asked): Promise<ModelReply> {
-    const { answerBytes } = this.#remote.settings;
+  async #reviewWhole({ reply, request, conversation, ctx }: AskedReply): Promise<ModelReply> {
+    const { answerBytes } = this.remote.settings;
     const { batches, rest } = await readWhole(reply.events, answerBytes);
     if (rest)
       throw skippable(
-        this.#remote.failed(`the answer is longer than ${answerBytes} bytes (with.answer)`),
+        this.remote.failed(`the answer is longer than ${answerBytes} bytes (with.answer)`),
         withFields(reply, { events: rest }),
       );
     const events = batches.flat();
@@ -87,12 +67,6 @@ export class AnswerPhase implements AnswerReview {
         : error;
     }
   }
-}
-
-interface Asked {
-  readonly request: MessagesRequest;
-  readonly conversation: Conversation;
-  readonly ctx: RemoteContext;
 }
 
 function isStageFailure(error: unknown): error is GatewayError {

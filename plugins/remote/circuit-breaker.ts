@@ -1,6 +1,6 @@
 import type { Clock } from '@gw2api/gateway/plugin';
 
-/** Refuses calls for some seconds after several failures in a row, then admits one at a time until one succeeds. */
+/** Refuses calls for some seconds after failures in a row, then admits one at a time until one succeeds. */
 export class CircuitBreaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #onOpen: () => void;

@@ -9,7 +9,7 @@ interface Run {
   hasAnswer: boolean;
 }
 
-/** Conversations by request: one for its first answer, which begins with the request, and one for each further answer. */
+/** Conversations by request: that of its first answer begins with the request, and each further answer has another. */
 export class Conversations {
   readonly #remote: Remote;
   readonly #first = new WeakMap<object, Run>();

@@ -107,11 +107,13 @@ const ReplySchema = Type.Object({
   blocked_reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   texts: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
 });
-const check = compileCheck(ReplySchema);
+/** Compiled at the first reply. */
+const compiled: { check?: ReturnType<typeof compileCheck> } = {};
 
 /** Throws an Error that says what is wrong, without contents. */
 function checkedReply(text: string, count: number): Reply {
   const value = replyJson(text);
+  const check = (compiled.check ??= compileCheck(ReplySchema));
   const [error] = check(value);
   if (error) throw new TypeError(`${formatPath(error.path, 'reply')}: ${error.message}`);
   const reply = value as Reply; // it conforms

@@ -130,7 +130,7 @@ export class OwnConversation implements Conversation {
     return `{${all.map(([name, json]) => `"${name}":${json}`).join()}}`;
   }
 
-  /** What the option `send` names, for the first question of a phase. */
+  /** Members that the option `send` names, for the first question of a phase. */
   #sent(request: MessagesRequest): Members {
     const { parts, sendsCaller, sendsSession, headers } = this.#remote.settings;
     const { state, headers: given } = this.#ctx;

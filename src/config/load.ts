@@ -53,7 +53,7 @@ export interface ConfigReading {
   readonly baseDir: string;
   /** Absolute paths of the config file, the catalog, and the files that both name for secrets and TLS. */
   readonly files: readonly string[];
-  /** Those of the files of named pipelines, and of the files that variables in these name. */
+  /** Files of named pipelines, and files that variables in these name. */
   readonly pipelineFiles: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }

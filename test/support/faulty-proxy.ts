@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a proxy makes of a reply: late, none, other bytes, or the first half and a broken connection. */
+/** Fault of a reply behind a proxy: late, none, other bytes, or the first half and a broken connection. */
 export const proxyFaults = ['slow', 'dead', 'garbage', 'half'] as const;
 export type ProxyFault = (typeof proxyFaults)[number];
 

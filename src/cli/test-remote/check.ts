@@ -4,7 +4,7 @@ import type { RemoteServer } from './remote-server.js';
 export interface RemoteCheck {
   /** Its name in reports. */
   readonly name: string;
-  /** What a correct server does, such as "refuses an empty body". */
+  /** Behaviour of a correct server, such as "refuses an empty body". */
   readonly rule: string;
   /** True for a check of signatures, which needs the secret. */
   readonly needsSecret?: boolean;

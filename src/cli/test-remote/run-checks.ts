@@ -23,7 +23,7 @@ export interface CheckResult {
   readonly rule: string;
   readonly result: 'passed' | 'failed' | 'skipped';
   readonly ms: number;
-  /** What the server did instead, or why the check was left out. */
+  /** Fault of the server, or the reason why the check was left out. */
   readonly reason?: string;
 }
 

@@ -14,7 +14,7 @@ export interface IsolatedDefinition {
   readonly functions: readonly string[];
 }
 
-/** What an isolated stage uses of the gateway, beside its host. */
+/** Services of the gateway for an isolated stage, beside its host. */
 export interface IsolationServices {
   /** `gw2api_isolated_restarts_total`. */
   readonly restarts: Counter;

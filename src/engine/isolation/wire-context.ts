@@ -3,7 +3,7 @@ import { credentialNames } from '../../kit/credential-names.js';
 import type { GatewayState } from '../../plugin/index.js';
 import type { WireContext } from './wire/protocol.js';
 
-/** What a child process learns about a request, beside the state. */
+/** Context of a request for a child process, beside the state. */
 export function contextOf(ctx: Koa.Context): WireContext {
   const { requestId, operation, format, trace } = ctx.state as Pick<
     GatewayState,

@@ -59,7 +59,8 @@ export class Reloads {
   }
 
   /**
-   * Reports the changes of a reload, and why it would be refused; the config in force stays. Waiting callers share the next one; throws as `run`.
+   * Reports the changes of a reload, and why it would be refused; the config in force stays. Waiting callers share the
+   * next one; throws as `run`.
    */
   preview(): Promise<Preview> {
     return this.#preview.run();

@@ -67,3 +67,19 @@ function isEscaped(json: Buffer, start: number, at: number): boolean {
   while (first > start && json[first - 1] === backslash) first -= 1;
   return (at - first) % 2 === 1;
 }
+
+/**
+ * True for a JSON value of more levels than these. Plain loops, because it visits every value of every body:
+ * `Object.values(value).some` is much slower.
+ */
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const part of value) if (isDeeperThan(levels - 1, part)) return true;
+    return false;
+  }
+  const parts = value as Readonly<Record<string, unknown>>; // JSON has no other objects
+  for (const name in parts) if (isDeeperThan(levels - 1, parts[name])) return true;
+  return false;
+}

@@ -1,3 +1,4 @@
+import { isDeeperThan } from '../../kit/schema/json-values.js';
 import { GatewayError } from '../contract/error.js';
 
 /**
@@ -27,19 +28,6 @@ export function isTooDeep(value: unknown, text: string): boolean {
 /** Cheap first check: each level takes two brackets of the text. */
 function mayBeDeep(length: number): boolean {
   return length / 2 > maxLevels;
-}
-
-/** Plain loops, because it visits every value of every body: `Object.values(value).some` is much slower. */
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) {
-    for (const part of value) if (isDeeperThan(levels - 1, part)) return true;
-    return false;
-  }
-  const parts = value as Readonly<Record<string, unknown>>; // JSON has no other objects
-  for (const name in parts) if (isDeeperThan(levels - 1, parts[name])) return true;
-  return false;
 }
 
 function parse(text: string): unknown {

@@ -28,7 +28,7 @@ export async function serveRemote(answer: Answerer): Promise<Service> {
     request.setEncoding('utf8').on('data', (piece: string) => (text += piece));
     request.on('end', () => {
       const { headers, url: path = '' } = request;
-      const question = { headers, path, text, body: JSON.parse(text) as unknown };
+      const question = { headers, path, text, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
       questions.push(question);
       const reply = answer(question);
       if (typeof reply === 'function') return reply(response);

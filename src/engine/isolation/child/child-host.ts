@@ -24,7 +24,7 @@ const absent = [
   'pseudonym',
 ] as const satisfies readonly (keyof Host)[];
 
-/** What one set-up of the stage may use of the gateway. */
+/** Host of one set-up of the stage: the parts of the gateway that it may use. */
 export class ChildHost {
   readonly host: object;
   readonly #port: GatewayPort;

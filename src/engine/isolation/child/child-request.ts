@@ -106,7 +106,7 @@ export class ChildRequest {
     };
   }
 
-  /** What the stage has changed since the last time. */
+  /** Changes of the stage since the last time. */
   #changes(): WireStateChange {
     const { changed, headers, listens } = this.#ctx.take();
     const { request, reply, ...values } = changed as Changed;

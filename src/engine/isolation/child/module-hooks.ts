@@ -48,7 +48,7 @@ const allowed: ReadonlySet<string> = new Set([
   'zlib',
 ]);
 
-/** Those that modules of the gateway may load besides; what opens connections of its public modules loads others. */
+/** Further built-in modules for modules of the gateway; its clients need others, and cannot be loaded. */
 const ours: ReadonlySet<string> = new Set(['async_hooks', 'diagnostics_channel', 'module', 'os']);
 
 /** Lets plugins import the public modules of this package, and refuses the other built-in modules. */

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { isDeeperThan } from '../../../kit/schema/json-values.js';
 
 /** Fault of the other side of a connection, which ends it; its message continues "The child process ". */
 export class WireFault extends Error {
@@ -112,11 +113,3 @@ function parsed(text: string): unknown {
 
 /** Max nesting of a message: that of a request, and of what holds it. */
 const maxLevels = 520;
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  const parts = value as Readonly<Record<string, unknown>>; // JSON has no other objects
-  for (const name in parts) if (isDeeperThan(levels - 1, parts[name])) return true;
-  return false;
-}

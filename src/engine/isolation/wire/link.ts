@@ -16,7 +16,7 @@ export interface LinkOptions extends LinkHandlers {
   /** Max questions that wait for an answer, on each side. */
   readonly maxOpen: number;
   readonly errors: ErrorNotes;
-  /** Is called once if the connection is lost, with the fault of the other side if that is the reason. */
+  /** Called once if the connection is lost, with the fault of the other side if that is the reason. */
   readonly onEnd: (fault: WireFault | undefined) => void;
 }
 

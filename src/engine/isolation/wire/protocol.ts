@@ -85,7 +85,7 @@ export interface InterceptParams {
   readonly state?: WireState;
 }
 
-/** What a stage may use of the gateway. */
+/** Facts of the gateway for the host of a stage. */
 export interface WireHost {
   readonly name: string;
   readonly isLocal: boolean;

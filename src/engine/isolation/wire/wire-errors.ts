@@ -13,7 +13,7 @@ interface WireError {
   readonly answer?: WireAnswer;
 }
 
-/** What an error answers the caller. */
+/** Answer to the caller by an error. */
 interface WireAnswer {
   readonly code: string;
   readonly status: number;

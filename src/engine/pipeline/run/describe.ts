@@ -36,7 +36,7 @@ export function describePipeline(
   ].join('\n');
 }
 
-/** What holds for the stages in child processes; empty if there are none. */
+/** Limits of the stages in child processes; empty if there are none. */
 function isolationText(stages: readonly StageInfo[], pipelines: readonly PipelineInfo[]): readonly string[] {
   const own = pipelines.flatMap(({ stages: list }) =>
     list.filter(({ mark }) => mark !== 'same' && mark !== 'removed'),

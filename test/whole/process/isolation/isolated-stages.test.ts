@@ -26,7 +26,7 @@ isolatedSuite('a stage in a child process', function () {
   const start = (module: string, own: object = entry, files = {}) =>
     workshop.start(pipeline(own), { 'own.mjs': module, ...files });
 
-  /** What the upstream gets, and the answer. */
+  /** Request that the upstream gets, and the answer. */
   const exchange = async (body: object = ask('Hi'), headers = {}, path = '/v1/messages') => {
     const answered = workshop.under.post(path, body, headers);
     const turn = await workshop.upstream.next();
