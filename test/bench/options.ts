@@ -30,6 +30,7 @@ export const usage = `npm run bench [-- OPTIONS]
 
   --only W2,W6          these alone: W0 to W10, held (1,000 slow clients), waiting (1,000 streams without events),
                         pings (memory), workers (listen.workers 1 and 2), state (ledger and keys), start,
+                        remote (calls of a remote stage), isolated (event batches of a stage in a child process),
                         connects (5,000 at once), values (bodies of very many), cache-ledger,
                         translate (formats, 0.25 to 16 MB)
   --rounds 7            rounds of each; the table has their medians

@@ -81,9 +81,9 @@ export class StageProcess {
     return this.#link.call(method, params);
   }
 
-  note(method: string, params: unknown): void {
+  note(method: string, params: unknown, mayWait?: boolean): void {
     this.#quiet.sent();
-    this.#link.note(method, params);
+    this.#link.note(method, params, mayWait);
   }
 
   /** Tells a dry run from now on that the child is busy. */

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, shipped, type Lab } from '../measure/lab.js';
-import { serve, shippedConfig, writeConfig } from '../targets/gateway.js';
+import { pipelineWith, serve, writeConfig } from '../targets/gateway.js';
 
 /** Starts a reference server; returns its address. */
 export async function startServer(lab: Lab, language: string, secret: string): Promise<string> {
@@ -19,8 +19,6 @@ export async function startGateway(lab: Lab, remote: URL, secret: string): Promi
   const upstream = await lab.spawnServer(port, lab.node, [simulator, '--port', String(port)]);
   const folder = join(lab.folder, 'gateway');
   await mkdir(join(folder, 'data'), { recursive: true });
-  const { pipeline } = (await shippedConfig()).toJS() as { pipeline: readonly { use: string }[] }; // a config has one
-  const at = pipeline.findIndex(({ use }) => use === 'slot-pick');
   const options = {
     url: remote.href,
     secret,
@@ -30,7 +28,7 @@ export async function startGateway(lab: Lab, remote: URL, secret: string): Promi
   };
   const stage = { use: 'remote', name: 'dlp', onError: 'fail', with: { ...options, lost: 'end' } };
   await writeConfig(folder, {
-    pipeline: [...pipeline.slice(0, at), stage, ...pipeline.slice(at)],
+    pipeline: await pipelineWith([stage]),
     slots: [
       {
         id: 'a',

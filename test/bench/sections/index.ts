@@ -5,6 +5,7 @@ import { cpuSection } from './cpu.js';
 import { earlyPings } from './early-pings.js';
 import { heldStreams, waitingStreams } from './held-streams.js';
 import type { Section } from './section.js';
+import { isolatedBatches, remoteCalls } from './outside.js';
 import { slowReader } from './slow-reader.js';
 import { slowStreams } from './slow-streams.js';
 import { start } from './start.js';
@@ -25,6 +26,8 @@ export const sections: readonly Section[] = [
   workers,
   state,
   start,
+  remoteCalls,
+  isolatedBatches,
   connects,
   values,
   cacheLedger,

@@ -22,6 +22,8 @@ export interface GatewaySettings {
   readonly checkout?: string | undefined;
   /** Kind of upstream of its slots. Default: `messages`. */
   readonly kind?: 'chat';
+  /** Entries of the pipeline beside those of the default config, above `slot-pick`. */
+  readonly stages?: readonly object[];
   /** Section `telemetry:`; default: none. */
   readonly telemetry?: object;
   /** Starts the process with the probe, which says what it holds and profiles it. */
@@ -48,8 +50,9 @@ export async function startGateway(
   const folder = await mkdtemp(join(lab.folder, 'gateway-'));
   const store = settings.file ?? join(folder, 'data', 'gateway.db');
   await mkdir(dirname(store), { recursive: true });
-  const { checkout, kind = 'messages' } = settings;
+  const { checkout, kind = 'messages', stages = [] } = settings;
   const own = {
+    ...(stages.length > 0 && { pipeline: await pipelineWith(stages, checkout) }),
     listen: listenOf(settings),
     slots: models.map((model) => slotOf(model, upstream, kind)),
     store: settings.store ?? `sqlite:${store}`,
@@ -106,6 +109,13 @@ export async function writeConfig(
 /** The default config as a document: what is written back of it keeps its quotes and their absence. */
 export async function shippedConfig(checkout?: string): Promise<Document> {
   return parseDocument(await readFile(shipped('config/gateway.yaml', checkout), 'utf8'));
+}
+
+/** The default pipeline with these entries above `slot-pick`. */
+export async function pipelineWith(stages: readonly object[], checkout?: string): Promise<readonly object[]> {
+  const { pipeline } = (await shippedConfig(checkout)).toJS() as { pipeline: readonly { use: string }[] }; // a config has one
+  const at = pipeline.findIndex(({ use }) => use === 'slot-pick');
+  return [...pipeline.slice(0, at), ...stages, ...pipeline.slice(at)];
 }
 
 /** Starts the gateway of a folder that `writeConfig` has filled. */

@@ -5,14 +5,16 @@ import { plainServer } from './plain-server.js';
 import { scripts, type Script } from './scripts.js';
 import { Ticker } from './ticker.js';
 
-/** The scripted upstream, in a process of its own: its CPU time is nobody else's. Tells its parent its port. */
+/** The scripted upstream, which is a remote stage as well, in a process of its own: its CPU time is nobody else's. Tells its parent its port. */
 const players = playersOf(streamBytes);
 const chatPlayers = playersOf(chatStreamBytes);
 const count = jsonBytes({ input_tokens: 10 });
+const allow = jsonBytes({ version: 1, verdict: 'allow' });
 
 const server = plainServer((path, socket) => {
   const [, name = '', ...rest] = path.split('/');
-  if (rest.at(-1)?.startsWith('count_tokens')) socket.write(count);
+  if (name === 'allow') socket.write(allow);
+  else if (rest.at(-1)?.startsWith('count_tokens')) socket.write(count);
   else (rest.at(-1) === 'completions' ? chatPlayers : players).get(name)?.(socket);
 });
 

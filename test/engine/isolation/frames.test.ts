@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { array, assert, asyncProperty, integer, json } from 'fast-check';
+import { ManualClock } from '#src/kit/time/manual-clock.js';
 import { FrameReader, FrameWriter, WireFault } from '#src/engine/isolation/wire/frames.js';
 
 /** Frames of these messages. */
@@ -44,6 +45,35 @@ describe('frames between a gateway and a child process', () => {
     expect(await framed([1, 2, 3])).to.have.length(1);
     expect(await framed(['x'.repeat(300_000), 'y'])).to.have.length(2);
     expect(await framed([])).to.deep.equal([]);
+  });
+
+  it('share one with those of the next millisecond, if they may wait', async () => {
+    const clock = new ManualClock();
+    const frames: Buffer[] = [];
+    const writer = new FrameWriter({ write: (frame: Buffer) => frames.push(frame) > 0 }, clock);
+    writer.send('first', true);
+    await new Promise(setImmediate);
+    expect(readAll(frames), 'nothing was sent before').to.deep.equal(['first']);
+    writer.send('second', true);
+    await new Promise(setImmediate);
+    writer.send('third', true);
+    expect(frames).to.have.length(1);
+    clock.pass(1);
+    expect(frames).to.have.length(2);
+    expect(readAll(frames)).to.deep.equal(['first', 'second', 'third']);
+  });
+
+  it('do not wait with one that may not, and keep their order', async () => {
+    const clock = new ManualClock();
+    const frames: Buffer[] = [];
+    const writer = new FrameWriter({ write: (frame: Buffer) => frames.push(frame) > 0 }, clock);
+    writer.send(1);
+    await new Promise(setImmediate);
+    writer.send(2, true);
+    writer.send(3);
+    await new Promise(setImmediate);
+    expect(readAll(frames)).to.deep.equal([1, 2, 3]);
+    expect(frames).to.have.length(2);
   });
 
   it('are refused beyond a size, before their bytes are there', () => {

@@ -8,8 +8,6 @@ import type { Streams } from '../wire/streams.js';
  */
 export class ChildEvents {
   readonly #streams: Streams;
-  /** Numbers of events of the gateway. */
-  readonly #numbers = new WeakMap<ModelEvent, number>();
   readonly #ids = new WeakMap<EventStream, number>();
   #last = 0;
   /** Last event that the gateway knows to be seen here. */
@@ -44,16 +42,33 @@ export class ChildEvents {
   #decode(value: unknown): ModelEventBatch {
     const [first, items] = value as readonly [number, readonly (readonly [string, string, number?])[]]; // of the gateway
     return items.map(([type, data, choice = 0], at) => {
-      const event = new ModelEvent(type, data, undefined, choice);
       this.#last = Math.max(this.#last, first + at);
-      this.#numbers.set(event, first + at);
-      return event;
+      return new ReceivedEvent(this, first + at, type, data, choice);
     });
   }
 
   readonly #encode = (event: ModelEvent): unknown => {
-    const number = this.#numbers.get(event);
-    if (number !== undefined && number > this.#told - rememberedEvents) return number;
+    if (event instanceof ReceivedEvent) {
+      const number = event.numberIn(this);
+      if (number > this.#told - rememberedEvents) return number;
+    }
     return event.choice === 0 ? event.json : [event.json, event.choice];
   };
+}
+
+/** Event of the gateway, with its number there. */
+class ReceivedEvent extends ModelEvent {
+  readonly #events: ChildEvents;
+  readonly #number: number;
+
+  constructor(events: ChildEvents, number: number, type: string, data: string, choice: number) {
+    super(type, data, undefined, choice);
+    this.#events = events;
+    this.#number = number;
+  }
+
+  /** Number for the request that it came with; −Infinity for others. */
+  numberIn(events: ChildEvents): number {
+    return events === this.#events ? this.#number : -Infinity;
+  }
 }

@@ -14,7 +14,7 @@ const connection = 3;
 const errors = new ErrorNotes();
 const streams = new Streams(() => link, errors);
 const runtime = new Runtime(
-  { call: (...args) => link.call(...args), note: (...args) => link.note(...args) },
+  { call: (...args) => link.call(...args), note: (method, params) => link.note(method, params) },
   streams,
 );
 const socket = new Socket({ fd: connection, readable: true, writable: true });

@@ -1,86 +1,79 @@
+import { EventStream, type ModelEventBatch } from '../../../plugin/index.js';
+import { StreamController, type Flow } from '../../../plugin/raw/index.js';
+
 /** Messages by which a reader controls its source. */
 export interface InletSource {
-  /** Asks for further values. */
+  /** Asks for further batches. */
   pull(count: number): void;
   cancel(): void;
 }
 
-/** Values of a stream of the other side, as an iterator: some are asked for ahead, never more. */
-export class EventInlet<Value> implements AsyncIterableIterator<Value, undefined> {
+/** Batches of a stream of the other side: some are asked for ahead, never more. */
+export class EventInlet implements Flow {
   readonly #source: InletSource;
-  readonly #values: Value[] = [];
-  #read:
-    | { resolve(result: IteratorResult<Value, undefined>): void; reject(error: unknown): void }
-    | undefined;
-  #ended: { error: unknown } | undefined;
-  /** Values asked for that have not come. */
+  readonly #controller = new StreamController<ModelEventBatch>(this);
+  readonly events = new EventStream(this.#controller);
+  /** Batches that the reader has no room for yet. */
+  readonly #held: ModelEventBatch[] = [];
+  /** Batches asked for that have not come. */
   #expected = 0;
+  #isFlowing = false;
+  /** True once nothing more is read: the other side has ended, or the reader has left. */
+  #isOver = false;
+  #end: { readonly error: unknown } | undefined;
 
   constructor(source: InletSource) {
     this.#source = source;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  resume(): void {
+    this.#isFlowing = true;
+    for (let batch; this.#isFlowing && (batch = this.#held.shift());)
+      this.#isFlowing = this.#controller.write(batch);
+    if (this.#isFlowing) this.#continue();
   }
 
-  next(): Promise<IteratorResult<Value, undefined>> {
-    this.#ask();
-    return new Promise((resolve, reject) => {
-      this.#read = { resolve, reject };
-      this.#serve();
-    });
+  cancel(): void {
+    this.#held.length = 0;
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#source.cancel();
   }
 
-  return(): Promise<IteratorResult<Value, undefined>> {
-    if (!this.#ended) {
-      this.#ended = { error: undefined };
-      this.#source.cancel();
-    }
-    this.#values.length = 0;
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  /** Takes a value. False: it was not asked for. */
-  write(value: Value): boolean {
-    if (this.#ended) return true;
+  /** Takes a batch. False: it was not asked for. */
+  write(batch: ModelEventBatch): boolean {
+    if (this.#isOver) return true;
     if (this.#expected === 0) return false;
     this.#expected -= 1;
-    this.#values.push(value);
-    this.#serve();
+    if (this.#isFlowing) this.#isFlowing = this.#controller.write(batch);
+    else this.#held.push(batch);
+    if (this.#isFlowing) this.#ask();
     return true;
   }
 
   /** Takes the end; with the error if the stream has failed. */
   end(error?: unknown): void {
-    this.#ended ??= { error };
-    this.#serve();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#end = { error };
+    if (this.#isFlowing) this.#continue();
   }
 
-  /** Keeps some values under way: asks at first, and then for as many as have been read. */
+  #continue(): void {
+    if (!this.#end) this.#ask();
+    else if (this.#end.error === undefined) this.#controller.end();
+    else this.#controller.fail(this.#end.error);
+  }
+
+  /** Keeps some batches under way: asks at first, and then for as many as have been read. */
   #ask(): void {
-    if (this.#ended) return;
-    const missing = aheadOf - this.#values.length - this.#expected;
+    if (this.#isOver) return;
+    const missing = aheadOf - this.#held.length - this.#expected;
     if (missing * 2 < aheadOf) return;
     this.#expected += missing;
     this.#source.pull(missing);
   }
-
-  #serve(): void {
-    const read = this.#read;
-    if (!read) return;
-    const value = this.#values.shift();
-    if (value === undefined && !this.#ended) return;
-    this.#read = undefined;
-    const error = this.#ended?.error;
-    if (value !== undefined) read.resolve({ done: false, value });
-    else if (error === undefined) read.resolve({ done: true, value: undefined });
-    else {
-      this.#ended = { error: undefined };
-      read.reject(error);
-    }
-  }
 }
 
-/** Number of values on their way to a reader. */
+/** Number of batches on their way to a reader. */
 const aheadOf = 8;

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { systemClock, type Clock } from '../../../kit/time/clock.js';
 import { isDeeperThan } from '../../../kit/schema/json-values.js';
 
 /** Fault of the other side of a connection, which ends it; its message continues "The child process ". */
@@ -8,29 +9,48 @@ export class WireFault extends Error {
 
 /**
  * Writes messages as frames: four bytes with the length, then a JSON list. Those of one turn of the event loop share a
- * frame.
+ * frame; messages that may wait share one with those of the millisecond after the last frame, as a write costs more than
+ * a message.
  */
 export class FrameWriter {
   readonly #output: Pick<Writable, 'write'>;
+  readonly #clock: Clock;
   #texts: string[] = [];
   #length = 0;
+  /** Frame that will be sent: in this turn of the event loop, or later. */
+  #due: 'soon' | 'later' | undefined;
+  #sentMs = -Infinity;
 
-  constructor(output: Pick<Writable, 'write'>) {
+  constructor(output: Pick<Writable, 'write'>, clock: Clock = systemClock) {
     this.#output = output;
+    this.#clock = clock;
   }
 
-  /** Sends a message; returns the length of its text. */
-  send(message: unknown): number {
+  /** Sends a message; returns the length of its text. `mayWait`: a further millisecond makes no difference to it. */
+  send(message: unknown, mayWait = false): number {
     const text = JSON.stringify(message);
-    if (this.#texts.length === 0) setImmediate(this.#flush);
     this.#texts.push(text);
     this.#length += text.length;
     if (this.#length > maxGathered) this.#flush();
+    else this.#schedule(mayWait);
     return text.length;
   }
 
+  #schedule(mayWait: boolean): void {
+    if (this.#due === 'soon' || (this.#due && mayWait)) return;
+    if (mayWait && this.#clock.monotonicMs() - this.#sentMs < gatherMs) {
+      this.#due = 'later';
+      this.#clock.setTimer(this.#flush, gatherMs);
+    } else {
+      this.#due = 'soon';
+      setImmediate(this.#flush);
+    }
+  }
+
   readonly #flush = (): void => {
+    this.#due = undefined;
     if (this.#texts.length === 0) return;
+    this.#sentMs = this.#clock.monotonicMs();
     const text = `[${this.#texts.join(',')}]`;
     this.#texts = [];
     this.#length = 0;
@@ -43,6 +63,9 @@ export class FrameWriter {
 }
 
 const headerBytes = 4;
+
+/** Time after a frame in which messages that may wait do. */
+const gatherMs = 1;
 
 /** Length of messages from which a frame is sent at once, in characters. */
 const maxGathered = 262_144;

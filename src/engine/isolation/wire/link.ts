@@ -66,8 +66,9 @@ export class Link {
     });
   }
 
-  note(method: string, params: unknown): void {
-    if (!this.#isOver) this.#writer.send(['note', method, params]);
+  /** Tells the other side something. `mayWait`: at most some milliseconds later, with other notes. */
+  note(method: string, params: unknown, mayWait = false): void {
+    if (!this.#isOver) this.#writer.send(['note', method, params], mayWait);
   }
 
   /** Ends the connection, and with this error all that waits for an answer. */
@@ -100,21 +101,21 @@ export class Link {
 
   #take(message: unknown): void {
     if (this.#isOver) return;
-    const [kind, ...rest] = Array.isArray(message) ? (message as readonly unknown[]) : [];
-    if (kind === 'note') this.#takeNote(rest);
-    else if (kind === 'call') void this.#answer(rest);
-    else if (kind === 'result' || kind === 'error') this.#settle(kind, rest);
+    const [kind, first, second, third] = Array.isArray(message) ? (message as readonly unknown[]) : [];
+    if (kind === 'note') this.#takeNote(first, second);
+    else if (kind === 'call') void this.#answer(first, second, third);
+    else if (kind === 'result' || kind === 'error') this.#settle(kind, first, second);
     else throw new WireFault('sent a message of an unknown kind');
   }
 
-  #takeNote([method, params]: readonly unknown[]): void {
+  #takeNote(method: unknown, params: unknown): void {
     const { notes } = this.#options;
     const take = typeof method === 'string' && Object.hasOwn(notes, method) ? notes[method] : undefined;
     if (!take) throw new WireFault('sent a note of an unknown name');
     take(params);
   }
 
-  async #answer([id, method, params]: readonly unknown[]): Promise<void> {
+  async #answer(id: unknown, method: unknown, params: unknown): Promise<void> {
     this.#asked += 1;
     try {
       const result = await this.#called(method, params);
@@ -135,7 +136,7 @@ export class Link {
     return answer(params);
   }
 
-  #settle(kind: 'result' | 'error', [id, value]: readonly unknown[]): void {
+  #settle(kind: 'result' | 'error', id: unknown, value: unknown): void {
     const pending = this.#pending.get(Number(id));
     if (!pending) throw new WireFault('answered a question that is not open');
     this.#pending.delete(Number(id));

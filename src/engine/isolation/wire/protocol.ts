@@ -6,7 +6,7 @@ import type { Operation, PlacedExtras } from '../../../plugin/index.js';
 /** The link to the gateway, as the parts of a child use it. */
 export interface GatewayPort {
   call(method: string, params: unknown): Promise<unknown>;
-  note(method: string, params: unknown): void;
+  note(method: string, params: unknown, mayWait?: boolean): void;
 }
 
 /** Request of a caller, as a stage in a child process sees it. */

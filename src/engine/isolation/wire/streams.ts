@@ -1,4 +1,4 @@
-import { EventStream, type ModelEventBatch } from '../../../plugin/index.js';
+import type { EventStream, ModelEventBatch } from '../../../plugin/index.js';
 import { EventInlet } from './event-inlet.js';
 import { EventOutlet } from './event-outlet.js';
 import { WireFault } from './frames.js';
@@ -6,7 +6,7 @@ import { fromWireError, toWireError, type ErrorNotes } from './wire-errors.js';
 
 /** The part of a link that streams use. */
 interface NotePort {
-  note(method: string, params: unknown): void;
+  note(method: string, params: unknown, mayWait?: boolean): void;
 }
 
 /** Stream that goes to the other side. */
@@ -29,7 +29,7 @@ export interface ReceivedStream {
 }
 
 interface Inlet {
-  readonly values: EventInlet<ModelEventBatch>;
+  readonly values: EventInlet;
   readonly stream: ReceivedStream;
 }
 
@@ -58,7 +58,7 @@ export class Streams {
     const id = ++this.#lastId;
     const port = this.#port();
     const values = new EventOutlet(events, {
-      batch: (batch) => port.note('events', [id, stream.encode(batch)]),
+      batch: (batch) => port.note('events', [id, stream.encode(batch)], true),
       end: (error) => {
         this.#outlets.delete(id);
         port.note('end', [id, error === undefined ? null : toWireError(error, this.#errors)]);
@@ -70,15 +70,15 @@ export class Streams {
 
   /** Stream of the other side, by its number there. */
   receive(id: number, stream: ReceivedStream): EventStream {
-    const values = new EventInlet<ModelEventBatch>({
-      pull: (count) => this.#port().note('pull', [id, count, stream.seen?.() ?? 0]),
+    const values = new EventInlet({
+      pull: (count) => this.#port().note('pull', [id, count, stream.seen?.() ?? 0], true),
       cancel: () => {
         this.#inlets.delete(id);
         this.#port().note('cancel', [id]);
       },
     });
     this.#inlets.set(id, { values, stream });
-    return EventStream.from(values);
+    return values.events;
   }
 
   /** Cancels a stream to the other side, unless it has ended. */
