@@ -40,8 +40,9 @@ export function imageUrls(block: unknown): readonly string[] {
 
 /** A message, with a message of its own for each result of a tool. */
 function chatMessage(message: unknown): readonly object[] {
-  const { role, content } = fieldsOf(message);
-  if (!Array.isArray(content)) return [{ role, content: contentTexts(content)[0] ?? null }];
+  const { role: given, content } = fieldsOf(message);
+  const role = typeof given === 'string' ? given : 'user';
+  if (!Array.isArray(content)) return [{ role, content: contentTexts(message)[0] ?? null }];
   const runs: unknown[][] = [];
   for (const block of content as readonly unknown[]) {
     const last = runs.at(-1);
@@ -71,9 +72,8 @@ function isResult(block: unknown): boolean {
   return fieldsOf(block).type === 'tool_result';
 }
 
-type Named = (typeof names)[number];
-const names = ['role', 'content', 'type', 'id', 'name', 'input', 'tool_use_id', 'source', 'url'] as const;
-type Fields = Readonly<Partial<Record<Named | 'media_type' | 'data', unknown>>>;
+type Named = 'role' | 'content' | 'type' | 'id' | 'name' | 'input' | 'tool_use_id' | 'source';
+type Fields = Readonly<Partial<Record<Named | 'url' | 'media_type' | 'data', unknown>>>;
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? value : {};

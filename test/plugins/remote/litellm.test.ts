@@ -6,6 +6,11 @@ import { eventsOf, fakeHost, messageEvents, replyOf, runStage } from '@gw2api/ga
 import remote from '#plugins/remote/index.js';
 import { serveRemote, type Answerer, type Service } from './service.js';
 
+const image = {
+  type: 'image',
+  source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+} as const;
+
 const request: MessagesRequest = {
   model: 'm',
   system: 'Be kind.',
@@ -23,7 +28,7 @@ const request: MessagesRequest = {
       content: [
         { type: 'tool_result', tool_use_id: 't1', content: 'three' },
         { type: 'text', text: 'four' },
-        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+        image,
       ],
     },
   ],
@@ -188,7 +193,7 @@ describe('remote, with a guard of LiteLLM,', () => {
         content: [
           { type: 'tool_result', tool_use_id: 't1', content: 'THREE' },
           { type: 'text', text: 'FOUR' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          image,
         ],
       },
     ]);
