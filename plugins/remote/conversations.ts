@@ -9,7 +9,10 @@ interface Run {
   hasAnswer: boolean;
 }
 
-/** Conversations by request: that of its first answer begins with the request, and each further answer has another. */
+/**
+ * Conversations by request: that of its first answer begins with the request, and each further answer has another. With
+ * a guard of LiteLLM it is one for all, as guards look up what they know about a request by its call id.
+ */
 export class Conversations {
   readonly #remote: Remote;
   readonly #first = new WeakMap<object, Run>();
@@ -25,7 +28,7 @@ export class Conversations {
   /** To be called once for each answer. */
   aboutAnswer(ctx: RemoteContext): Conversation {
     const first = this.#firstOf(ctx);
-    if (first.hasAnswer) return this.#open(ctx);
+    if (first.hasAnswer && this.#remote.settings.protocol === 'gw2api') return this.#open(ctx);
     first.hasAnswer = true;
     return first.conversation;
   }
@@ -39,9 +42,8 @@ export class Conversations {
   }
 
   #open(ctx: RemoteContext): Conversation {
-    const id = this.#remote.nextId(ctx.state.requestId);
     return this.#remote.settings.protocol === 'litellm'
-      ? new LitellmConversation(this.#remote, ctx, id)
-      : new OwnConversation(this.#remote, ctx, id);
+      ? new LitellmConversation(this.#remote, ctx)
+      : new OwnConversation(this.#remote, ctx, this.#remote.nextId(ctx.state.requestId));
   }
 }

@@ -1,9 +1,9 @@
-import { GatewayError, Type, type ContentBlock, type MessagesRequest } from '@gw2api/gateway/plugin';
-import { compileCheck, formatPath } from '@gw2api/gateway/plugin/format';
+import { randomUUID } from 'node:crypto';
+import { GatewayError, type MessagesRequest } from '@gw2api/gateway/plugin';
 import type { CallSignal } from '@gw2api/gateway/plugin/raw';
 import { withContent, type RemotePhase, type ReviewVerdict } from '@gw2api/gateway/plugin/remote';
-import { inputJson } from '@gw2api/gateway/plugin/upstream';
-import { replaceTexts } from '../shared/request-texts.js';
+import { replaceTexts, type TextPlace } from '../shared/request-texts.js';
+import { headersView, sessionOf } from './context-view.js';
 import {
   refusalText,
   type AnswerVerdict,
@@ -11,46 +11,59 @@ import {
   type RequestVerdict,
   type WholeAnswer,
 } from './conversation.js';
-import { replyJson, type Remote, type RemoteContext } from './remote.js';
+import { blocksOf, chatMessages, imageUrls, toolCalls } from './litellm-messages.js';
+import { readReply, textsOf, type LitellmReply } from './litellm-reply.js';
+import { chatTools, withChatTools } from './litellm-tools.js';
+import type { Remote, RemoteContext } from './remote.js';
 
 /** Questions in the protocol of LiteLLM's Generic Guardrail API: about the texts of a request, or of an answer. */
 export class LitellmConversation implements Conversation {
   readonly #remote: Remote;
   readonly #ctx: RemoteContext;
-  readonly #id: string;
+  /** Call id: a secret, since guards restore by it what they have hidden. */
+  readonly #id = randomUUID();
 
-  constructor(remote: Remote, ctx: RemoteContext, id: string) {
+  constructor(remote: Remote, ctx: RemoteContext) {
     this.#remote = remote;
     this.#ctx = ctx;
-    this.#id = id;
   }
 
   async aboutRequest(request: MessagesRequest, until: CallSignal): Promise<RequestVerdict> {
     const { parts } = this.#remote.settings;
-    let blocked: string | undefined;
-    const ask = async (texts: readonly string[]): Promise<readonly string[]> => {
-      const fields = { texts, ...(parts.includes('messages') && { images: imagesOf(request) }) };
-      const reply = await this.#ask('request', fields, until);
-      if (reply.action === 'BLOCKED') blocked = reply.blocked_reason ?? refusalText;
-      return reply.action === 'GUARDRAIL_INTERVENED' ? (reply.texts ?? texts) : texts;
+    const system = parts.includes('system');
+    const tools = parts.includes('tools') ? chatTools(request) : null;
+    const withTools = (given: MessagesRequest, reply: LitellmReply): MessagesRequest =>
+      tools && reply.tools?.length ? withChatTools(given, reply.tools) : given;
+    const check = (reply: LitellmReply) => void withTools(request, reply);
+    const replies: LitellmReply[] = [];
+    const ask = async (
+      texts: readonly string[],
+      places: readonly TextPlace[],
+    ): Promise<readonly string[]> => {
+      const { sorted, restored } = contentFirst(texts, places);
+      const fields = { ...requestFields(request, system), tools, texts: sorted };
+      const reply = await this.#ask('request', { request, fields, check }, until);
+      replies.push(reply);
+      return restored(textsOf(reply, sorted));
     };
-    const changed = await replaceTexts(request, ask, { system: parts.includes('system') });
-    if (blocked !== undefined) return { kind: 'deny', reply: { message: blocked } };
-    return changed === request ? { kind: 'allow' } : { kind: 'change', request: changed };
+    const changed = await replaceTexts(request, ask, { system });
+    const [reply = { action: 'NONE' }] = replies;
+    if (reply.action === 'BLOCKED') return { kind: 'deny', reply: { message: reasonOf(reply) } };
+    const next = withTools(changed, reply);
+    return next === request ? { kind: 'allow' } : { kind: 'change', request: next };
   }
 
   async aboutAnswer(
-    _request: MessagesRequest,
+    request: MessagesRequest,
     { message, events }: WholeAnswer,
     until: CallSignal,
   ): Promise<AnswerVerdict> {
     const { content } = message;
     const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    const tool_calls = content.flatMap(toolCall);
-    const fields = { texts, ...(tool_calls.length > 0 && { tool_calls }) };
-    const reply = await this.#ask('answer', fields, until);
-    if (reply.action === 'BLOCKED') return { kind: 'refuse', message: reply.blocked_reason ?? refusalText };
-    if (reply.action === 'NONE' || !reply.texts) return { kind: 'allow' };
+    const fields = { texts, tool_calls: orNull(toolCalls(content)) };
+    const reply = await this.#ask('answer', { request, fields }, until);
+    if (reply.action === 'BLOCKED') return { kind: 'refuse', message: reasonOf(reply) };
+    if (!reply.texts?.length) return { kind: 'allow' };
     const next = reply.texts.values();
     const changed = content.map((block) =>
       block.type === 'text' ? { ...block, text: next.next().value ?? block.text } : block,
@@ -62,92 +75,103 @@ export class LitellmConversation implements Conversation {
     throw new GatewayError('internal', 'The protocol litellm does not know events.'); // refused by the options
   }
 
-  #ask(phase: RemotePhase, fields: Fields, until: CallSignal): Promise<Reply> {
-    const { caller, trace, request } = this.#ctx.state;
-    const { settings } = this.#remote;
+  #ask(phase: RemotePhase, { request, fields, check }: Asked, until: CallSignal): Promise<LitellmReply> {
     const body = JSON.stringify({
+      ...noFields,
+      ...this.#context(request),
       ...fields,
-      request_data: {
-        user_api_key_hash: caller?.keyId ?? null,
-        user_api_key_alias: caller?.name ?? null,
-        user_api_key_team_id: caller?.team?.id ?? null,
-        user_api_key_team_alias: caller?.team?.name ?? null,
-      },
       input_type: phase === 'request' ? 'request' : 'response',
-      model: trace.askedModel ?? request.model,
-      litellm_call_id: this.#id,
-      litellm_trace_id: this.#ctx.state.requestId,
-      additional_provider_specific_params: JSON.parse(settings.context) as object, // an option
     });
     const read = (text: string) => {
-      const reply = checkedReply(text, fields.texts.length);
+      const reply = readReply(text, fields.texts.length);
+      check?.(reply);
       return { result: reply, verdict: verdicts[reply.action] };
     };
-    const path = '/beta/litellm_basic_guardrail_api';
+    const isWhole = this.#remote.settings.url.pathname.replace(/\/+$/, '').endsWith(guardPath);
+    const path = isWhole ? '' : guardPath;
     return this.#remote.ask({ phase, id: this.#id, seq: 0, body, path, read }, until);
   }
+
+  /** Fields of both phases; of the caller what the option `send` names. */
+  #context(request: MessagesRequest): object {
+    const { context, sendsCaller, sendsSession, headers, parts } = this.#remote.settings;
+    const { caller, trace, requestId } = this.#ctx.state;
+    return {
+      litellm_call_id: this.#id,
+      litellm_trace_id: (sendsSession && sessionOf(this.#ctx, request)) || requestId,
+      request_data: sendsCaller && caller ? callerFields(caller) : {},
+      ...(headers.length > 0 && { request_headers: headersView(this.#ctx, headers) }),
+      ...(parts.includes('model') && { model: trace.askedModel ?? request.model }),
+      additional_provider_specific_params: JSON.parse(context) as object, // an option
+    };
+  }
 }
+
+const guardPath = '/beta/litellm_basic_guardrail_api';
+
+/** Fields as LiteLLM sends them where it has nothing: a guard may require each of them. */
+const noFields = {
+  structured_messages: null,
+  images: null,
+  tools: null,
+  tool_calls: null,
+  model: null,
+  request_headers: null,
+  litellm_version: 'unknown',
+};
 
 interface Fields {
   readonly texts: readonly string[];
   readonly [name: string]: unknown;
 }
 
-interface Reply {
-  readonly action: keyof typeof verdicts;
-  readonly blocked_reason?: string | null;
-  readonly texts?: readonly string[] | null;
+interface Asked {
+  readonly request: MessagesRequest;
+  readonly fields: Fields;
+  /** Throws an Error for a reply that cannot be carried out. */
+  readonly check?: (reply: LitellmReply) => void;
 }
 
 /** Actions as the verdicts that are counted. */
 const verdicts = { NONE: 'allow', BLOCKED: 'refuse', GUARDRAIL_INTERVENED: 'change' } as const;
 
-const ReplySchema = Type.Object({
-  action: Type.Enum(['NONE', 'BLOCKED', 'GUARDRAIL_INTERVENED']),
-  blocked_reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  texts: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
-});
-/** Compiled at the first reply. */
-const compiled: { check?: ReturnType<typeof compileCheck> } = {};
-
-/** Throws an Error that says what is wrong, without contents. */
-function checkedReply(text: string, count: number): Reply {
-  const value = replyJson(text);
-  const check = (compiled.check ??= compileCheck(ReplySchema));
-  const [error] = check(value);
-  if (error) throw new TypeError(`${formatPath(error.path, 'reply')}: ${error.message}`);
-  const reply = value as Reply; // it conforms
-  if (reply.action === 'GUARDRAIL_INTERVENED' && reply.texts && reply.texts.length !== count)
-    throw new TypeError(`texts: has ${reply.texts.length} texts in place of ${count}`);
-  return reply;
+function requestFields(request: MessagesRequest, system: boolean): object {
+  const blocks = blocksOf(request);
+  return {
+    structured_messages: orNull(chatMessages(request, { system })),
+    images: orNull(blocks.flatMap(imageUrls)),
+    tool_calls: orNull(toolCalls(blocks)),
+  };
 }
 
-function toolCall(block: ContentBlock): readonly object[] {
-  if (block.type !== 'tool_use') return [];
-  return [
-    { id: block.id, type: 'function', function: { name: block.name, arguments: inputJson(block.input) } },
-  ];
+/** Fields that have a value: a guard may take null for a fault. */
+function callerFields({ keyId, name, team }: NonNullable<RemoteContext['state']['caller']>): object {
+  return {
+    user_api_key_hash: keyId,
+    user_api_key_alias: name,
+    ...(team && { user_api_key_team_id: team.id, user_api_key_team_alias: team.name }),
+  };
 }
 
-/** Images of a request as URLs; nobody has checked its messages. */
-function imagesOf({ messages }: MessagesRequest): readonly string[] {
-  return listOf(messages).flatMap((message) => listOf(fieldsOf(message).content).flatMap(imageUrl));
+/** Texts with those of content first: guards count the texts of messages to find the role of a text. */
+function contentFirst(texts: readonly string[], places: readonly TextPlace[]) {
+  const isContent = (at: number): boolean => places[at] === 'content';
+  const all = [...texts.keys()];
+  const order = [...all.filter(isContent), ...all.filter((at) => !isContent(at))];
+  return {
+    sorted: order.map((at) => texts[at] ?? ''),
+    restored: (next: readonly string[]): readonly string[] => {
+      const restored = [...texts];
+      for (const [nth, at] of order.entries()) restored[at] = next[nth] ?? '';
+      return restored;
+    },
+  };
 }
 
-function imageUrl(block: unknown): readonly string[] {
-  const { type, source } = fieldsOf(block);
-  const { url, media_type: mediaType, data } = fieldsOf(source);
-  if (type !== 'image') return [];
-  if (typeof url === 'string') return [url];
-  return typeof data === 'string' ? [`data:${String(mediaType)};base64,${data}`] : [];
+function reasonOf({ blocked_reason: reason }: LitellmReply): string {
+  return typeof reason === 'string' && reason !== '' ? reason : refusalText;
 }
 
-type Named = 'content' | 'type' | 'source' | 'url' | 'media_type' | 'data';
-
-function fieldsOf(value: unknown): Readonly<Partial<Record<Named, unknown>>> {
-  return typeof value === 'object' && value !== null ? value : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+function orNull<Item>(list: readonly Item[]): readonly Item[] | null {
+  return list.length > 0 ? list : null;
 }

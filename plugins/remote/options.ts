@@ -139,13 +139,15 @@ export function readSettings(options: Static<typeof remoteOptions>, host: Host):
   };
 }
 
-function checkPhases({ on, protocol }: Static<typeof remoteOptions>): void {
+function checkPhases({ on, protocol, send }: Static<typeof remoteOptions>): void {
   if (on.includes('answer') && on.includes('events'))
     throw new Error(
       'with.on has both answer and events; name one: answer waits for the whole, events do not',
     );
   if (protocol === 'litellm' && on.includes('events'))
     throw new Error('with.on has events, which the protocol litellm does not know; name answer instead');
+  if (protocol === 'litellm' && on.includes('request') && !send.includes('messages'))
+    throw new Error('with.send has no messages, whose texts the protocol litellm is about; name them');
 }
 
 function serviceUrl({ url: text, insecure }: Static<typeof remoteOptions>): URL {

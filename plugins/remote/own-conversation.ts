@@ -1,10 +1,4 @@
-import {
-  defaultStickyFrom,
-  sessionName,
-  type Json,
-  type MessagesRequest,
-  type ModelEvent,
-} from '@gw2api/gateway/plugin';
+import type { Json, MessagesRequest, ModelEvent } from '@gw2api/gateway/plugin';
 import type { CallSignal } from '@gw2api/gateway/plugin/raw';
 import {
   changedEvents,
@@ -26,6 +20,7 @@ import {
   type RequestVerdict,
   type WholeAnswer,
 } from './conversation.js';
+import { headersView, sessionOf } from './context-view.js';
 import { replyJson, type Remote, type RemoteContext } from './remote.js';
 
 /** Members of a question by name, each with its JSON. */
@@ -133,14 +128,12 @@ export class OwnConversation implements Conversation {
   /** Members that the option `send` names, for the first question of a phase. */
   #sent(request: MessagesRequest): Members {
     const { parts, sendsCaller, sendsSession, headers } = this.#remote.settings;
-    const { state, headers: given } = this.#ctx;
-    const { caller, body } = state;
-    const from = { from: defaultStickyFrom, body, request };
+    const { caller } = this.#ctx.state;
     return {
       ...(parts.length > 0 && { request: viewJson(requestView(request, parts)) }),
       ...(sendsCaller && caller && { caller: JSON.stringify(callerView(caller)) }),
-      ...(sendsSession && { session: JSON.stringify(sessionName(given, from) ?? null) }),
-      ...(headers.length > 0 && { headers: JSON.stringify(headersView(given, headers)) }),
+      ...(sendsSession && { session: JSON.stringify(sessionOf(this.#ctx, request) ?? null) }),
+      ...(headers.length > 0 && { headers: JSON.stringify(headersView(this.#ctx, headers)) }),
     };
   }
 }
@@ -159,12 +152,4 @@ function plain({ verdict, message }: { readonly verdict: string; readonly messag
 
 function callerView({ keyId, name, team }: NonNullable<RemoteContext['state']['caller']>) {
   return { id: keyId, name, team: team ? { id: team.id, name: team.name } : null };
-}
-
-function headersView(
-  given: RemoteContext['headers'],
-  names: readonly string[],
-): Readonly<Record<string, string>> {
-  const found = names.map((name) => [name, [given[name] ?? []].flat().join(', ')] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== ''));
 }

@@ -27,8 +27,8 @@ export class ServiceClient {
   }
 
   /**
-   * Text of the answer with status 200. Throws an Error that says what the service did, for any other answer, and after
-   * the time limit.
+   * Text of the answer with status 200; from a guard of LiteLLM with any status of success. Throws an Error that says
+   * what the service did, for any other answer, and after the time limit.
    */
   async post(post: Post, until: CallSignal): Promise<string> {
     const { timeoutMs, url } = this.#settings;
@@ -61,7 +61,7 @@ export class ServiceClient {
   async #send(post: Post, signal: CallSignal): Promise<string> {
     const client = await this.#open();
     const answer = await this.#request(client, post, signal);
-    if (answer.status !== 200) {
+    if (!this.#isSuccess(answer.status)) {
       answer.drop();
       throw new Error(`${this.#settings.url.origin} answered with status ${answer.status}`);
     }
@@ -70,6 +70,10 @@ export class ServiceClient {
     if (Buffer.byteLength(text) > max)
       throw new Error(`the reply of ${this.#settings.url.origin} is longer than ${max} bytes`);
     return text;
+  }
+
+  #isSuccess(status: number): boolean {
+    return this.#settings.protocol === 'litellm' ? status >= 200 && status < 300 : status === 200;
   }
 
   /** A kept connection may have been closed by the service at the same moment: one retry. */
@@ -91,12 +95,12 @@ export class ServiceClient {
     }
   }
 
-  /** A signature, or the API key that a guard of LiteLLM expects. */
+  /** A signature; or the API key that a guard of LiteLLM expects, in both headers in use. */
   #proof(id: string, body: string): Readonly<Record<string, string>> {
     const { protocol, secrets, keys } = this.#settings;
     if (protocol === 'gw2api') return signedHeaders({ id, atMs: this.#host.clock.now(), body }, keys);
     const [secret] = secrets;
-    return secret === undefined ? {} : { 'x-api-key': secret };
+    return secret === undefined ? {} : { 'x-api-key': secret, authorization: `Bearer ${secret}` };
   }
 
   /** Loads the HTTP client, so that no time limit runs meanwhile. */

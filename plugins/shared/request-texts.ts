@@ -13,21 +13,36 @@ export interface TextScope {
   readonly done?: ObjectSet;
 }
 
+/** Place of a text: the content of a message, or else thinking, the input of a tool, or an extra. */
+export type TextPlace = 'content' | 'other';
+
 /**
  * Changes every text of a request as `mapTexts` does, by a function that takes all of them at once, in the order of the
- * prompt, and may wait.
+ * prompt, with the place of each, and may wait.
  */
 export async function replaceTexts(
   request: MessagesRequest,
-  replace: (texts: readonly string[]) => Promise<readonly string[]>,
+  replace: (texts: readonly string[], places: readonly TextPlace[]) => Promise<readonly string[]>,
   { system, done }: TextScope,
 ): Promise<MessagesRequest> {
   const texts: string[] = [];
+  const places: TextPlace[] = [];
   const seen = done && { has: (part: object) => done.has(part), add: () => undefined };
-  mapTexts(request, (text) => (texts.push(text), text), { system, ...(seen && { done: seen }) });
-  const replaced = await replace(texts);
+  const keep: TextFunction = (text, place) => (texts.push(text), places.push(place), text);
+  mapTexts(request, keep, { system, ...(seen && { done: seen }) });
+  const replaced = await replace(texts, places);
   let nth = 0;
   return mapTexts(request, (text) => replaced[nth++] ?? text, { system, ...(done && { done }) });
+}
+
+/** Texts of a part that are content, in the order in which `replaceTexts` has them. */
+export function contentTexts(part: unknown): readonly string[] {
+  const texts: string[] = [];
+  mapText(part, (text, place) => {
+    if (place === 'content') texts.push(text);
+    return text;
+  });
+  return texts;
 }
 
 /**
@@ -64,7 +79,7 @@ function withMappedExtras<Part extends object>(changed: Part, part: object, map:
 function mapText(value: unknown, map: TextFunction): unknown {
   if (isObject(value) && value['type'] === 'thinking') return mapThinking(value, map);
   if (isObject(value) && sealed.has(value['type'])) return value;
-  const mapped = mapStrings(value, map, isTextField, mapText);
+  const mapped = mapStrings(value, map, content);
   return isObject(value) && isObject(mapped) ? withMappedExtras(mapped, value, map) : mapped;
 }
 
@@ -75,7 +90,7 @@ function mapThinking(block: Fields, map: TextFunction): unknown {
   const envelope = reasoningEnvelope.open(block['signature']);
   if (envelope?.vendor !== '') return block;
   const { thinking } = block;
-  const text = typeof thinking === 'string' ? map(thinking) : thinking;
+  const text = typeof thinking === 'string' ? map(thinking, 'other') : thinking;
   const data = mapInput(envelope.data, map);
   if (text === thinking && data === envelope.data) return block;
   return { ...block, thinking: text, signature: reasoningEnvelope.seal({ vendor: '', data }) };
@@ -83,19 +98,24 @@ function mapThinking(block: Fields, map: TextFunction): unknown {
 
 /** Maps all strings of a tool's input, or of extras. */
 function mapInput(value: unknown, map: TextFunction): unknown {
-  return mapStrings(value, map, () => true, mapInput);
+  return mapStrings(value, map, other);
 }
 
-type TextFunction = (text: string) => string;
+type TextFunction = (text: string, place: TextPlace) => string;
 type Fields = Readonly<Record<string, unknown>>;
 
-function mapStrings(
-  value: unknown,
-  map: TextFunction,
-  isMapped: (name: string, owner: Fields) => boolean,
-  mapPart: (part: unknown, map: TextFunction) => unknown,
-): unknown {
-  if (typeof value === 'string') return map(value);
+/** How the strings of a value are mapped. */
+interface Mapping {
+  readonly place: TextPlace;
+  readonly isMapped: (name: string, owner: Fields) => boolean;
+  readonly mapPart: (part: unknown, map: TextFunction) => unknown;
+}
+
+const content: Mapping = { place: 'content', isMapped: isTextField, mapPart: mapText };
+const other: Mapping = { place: 'other', isMapped: () => true, mapPart: mapInput };
+
+function mapStrings(value: unknown, map: TextFunction, { place, isMapped, mapPart }: Mapping): unknown {
+  if (typeof value === 'string') return map(value, place);
   if (Array.isArray(value)) return mapList(value, (part) => mapPart(part, map));
   if (!isObject(value)) return value;
   let hasChanged = false;

@@ -288,6 +288,10 @@ describe('remote, asked about a request,', () => {
       { url: 'https://dlp.example', protocol: 'litellm', on: ['events'] },
       'with.on has events, which the protocol litellm does not know',
     ],
+    'LiteLLM without messages': [
+      { url: 'https://dlp.example', protocol: 'litellm', send: ['model'] },
+      'with.send has no messages, whose texts the protocol litellm is about; name them',
+    ],
   };
   for (const [what, [options, message]] of Object.entries(wrong))
     it(`is a problem of the config for ${what}`, async () => {

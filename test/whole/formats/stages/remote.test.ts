@@ -224,7 +224,7 @@ describe('a remote stage of a gateway', () => {
   });
 
   it('takes another number of texts from a guard of LiteLLM for a failure', async () => {
-    const gateway = await start(() => ({ action: 'GUARDRAIL_INTERVENED', texts: [] }), {
+    const gateway = await start(() => ({ action: 'GUARDRAIL_INTERVENED', texts: ['Hi', 'Ho'] }), {
       protocol: 'litellm',
     });
     expect(await errorIn(await gateway.post('/v1/messages', ask('Hi')))).to.include({ code: 'stage_failed' });
