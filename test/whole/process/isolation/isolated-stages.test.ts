@@ -3,20 +3,12 @@ import { eventually } from '../../../eventually.js';
 import { PanelClient, type Answer } from '../../console/panel-client.js';
 import { ask, stages } from '../../harness.js';
 import { PluginWorkshop } from '../plugins/plugin-workshop.js';
-import { isolatedSuite, stageModule, withStage } from './isolated.js';
+import { isolatedSuite, isRunning, stageModule, withStage } from './isolated.js';
 
 const entry = { use: './own.mjs', isolate: true };
 const pipeline = (own: object = entry) =>
   withStage(own, stages({ without: ['persona-inject', 'web-search-tool'] }));
 const passes = 'return (ctx, next) => next();';
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // no such process
-  }
-}
 
 isolatedSuite('a stage in a child process', function () {
   this.timeout(30_000);
@@ -45,7 +37,7 @@ isolatedSuite('a stage in a child process', function () {
     const { response } = await exchange();
     const pid = Number(response.headers.get('x-pid'));
     expect(pid).to.be.above(0).and.not.equal(process.pid);
-    expect(() => process.kill(pid, 0)).not.to.throw();
+    expect(isRunning(pid)).to.equal(true);
   });
 
   it('changes the request, and no part that it leaves alone', async () => {
@@ -299,8 +291,8 @@ isolatedSuite('a stage in a child process', function () {
     await workshop.under.gateway.reload();
     const next = Number((await exchange()).response.headers.get('x-pid'));
     expect(next).not.to.equal(pid);
-    await eventually(() => !isAlive(pid));
-    expect(isAlive(next)).to.equal(true);
+    await eventually(() => !isRunning(pid));
+    expect(isRunning(next)).to.equal(true);
   });
 
   it('calls a model of its own, at the expense of the request', async () => {

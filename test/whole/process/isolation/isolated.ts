@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import module from 'node:module';
 
 /** A suite of stages in child processes, which need Node 22.15. */
@@ -18,4 +19,14 @@ export default { name: 'own', ${definition} setup(options, host) { ${setup} } };
 export function withStage(entry: object, pipeline: readonly object[]): readonly object[] {
   const at = pipeline.findIndex((stage) => 'use' in stage && stage.use === 'format-decode');
   return pipeline.toSpliced(at + 1, 0, entry);
+}
+
+/** False also for a process that has ended, but that its parent has not taken note of. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false; // no such process
+  }
 }
