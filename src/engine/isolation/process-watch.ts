@@ -27,6 +27,11 @@ export class ProcessWatch {
     this.#everyMs = Math.min(maxEveryMs, Math.max(minEveryMs, options.stallMs / 4));
   }
 
+  /** True once the child has said that it runs. */
+  get hasStarted(): boolean {
+    return this.#timer !== undefined;
+  }
+
   /** Begins once the child has started. */
   start(): void {
     if (this.#timer) return;

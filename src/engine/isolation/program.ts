@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import type { IsolationConfig } from '../../config/config.js';
+import { once } from '../../kit/once.js';
 import { packageFile, programFile } from '../../kit/package-files.js';
 
 /** Stage that runs in a child process: its file and what the config says about it. */
@@ -22,7 +25,7 @@ export interface Command {
 }
 
 /** Command that runs a stage: Node with the permissions of the entry, within the sandbox that it names. */
-export function commandOf(program: IsolatedProgram, env: NodeJS.ProcessEnv): Command {
+export async function commandOf(program: IsolatedProgram, env: NodeJS.ProcessEnv): Promise<Command> {
   const { settings } = program;
   const heapMb = Math.max(minHeapMb, Math.floor(settings.memoryBytes / 2 ** 20));
   const node = [
@@ -33,12 +36,26 @@ export function commandOf(program: IsolatedProgram, env: NodeJS.ProcessEnv): Com
     '--no-warnings',
     programFile('engine/isolation/child/main.js'),
   ];
-  const [command = process.execPath, ...args] = [...settings.wrap, ...node];
+  const [command = process.execPath, ...args] = [...(await boundToParent()), ...settings.wrap, ...node];
   const given = settings.env.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return { command, args, env: Object.fromEntries(given) as Record<string, string> };
 }
 
 const minHeapMb = 16;
+
+/**
+ * Command that makes the kernel kill a process when its parent ends in any way, as a child in a loop does not see its
+ * connection close; empty where util-linux is missing, as on macOS, or is that of BusyBox.
+ */
+const boundToParent = once(async (): Promise<readonly string[]> => {
+  const [file, ...args] = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--'] as const;
+  try {
+    await promisify(execFile)(file, [...args, process.execPath, '--version'], { env: {} });
+    return [file, ...args];
+  } catch {
+    return []; // it is missing, or has no such option
+  }
+});
 
 /** Files and folders that the child may read; a folder ends with a separator. */
 function readablePaths({ file, files, baseDir, settings }: IsolatedProgram): readonly string[] {

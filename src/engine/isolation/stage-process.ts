@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import type { IsolationConfig } from '../../config/config.js';
+import { endOf, type ProcessEnd } from './process-end.js';
 import type { Command } from './program.js';
 import { ProcessWatch } from './process-watch.js';
 import { QuietWatch } from './quiet-watch.js';
@@ -8,16 +9,6 @@ import type { WireFault } from './wire/frames.js';
 import { Link, type LinkHandlers } from './wire/link.js';
 import { Streams } from './wire/streams.js';
 import { ErrorNotes } from './wire/wire-errors.js';
-
-/** Reason why a child process has ended: `idle` if the gateway needs it no more. */
-export type EndReason = 'stall' | 'memory' | 'exit' | 'protocol' | 'start' | 'idle';
-
-/** End of a child process. */
-export interface ProcessEnd {
-  readonly reason: EndReason;
-  /** A sentence part that continues "The child process of … ". */
-  readonly detail: string;
-}
 
 export interface StageProcessOptions extends LinkHandlers {
   readonly command: Command;
@@ -154,11 +145,14 @@ export class StageProcess {
     setTimeout(() => this.end({ reason: 'exit', detail: 'closed its connection' }), exitMs).unref();
   }
 
+  /** Ends once the error output is read, unless a process that it has started keeps that open. */
   #exited(code: number | null, signal: NodeJS.Signals | null): void {
-    const how = signal === null ? `ended with the code ${code}` : `was ended by ${signal}`;
-    const heap = /heap out of memory|Reached heap limit/.test(this.#output);
-    if (heap) this.end({ reason: 'memory', detail: 'had no memory left' });
-    else this.end({ reason: 'exit', detail: `${how}${outputText(this.#output)}` });
+    const tell = () =>
+      this.end(endOf({ code, signal, output: this.#output, hasStarted: this.#watch.hasStarted }));
+    const { stderr } = this.#child;
+    if (!stderr || stderr.closed) return tell();
+    stderr.once('close', tell);
+    setTimeout(tell, exitMs).unref();
   }
 
   /** Lets the gateway's process end while this one runs, which ends with its connection. */
@@ -185,9 +179,3 @@ const maxFrameBytes = 4 * 2 ** 20;
 const maxQuestions = 10_000;
 const maxOutput = 4000;
 const exitMs = 100;
-
-/** Last line of an error output that is not part of a stack. */
-function outputText(output: string): string {
-  const line = output.split('\n').find((text) => /^\s*(?:\w*Error|FATAL)\b/.test(text));
-  return line === undefined ? '' : ` (${line.trim().slice(0, 300)})`;
-}

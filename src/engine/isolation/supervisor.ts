@@ -4,7 +4,8 @@ import type { Counter } from '../../plugin/core.js';
 import type { Logger } from '../../plugin/index.js';
 import type { Instance } from './instance.js';
 import { commandOf, type IsolatedProgram } from './program.js';
-import { StageProcess, type ProcessEnd } from './stage-process.js';
+import type { ProcessEnd } from './process-end.js';
+import { StageProcess } from './stage-process.js';
 import type { LinkHandlers } from './wire/link.js';
 
 /** Definition of a stage as its child process describes it. */
@@ -95,7 +96,7 @@ export class Supervisor {
   async #start(): Promise<StageProcess> {
     const { program, calls, notes } = this.#options;
     const child = new StageProcess({
-      command: commandOf(program, process.env),
+      command: await commandOf(program, process.env),
       settings: program.settings,
       calls,
       notes,

@@ -140,6 +140,20 @@ isolatedSuite('a child process that fails', function () {
       expect(await start(module).catch((error: Error) => error.message)).to.match(message);
   });
 
+  it('keeps a config from being taken whose wrap fails, with what that says', async () => {
+    const wraps: readonly (readonly [readonly string[], RegExp])[] = [
+      [['no-such-sandbox'], /no-such-sandbox/],
+      [
+        ['/bin/sh', '-c', 'echo; echo "sandbox: no namespaces" >&2; exit 4'],
+        /ended with the code 4 \(sandbox: no namespaces\)/,
+      ],
+    ];
+    for (const [wrap, message] of wraps)
+      expect(
+        await start(inRequest(''), { isolate: { wrap } }).catch((error: Error) => error.message),
+      ).to.match(message);
+  });
+
   const invalid: readonly (readonly [string, string, RegExp])[] = [
     [
       'request that is not valid',

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../../../eventually.js';
 import type { GatewayProcess } from '../../gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from '../../held-upstream.js';
 import {
   answered,
+  ask,
   endProcesses,
   env,
   file,
@@ -25,7 +27,10 @@ const own = stageModule(
   return {
     async middleware(ctx, next) {
       ctx.set('x-child', String(process.pid));
-      if (ctx.headers['x-loop']) for (;;);
+      if (ctx.headers['x-loop']) {
+        host.log.info({ child: process.pid }, 'Looping.');
+        setImmediate(() => { for (;;); });
+      }
       await next();
     },
     async intercept(request, call) {
@@ -127,4 +132,22 @@ isolatedSuite('isolated stages of a gateway in processes of its own', function (
     await ended(before);
     expect(isRunning(after)).to.equal(true);
   });
+
+  for (const [workers, which] of [
+    [1, 'gateway'],
+    [2, 'worker'],
+  ] as const)
+    it(`end with a ${which} that is killed while they loop`, async function () {
+      if (!existsSync('/usr/bin/setpriv')) this.skip(); // the guide says so
+      await start(workers);
+      send(`${url}/v1/messages`, { body: ask('Hi'), headers: { 'x-loop': '1' } }).catch(() => undefined); // it is cut off
+      const { child, pid = gateway.pid } = await gateway.log('Looping.');
+      try {
+        expect(isRunning(Number(child))).to.equal(true);
+        process.kill(Number(pid), 'SIGKILL');
+        await eventually(() => !isRunning(Number(child)), 2000);
+      } finally {
+        if (isRunning(Number(child))) process.kill(Number(child), 'SIGKILL');
+      }
+    });
 });
