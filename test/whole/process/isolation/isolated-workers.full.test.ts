@@ -3,42 +3,9 @@ import { expect } from 'chai';
 import { eventually } from '../../../eventually.js';
 import type { GatewayProcess } from '../../gateway-process.js';
 import { startHeldUpstream, type HeldUpstream } from '../../held-upstream.js';
-import {
-  answered,
-  ask,
-  endProcesses,
-  env,
-  file,
-  send,
-  slotAt,
-  startStreams,
-  uses,
-  workshop,
-} from '../workers/workers.js';
-import { isolatedSuite, isRunning, stageModule, withStage } from './isolated.js';
-
-/** Names its process in the head and in each text of an answer; exits at one text, and loops in some requests. */
-const own = stageModule(
-  `requires: ['request'], intercepts: true,`,
-  `const say = (event) => {
-    if (event.delta.text === 'exit') process.exit(1);
-    return { ...event, delta: { ...event.delta, text: event.delta.text + ' by ' + process.pid } };
-  };
-  return {
-    async middleware(ctx, next) {
-      ctx.set('x-child', String(process.pid));
-      if (ctx.headers['x-loop']) {
-        host.log.info({ child: process.pid }, 'Looping.');
-        setImmediate(() => { for (;;); });
-      }
-      await next();
-    },
-    async intercept(request, call) {
-      const reply = await call(request);
-      return { ...reply, events: sdk.mapEvents(reply.events, { content_block_delta: say }) };
-    },
-  };`,
-);
+import { answered, ask, endProcesses, send, startStreams } from '../workers/workers.js';
+import { startIsolated } from './isolated-gateway.js';
+import { isolatedSuite, isRunning } from './isolated.js';
 
 isolatedSuite('isolated stages of a gateway in processes of its own', function () {
   endProcesses(this);
@@ -51,17 +18,8 @@ isolatedSuite('isolated stages of a gateway in processes of its own', function (
   });
   afterEach(() => upstream.close());
 
-  async function start(workers: number, isolate: object = {}): Promise<void> {
-    const entry = { use: './own.mjs', isolate: { stall: '60s', ...isolate } };
-    const pipeline = withStage(
-      entry,
-      uses.map((use) => ({ use })),
-    );
-    const listen = { workers, shutdownTimeout: '10s' };
-    const config = JSON.stringify({ listen, pipeline, slots: [slotAt(upstream.url)] });
-    const cwd = await workshop.folder({ [file]: config, 'config/own.mjs': own });
-    gateway = await workshop.start({ cwd, env });
-    url = await gateway.url();
+  async function start(workers: number): Promise<void> {
+    ({ gateway, url } = await startIsolated(upstream.url, { workers }));
   }
 
   const childOf = ({ response }: { readonly response: { readonly headers: NodeJS.Dict<unknown> } }) =>
