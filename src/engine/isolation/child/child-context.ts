@@ -6,6 +6,8 @@ interface ContextParts {
   readonly values: Record<string, unknown>;
   readonly keys: { readonly readable: readonly string[]; readonly settable: readonly string[] };
   readonly note: (method: string, params: unknown) => void;
+  /** Writes a warning to the log of the stage, which outlives the request. */
+  readonly warn: (fields: object, message: string) => void;
 }
 
 /** Context of a request for the stage, and what the stage has done with it. */
@@ -53,7 +55,7 @@ export function contextOf(parts: ContextParts): ChildContext {
 }
 
 function coreOf(
-  { ctx, note }: ContextParts,
+  { ctx, note, warn }: ContextParts,
   signal: AbortSignal,
   listeners: Listener[],
 ): Record<string, unknown> {
@@ -67,10 +69,14 @@ function coreOf(
     onSettled: (listener: Listener) => void listeners.push(listener),
     trace: {
       pipeline,
-      tag: (name: string, value: string) => note('tag', [name, value]),
+      tag: (name: string, value: string) =>
+        signal.aborted ? warn({ id: requestId, tag: name }, lateTag) : note('tag', [name, value]),
     },
   } satisfies Record<WireCoreKey, unknown>;
 }
+
+const lateTag =
+  'A usage tag was ignored: those that an isolated stage sets in onSettled come after the request is recorded.';
 
 /** State with the keys that the stage has declared, and a part of those of the core. */
 function stateOf(

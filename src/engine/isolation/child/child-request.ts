@@ -36,7 +36,13 @@ export class ChildRequest {
     if (state.request) values['request'] = this.#base = requestOf(state.request);
     if (state.reply) values['reply'] = this.#replyOf(state.reply);
     const note = (method: string, params: unknown): void => port.note(method, [instance, params]);
-    this.#ctx = contextOf({ ctx, values, keys, note: (method, params) => note(method, [id, params]) });
+    this.#ctx = contextOf({
+      ctx,
+      values,
+      keys,
+      note: (method, params) => note(method, [id, params]),
+      warn: (fields, message) => note('log', ['warn', fields, message]),
+    });
     requestNumbers.set(this.#ctx.ctx, id);
   }
 

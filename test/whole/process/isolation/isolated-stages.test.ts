@@ -209,6 +209,27 @@ isolatedSuite('a stage in a child process', function () {
     expect(data.map((sum: Answer) => [sum.group, sum.requests])).to.deep.equal([['own', 2]]);
   });
 
+  it('is warned of a usage tag that it sets once the request is recorded', async () => {
+    const tags = `return (ctx, next) => {
+        ctx.state.trace.tag('early', 'own');
+        ctx.state.onSettled(() => ctx.state.trace.tag('late', 'own'));
+        return next();
+      };`;
+    await start(stageModule(`requires: ['request'],`, tags));
+    const { response } = await exchange();
+    const { logged, gateway, url } = workshop.under;
+    await eventually(() => logged.some(({ tag }) => tag === 'late'));
+    expect(logged.find(({ tag }) => tag === 'late')).to.include({
+      level: 'warn',
+      stage: 'own',
+      id: response.headers.get('x-request-id'),
+    });
+    await gateway.exchanges.idle();
+    await gateway.services.ledger.flush();
+    const { data } = await new PanelClient(url).get('/usage?by=tag');
+    expect(data.map(({ group }: Answer) => group)).to.deep.equal(['early']);
+  });
+
   it('fails a request with 502 stage_failed, and is skipped where its entry says so', async () => {
     const module = stageModule(
       `requires: ['request'],`,
@@ -263,6 +284,13 @@ isolatedSuite('a stage in a child process', function () {
       ),
     );
     expect((await exchange()).response.status).to.equal(200);
+  });
+
+  it('is refused the network by a permission too, where Node has one', async function () {
+    if (!process.allowedNodeEnvironmentFlags.has('--allow-net')) this.skip(); // Node 25 and later have it
+    const asks = `return (ctx, next) => (ctx.set('x-net', String(process.permission.has('net'))), next());`;
+    await start(stageModule(`requires: ['request'],`, asks));
+    expect((await exchange()).response.headers.get('x-net')).to.equal('false');
   });
 
   it('runs within the command of wrap', async () => {
