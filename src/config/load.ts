@@ -100,7 +100,7 @@ export function readConfig(input: ConfigInput): ConfigReading {
     ...variableErrors(written),
     ...(placeholders ? [] : [...tls, panelTls].flatMap((reading) => reading?.errors ?? [])),
   ];
-  const stages = readStages(raw.pipeline, { source, written, checked, prefix: [], owner: {} });
+  const stages = readStages(raw.pipeline, { source, written, checked, baseDir: dir, prefix: [], owner: {} });
   const place = { source, written, checked, baseDir: dir, env, placeholders };
   const named = readPipelines({ ...place, raw: raw.pipelines, pipeline: stages });
   const formats = isValid(['formats']) ? raw.formats.map((entry, at) => toFormat(entry, at, source)) : [];

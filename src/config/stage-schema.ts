@@ -115,7 +115,8 @@ const IsolationSchema = Closed({
 
 export type RawIsolation = Static<typeof IsolationSchema>;
 
-const Isolate = Type.Unsafe<boolean | RawIsolation>({
+/** Schema of `isolate:`. */
+export const Isolate = Type.Unsafe<boolean | RawIsolation>({
   type: ['boolean', 'object'],
   if: { type: 'object' },
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema

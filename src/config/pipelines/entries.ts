@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { durationMs, sizeBytes } from '../../plugin/index.js';
 import { isRecord } from '../../kit/schema/record.js';
 import { valueAt, type Checked } from '../checked.js';
@@ -13,6 +14,8 @@ export interface EntryFile {
   /** Its values before variables are substituted. */
   readonly written: unknown;
   readonly checked: Checked;
+  /** Absolute path of its folder. */
+  readonly baseDir: string;
   /** Path of its root in messages; empty for the config itself. */
   readonly prefix: Path;
   /** Fields of the stages that it brings. */
@@ -137,13 +140,15 @@ export function withSettings(
   file: EntryFile,
 ): StageConfig {
   const { source, written, owner } = file;
+  const { isolation, ...kept } = stage;
   return {
-    ...stage,
+    ...kept,
     ...(change.enabled !== undefined && { enabled: change.enabled }),
     with: merged(stage.with, change.with),
     written: merged(stage.written, valueAt(written, [...path, 'with'])),
     ...(change.when && { when: toWhen(change.when) }),
     ...limitsOf(change),
+    ...(change.isolate === undefined ? isolation && { isolation } : changedIsolation(stage, change, file)),
     pipeline: owner.pipeline ?? '',
     path: shownPath(path, file),
     at: source.positionOf(path),
@@ -152,6 +157,17 @@ export function withSettings(
         ? stage.positionOf(within)
         : source.positionOf([...path, ...within]),
   };
+}
+
+/** Isolation of a change, whose relative paths start in the folder of its own file. */
+function changedIsolation(
+  { baseDir: entryDir }: StageConfig,
+  change: RawChange,
+  { owner, baseDir }: EntryFile,
+): Pick<StageConfig, 'isolation'> {
+  const { isolation } = isolationOf(change);
+  if (!isolation || owner.baseDir === entryDir) return isolation ? { isolation } : {};
+  return { isolation: { ...isolation, read: isolation.read.map((name) => resolve(baseDir, name)) } };
 }
 
 type Options = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { defaultPipeline } from '../../plugin/core.js';
 import { Closed, Described } from '../../kit/schema/type.js';
 import { Duration, Type } from '../../plugin/index.js';
-import { EntrySchema, WhenSchema, type RawEntry } from '../stage-schema.js';
+import { EntrySchema, Isolate, WhenSchema, type RawEntry } from '../stage-schema.js';
 
 const Text = Type.String({ minLength: 1 });
 
@@ -28,6 +28,7 @@ const Change = Closed({
   when: Described(Type.Optional(WhenSchema), 'Conditions in place of those of the entry.'),
   timeout: Described(Type.Optional(Duration()), 'Time limit in place of that of the entry.'),
   onError: Described(Type.Optional(Type.Enum(['fail', 'skip'])), 'As for an entry.'),
+  isolate: Described(Type.Optional(Isolate), 'In place of that of the entry.'),
   remove: Described(Type.Optional(Text), 'Entry that this pipeline lacks.'),
 });
 
@@ -36,7 +37,7 @@ export const changeKeys = {
   before: ['add'],
   after: ['add'],
   replace: ['by'],
-  set: ['with', 'enabled', 'when', 'timeout', 'onError'],
+  set: ['with', 'enabled', 'when', 'timeout', 'onError', 'isolate'],
   remove: [],
 } as const satisfies Readonly<Record<string, readonly (keyof typeof Change.properties)[]>>;
 

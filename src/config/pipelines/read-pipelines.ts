@@ -68,8 +68,6 @@ interface FoundItem {
   /** Path of the item within its file. */
   readonly root: Path;
   readonly file: EntryFile;
-  /** Absolute path of the folder in which its paths start. */
-  readonly baseDir: string;
 }
 
 interface Finding {
@@ -82,8 +80,9 @@ function inlineOf(index: number, { source, written, checked, baseDir }: Pipeline
   const root = ['pipelines', index];
   const value = (checked.value as { pipelines: readonly (Partial<RawPipeline> | null)[] }).pipelines[index]; // an item of this list
   if (typeof value !== 'object' || value === null) return { item: undefined, problems: [], files: [] };
-  const file = { source, written, checked, prefix: [], owner: { pipeline: value.name ?? '' } };
-  return { item: { value, root, file, baseDir }, problems: [], files: [] };
+  const owner = { pipeline: value.name ?? '' };
+  const file = { source, written, checked, baseDir, prefix: [], owner };
+  return { item: { value, root, file }, problems: [], files: [] };
 }
 
 function fileOf(
@@ -109,9 +108,9 @@ function fileOf(
   const value = checked.value as Partial<RawPipeline>; // each part is used only if it is valid
   const ownDir = path.dirname(absolute);
   const owner = { pipeline: typeof value.name === 'string' ? value.name : '', baseDir: ownDir };
-  const file = { source: own, written: readWritten(text), checked, prefix, owner };
+  const file = { source: own, written: readWritten(text), checked, baseDir: ownDir, prefix, owner };
   return {
-    item: { value, root: [], file, baseDir: ownDir },
+    item: { value, root: [], file },
     problems: located([...own.errors, ...checked.errors], file),
     files: [absolute, ...(own.files ?? [])],
   };
@@ -168,13 +167,13 @@ function toPipeline(
 type Settings = Omit<PipelineConfig, 'entries' | 'stages' | 'changes'>;
 
 /** Settings of a pipeline beside its changes. */
-function settingsOf({ value, root, file, baseDir }: FoundItem, name: string, parent: string): Settings {
+function settingsOf({ value, root, file }: FoundItem, name: string, parent: string): Settings {
   const isValid = (key: string) => file.checked.isValid([...root, key]);
   return {
     name,
     parent,
     when: value.when && isValid('when') ? toWhen(value.when) : undefined,
-    tests: isValid('tests') ? (value.tests ?? []).map((test) => path.resolve(baseDir, test)) : [],
+    tests: isValid('tests') ? (value.tests ?? []).map((test) => path.resolve(file.baseDir, test)) : [],
     path: shownPath(root, file),
     at: file.source.positionOf(root),
     positionOf: (within) => file.source.positionOf([...root, ...within]),

@@ -102,6 +102,29 @@ describe('readPipelines', () => {
     expect(list[2]!.positionOf(['with', 'deep', 'a'])).to.include({ line: 4 });
   });
 
+  it('isolates a stage, in another way than the entry does, or no more', () => {
+    const isolationOf = (isolate: string, before = '') => {
+      const entry = `{ before: max-tokens, add: [{ use: ./x.js${before} }] }`;
+      return only(`${entry}\n      - { set: ./x.js, isolate: ${isolate} }`).stages[2]!.isolation;
+    };
+    const usual = { memoryBytes: 256 * 2 ** 20, stallMs: 1000, env: [], read: [], wrap: [] };
+    expect(isolationOf('true')).to.deep.equal(usual);
+    expect(isolationOf('{ stall: 2s, read: [./data] }', ', isolate: { memory: 99mb }')).to.deep.equal({
+      ...usual,
+      stallMs: 2000,
+      read: ['./data'],
+    });
+    expect(isolationOf('false', ', isolate: true')).to.equal(undefined);
+    const kept = only(
+      '{ before: auth, add: [{ use: ./x.js, isolate: true }] }\n      - { set: ./x.js, timeout: 1s }',
+    );
+    expect(kept.stages[0]!.isolation).to.deep.equal(usual);
+    expect(problemsOf(named('{ set: max-tokens, isolate: { memory: none } }'))).to.have.lengthOf(1);
+    expect(problemsOf(named('{ remove: max-tokens, isolate: true }'))).to.deep.equal([
+      'gateway.yaml:16:31 pipelines[0].changes[0].isolate: has no meaning beside "remove"',
+    ]);
+  });
+
   it('keeps the place of an entry that is removed, without its stages', () => {
     const red = only('{ remove: max-tokens }');
     expect(shortly(red).slice(1, 4)).to.deep.equal(['body-limit', '-max-tokens', 'web-search-tool']);
@@ -309,6 +332,14 @@ describe('a pipeline in a file of its own', () => {
       path: 'pipelines[0].changes[0].add[0]',
       at: { file: path.join(folder, 'teams/red.yaml'), line: 3, column: 33 },
     });
+  });
+
+  it('starts the paths of an isolation in its folder, those of the config as they are', async () => {
+    const { pipelines } = await loadWith(
+      'name: red\nchanges:\n  - { set: max-tokens, isolate: { read: [./data] } }\n  - { before: auth, add: [{ use: ./x.js }] }\n  - { set: ./x.js, isolate: { read: [./own] } }\n',
+    );
+    const reads = pipelines[0]!.stages.flatMap(({ isolation }) => isolation?.read ?? []);
+    expect(reads).to.deep.equal(['./own', path.join(folder, 'teams/data')]);
   });
 
   it('tells its problems at their lines in it', async () => {
