@@ -34,7 +34,7 @@ export class SentEvents {
       decode: (value) => {
         if (!Array.isArray(value)) throw new WireFault('sent events that are not a list');
         return value.map((item: unknown) => {
-          if (typeof item === 'number') return answers.passed(this.#known(item));
+          if (typeof item === 'number') return answers.passed(this.#taken(item));
           const [json, choice] = Array.isArray(item) ? (item as readonly unknown[]) : [item, 0];
           return answers.made(json, choice);
         });
@@ -43,9 +43,11 @@ export class SentEvents {
     };
   }
 
-  #known(number: number): ModelEvent {
+  /** An event that the child sends back: each once, so that few live long. */
+  #taken(number: number): ModelEvent {
     const event = this.#events.get(number);
-    if (!event) throw new WireFault('sent back an event that it was not sent');
+    if (!event) throw new WireFault('sent back an event that it was not sent, or had sent back');
+    this.#events.delete(number);
     return event;
   }
 }

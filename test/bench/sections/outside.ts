@@ -147,14 +147,14 @@ function rowOf(load: Load, pairs: readonly { readonly bare: Cost; readonly stage
 }
 
 function report(rows: readonly Row[]) {
+  const hasChildren = rows.some(({ added }) => added.children > 0);
   const cells = rows.map(({ load: { concurrency, goals }, without, with: staged, added }) => [
     String(concurrency),
     without.own.toFixed(1),
     staged.own.toFixed(1),
     `${added.own.toFixed(1)}${mark(added.own, goals?.own)}`,
-    `${added.children.toFixed(1)}${mark(added.children, goals?.children)}`,
+    ...(hasChildren ? [`${added.children.toFixed(1)}${mark(added.children, goals?.children)}`] : []),
   ]);
+  const header = ['at a time', 'CPU µs without', 'with', 'added', ...(hasChildren ? ['in the child'] : [])];
   return { text: table(header, cells), rows };
 }
-
-const header = ['at a time', 'CPU µs without', 'with', 'added', 'in the child'];

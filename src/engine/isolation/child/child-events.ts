@@ -3,8 +3,8 @@ import { rememberedEvents, type WireReplyChange } from '../wire/protocol.js';
 import type { Streams } from '../wire/streams.js';
 
 /**
- * Event streams of one request in the child. An event that goes back as it came is sent by its number, as long as the
- * gateway remembers it.
+ * Event streams of one request in the child. An event that goes back as it came is sent by its number, once, and as long
+ * as the gateway remembers it.
  */
 export class ChildEvents {
   readonly #streams: Streams;
@@ -48,10 +48,8 @@ export class ChildEvents {
   }
 
   readonly #encode = (event: ModelEvent): unknown => {
-    if (event instanceof ReceivedEvent) {
-      const number = event.numberIn(this);
-      if (number > this.#told - rememberedEvents) return number;
-    }
+    const number = event instanceof ReceivedEvent ? event.takeNumber(this) : -Infinity;
+    if (number > this.#told - rememberedEvents) return number;
     return event.choice === 0 ? event.json : [event.json, event.choice];
   };
 }
@@ -59,7 +57,7 @@ export class ChildEvents {
 /** Event of the gateway, with its number there. */
 class ReceivedEvent extends ModelEvent {
   readonly #events: ChildEvents;
-  readonly #number: number;
+  #number: number;
 
   constructor(events: ChildEvents, number: number, type: string, data: string, choice: number) {
     super(type, data, undefined, choice);
@@ -67,8 +65,11 @@ class ReceivedEvent extends ModelEvent {
     this.#number = number;
   }
 
-  /** Number for the request that it came with; −Infinity for others. */
-  numberIn(events: ChildEvents): number {
-    return events === this.#events ? this.#number : -Infinity;
+  /** Its number, for the request that it came with and the first time; else −Infinity. */
+  takeNumber(events: ChildEvents): number {
+    if (events !== this.#events) return -Infinity;
+    const number = this.#number;
+    this.#number = -Infinity;
+    return number;
   }
 }

@@ -120,5 +120,5 @@ export const wireReplyFields = [
   'addedTokens',
 ] as const;
 
-/** Number of events that are remembered after the child has seen them, so that it can send them back by number. */
+/** Number of events that are remembered after the child has seen them, so that it can send them back by number, once. */
 export const rememberedEvents = 128;

@@ -117,6 +117,18 @@ isolatedSuite('a stage in a child process', function () {
       .and.not.contain('Hello');
   });
 
+  it('sends an event twice, which comes back with its number once', async () => {
+    const twice = `({ transform: (batch) => batch.flatMap((event) => event.type === 'content_block_delta' ? [event, event] : [event]) })`;
+    await start(
+      stageModule(
+        `requires: ['request'], intercepts: true,`,
+        `return { intercept: async (request, call) => { const reply = await call(request); return { ...reply, events: reply.events.through(${twice}) }; } };`,
+      ),
+    );
+    const { text } = await exchange();
+    expect(text.match(/Hello/g)).to.have.length(2);
+  });
+
   it('leaves a reply that it returns as it came', async () => {
     await start(
       stageModule(
