@@ -31,36 +31,52 @@ export const isolatedBatches: Section = {
 /** A stage and the load that shows what it costs. */
 interface StageCost {
   readonly stage: (upstream: string) => object;
-  readonly ask: Ask;
   /** Divides the CPU time of a request. */
   readonly unitsOfRequest: number;
   readonly loads: readonly Load[];
 }
 
 interface Load {
+  readonly name: string;
+  readonly ask: Ask;
   readonly concurrency: number;
   readonly requests: number;
   /** Max µs of the gateway and of its children; undefined: none is set. */
   readonly goals: { readonly own: number; readonly children?: number } | undefined;
 }
 
+const small: Ask = { format: 'messages', isStream: true, script: 'words-1' };
+const ticks: Ask = { ...small, script: 'ticks-250' };
+const steps: Ask = { ...small, script: 'steps-250' };
+
 const remoteCost: StageCost = {
   stage: (upstream) => ({ use: 'remote', with: { url: `${upstream}/allow`, on: ['request'] } }),
-  ask: { format: 'messages', isStream: true, script: 'words-1' },
   unitsOfRequest: 1,
   loads: [
-    { concurrency: 1, requests: 1500, goals: { own: 150 } },
-    { concurrency: 64, requests: 3000, goals: { own: 150 } },
+    { name: 'one at a time', ask: small, concurrency: 1, requests: 1500, goals: { own: 150 } },
+    { name: '64 at a time', ask: small, concurrency: 64, requests: 3000, goals: { own: 150 } },
   ],
 };
 
 const isolatedCost: StageCost = {
   stage: () => ({ use: built('test/bench/targets/reading-stage.js'), isolate: true }),
-  ask: { format: 'messages', isStream: true, script: 'ticks-250' },
   unitsOfRequest: 250,
   loads: [
-    { concurrency: 1, requests: 1, goals: undefined },
-    { concurrency: 200, requests: 200, goals: { own: 8, children: 6 } },
+    { name: 'one stream', ask: ticks, concurrency: 1, requests: 1, goals: undefined },
+    {
+      name: '200 streams, each at times of its own',
+      ask: ticks,
+      concurrency: 200,
+      requests: 200,
+      goals: undefined,
+    },
+    {
+      name: '200 streams, all at the same times',
+      ask: steps,
+      concurrency: 200,
+      requests: 200,
+      goals: { own: 8, children: 6 },
+    },
   ],
 };
 
@@ -83,7 +99,7 @@ async function measure(setting: Setting, cost: StageCost) {
   const [bare, staged] = await startBoth(lab, cost);
   const generator = await LoadGenerator.start(lab);
   for (const target of [bare, staged])
-    await generator.run({ ...jobOf({ target, ask: warmUp }), requests, concurrency: 64 });
+    await generator.run({ ...jobOf({ target, ask: small }), requests, concurrency: 64 });
   const all = new Map<Load, { readonly bare: Cost; readonly staged: Cost }[]>();
   for (let round = 0; round < rounds && (round === 0 || performance.now() < deadlineMs); round += 1) {
     for (const load of cost.loads) {
@@ -97,8 +113,6 @@ async function measure(setting: Setting, cost: StageCost) {
   }
   return report([...all].map(([load, pairs]) => rowOf(load, pairs)));
 }
-
-const warmUp: Ask = { format: 'messages', isStream: true, script: 'words-1' };
 
 /** The gateway without the stage, and with it. */
 async function startBoth(lab: Lab, { stage }: StageCost): Promise<readonly [Target, Target]> {
@@ -114,10 +128,10 @@ async function runLoad(
   generator: LoadGenerator,
   { cost, load }: { readonly cost: StageCost; readonly load: Load },
 ): Promise<Cost> {
-  const { requests, concurrency } = load;
+  const { ask, requests, concurrency } = load;
   const before = await timesOf(target);
   const rampMs = cost.unitsOfRequest > 1 ? 1000 : 0;
-  await generator.run({ ...jobOf({ target, ask: cost.ask }), requests, concurrency, rampMs });
+  await generator.run({ ...jobOf({ target, ask }), requests, concurrency, rampMs });
   const after = await timesOf(target);
   const micros = (ms: number) => (ms * 1000) / (requests * cost.unitsOfRequest);
   return { own: micros(after.own - before.own), children: micros(after.children - before.children) };
@@ -148,13 +162,13 @@ function rowOf(load: Load, pairs: readonly { readonly bare: Cost; readonly stage
 
 function report(rows: readonly Row[]) {
   const hasChildren = rows.some(({ added }) => added.children > 0);
-  const cells = rows.map(({ load: { concurrency, goals }, without, with: staged, added }) => [
-    String(concurrency),
+  const cells = rows.map(({ load: { name, goals }, without, with: staged, added }) => [
+    name,
     without.own.toFixed(1),
     staged.own.toFixed(1),
     `${added.own.toFixed(1)}${mark(added.own, goals?.own)}`,
     ...(hasChildren ? [`${added.children.toFixed(1)}${mark(added.children, goals?.children)}`] : []),
   ]);
-  const header = ['at a time', 'CPU µs without', 'with', 'added', ...(hasChildren ? ['in the child'] : [])];
+  const header = ['load', 'CPU µs without', 'with', 'added', ...(hasChildren ? ['in the child'] : [])];
   return { text: table(header, cells), rows };
 }

@@ -7,6 +7,8 @@ export interface Script {
   readonly isWhole?: boolean;
   /** Each delta at its own time and with the time as its text; else all of them at once. */
   readonly everyMs?: number;
+  /** Those of all callers at the same times; else each caller has a phase of its own. */
+  readonly isInStep?: boolean;
   /** So many megabytes of pings come before the first delta, as fast as they are taken. */
   readonly pingsMb?: number;
   /** Tokens that its usage says were read from the cache. Default: none. */
@@ -28,6 +30,7 @@ export const scripts = {
   'cached-16': { deltas: 16, delta: words, cachedTokens: 36_000 },
   'waits-1': { deltas: 1, delta: words, isEndless: true },
   'ticks-250': { deltas: 250, delta: stamp, everyMs: 20 },
+  'steps-250': { deltas: 250, delta: stamp, everyMs: 20, isInStep: true },
 } as const satisfies Record<string, Script>;
 
 export type ScriptName = keyof typeof scripts;

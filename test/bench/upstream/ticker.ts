@@ -7,7 +7,7 @@ interface Timed {
   left: number;
 }
 
-/** Plays a script whose deltas have their times to any number of callers, each at a phase of its own. */
+/** Plays a script whose deltas have their times to any number of callers, each at a phase of its own or all at one. */
 export class Ticker {
   readonly #script: Script;
   readonly #bytes: AnswerBytes;
@@ -29,7 +29,7 @@ export class Ticker {
 
   play(socket: Socket): void {
     const timed = { socket, left: this.#script.deltas };
-    const phase = this.#phases[this.#nowMs() % this.#phases.length];
+    const phase = this.#phases[this.#script.isInStep ? 0 : this.#nowMs() % this.#phases.length];
     socket.write(this.#bytes.start, 'latin1');
     phase?.add(timed);
   }
