@@ -110,7 +110,7 @@ type RecordContext = StageContext<'body' | 'caller', never, 'request' | 'deliver
 
 function draftOf(ctx: RecordContext, atMs: number): Omit<Recording, 'outcome' | 'headers'> {
   const { requestId, format, caller, body, request, delivery, trace } = ctx.state;
-  const { kind, keyId, name, pipeline } = caller;
+  const { kind, keyId, name, team, pipeline } = caller;
   const above = trace.stages.slice(0, -1).filter(({ skipped }) => !skipped);
   return {
     version: 1,
@@ -119,7 +119,13 @@ function draftOf(ctx: RecordContext, atMs: number): Omit<Recording, 'outcome' | 
     method: ctx.method,
     url: keptUrl(ctx.url),
     format,
-    caller: { kind, keyId, name, ...(pipeline !== undefined && { pipeline }) },
+    caller: {
+      kind,
+      keyId,
+      name,
+      ...(team && { team: { id: team.id, name: team.name } }),
+      ...(pipeline !== undefined && { pipeline }),
+    },
     passed: above.map(({ stage }) => stage),
     ...(request ? { ...recordedRequest(request), ...(delivery && { delivery }) } : { body }),
   };

@@ -18,7 +18,10 @@ export interface Recording {
   /** With its query. */
   readonly url: string;
   readonly format: string;
-  readonly caller: Pick<Caller, 'kind' | 'keyId' | 'name' | 'pipeline'>;
+  readonly caller: Pick<Caller, 'kind' | 'keyId' | 'name' | 'pipeline'> & {
+    /** Team of the key; absent: none. */
+    readonly team?: Pick<NonNullable<Caller['team']>, 'id' | 'name'>;
+  };
   /** Headers on the list of headers without credentials. */
   readonly headers: Readonly<Record<string, string>>;
   /** Stages that the request had passed, top to bottom. */

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { formatProblem, type ConfigProblem } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { readConfig, readConfigFile } from '../config/load.js';
 import { otherFile } from '../gateway/load-config.js';
@@ -11,7 +12,7 @@ import type { SuiteResult } from './plugins/suites.js';
 
 export interface PluginsReport {
   readonly text: string;
-  /** 1 if a plugin could not be loaded, or breaks a rule of its suite. */
+  /** 1 if a plugin could not be loaded, breaks a rule of its suite, or has a malformed `integrity`. */
   readonly exitCode: 0 | 1;
 }
 
@@ -38,12 +39,23 @@ export async function plugins(
   const suites = isChecked ? await (await import('./plugins/suites.js')).runSuites(config, where) : undefined;
   const hasFailed =
     loaded.some(({ problem }) => problem !== undefined) || suites?.some(({ failed }) => failed.length > 0);
+  const problems = config.problems.filter(isOfIntegrity).map(formatProblem);
   const shown = loaded.map(({ isOutside: _, ...plugin }) => plugin);
-  const report = { config: file, installed, loaded: shown, ...(suites && { checks: suites }) };
+  const report = { config: file, installed, loaded: shown, problems, ...(suites && { checks: suites }) };
   const text = isJson
     ? `${JSON.stringify(report, null, 2)}\n`
-    : [...listText(file, installed, loaded), ...(suites ? suiteText(suites) : []), ''].join('\n');
-  return { text, exitCode: hasFailed ? 1 : 0 };
+    : [
+        ...listText(file, installed, loaded),
+        ...(suites ? suiteText(suites) : []),
+        ...(problems.length > 0 ? ['', 'problems', ...problems.map((problem) => `  ${problem}`)] : []),
+        '',
+      ].join('\n');
+  return { text, exitCode: hasFailed || problems.length > 0 ? 1 : 0 };
+}
+
+/** True for a malformed `integrity`, with whose entry a plugin may be missing from the list. */
+function isOfIntegrity({ path: at }: ConfigProblem): boolean {
+  return at.endsWith('.integrity');
 }
 
 function listText(

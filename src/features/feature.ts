@@ -25,8 +25,8 @@ export interface Feature extends RouteSource, Partial<Pick<Extension, 'starts' |
 export interface ConfigTests {
   /** Runs the tests of a config file; aborting the signal stops them. */
   run(file: string, env: Environment, signal?: AbortSignal): Promise<TestVerdict>;
-  /** Problems of the tests in a config. */
-  problemsOf(text: string, file: string): Promise<readonly ConfigProblem[]>;
+  /** Problems of the tests in a config; of unknown pipelines in them only with those of the config. */
+  problemsOf(text: string, file: string, pipelines?: Config['pipelines']): Promise<readonly ConfigProblem[]>;
   /** Definitions of the JSON Schema of a config; `test` is that of a test. */
   definitions(): Promise<Readonly<Record<string, unknown>>>;
 }

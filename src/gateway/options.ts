@@ -3,6 +3,7 @@ import type { ConfigDiff } from '../config/diff/config-diff.js';
 import { GatewayError, type Clock, type Logger } from '../plugin/index.js';
 import type { Live } from '../plugin/core.js';
 import type { OpenHttpClient } from '../engine/transport/http-client.js';
+import type { WithinCall } from '../engine/pipeline/call/open-calls.js';
 import type { PipelineWatch } from '../engine/pipeline/run/watch.js';
 import type { OnChoice } from '../engine/slots/selection/observed-choice.js';
 import type { SecretKey } from '../state/store/index.js';
@@ -82,6 +83,8 @@ export interface DryParts {
   readonly openClient: OpenHttpClient;
   readonly watch?: PipelineWatch | undefined;
   readonly onChoice?: OnChoice | undefined;
+  /** Runs the work of each call of a stage. */
+  readonly withinCall?: WithinCall | undefined;
 }
 
 /** Options of a reload. */

@@ -156,7 +156,7 @@ async function openEach(config: Config, options: GatewayOptions, onClose: OnClos
       knownModels,
       kept: new KeptState(),
       events: openPluginEvents({ metrics, slots, now: clock.now }),
-      openCalls: new OpenCalls(),
+      openCalls: new OpenCalls(options.dry?.withinCall),
       callerOf: (keyId: string) => callerOf(durable.keys, keyId, options.dry !== undefined),
       caches,
       pseudonym,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { stringify } from 'yaml';
 import { ConfigError } from '#src/config/config.js';
 import { check } from '#src/cli/check.js';
 import { stages } from '../whole/harness.js';
@@ -34,6 +35,24 @@ describe('gw2api check', () => {
     ]);
   });
 
+  it('refuses tests in the config that name unknown pipelines, but none that bring an environment', async () => {
+    const tests = `tests:
+  - { name: one, keys: { a: { pipeline: rde } }, requests: [{ get: /health }] }
+  - { name: two, requests: [{ get: /health, expect: { pipeline: blue } }] }
+  - { name: three, skip: later, requests: [{ get: /health, expect: { pipeline: blue } }] }
+  - { name: four, env: { NAME: blue }, requests: [{ get: /health, expect: { pipeline: blue } }] }
+  - { name: five, requests: [{ get: /health, expect: { pipeline: default } }] }
+`;
+    const file = await withRed(tests);
+    const refused: unknown = await check(file, {}, false).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(ConfigError);
+    const lines = (refused as ConfigError).message.split('\n');
+    expect(lines.map((line) => line.replace(/^.*yaml:\d+/, ''))).to.deep.equal([
+      ':31 tests[0].keys.a.pipeline: "rde" is not a pipeline of the config; did you mean "red"?',
+      ':55 tests[1].requests[0].expect.pipeline: "blue" is not a pipeline of the config; known: default, red',
+    ]);
+  });
+
   it('prints the changes of named pipelines, and one of them whole', async () => {
     const file = await withRed();
     const { text, exitCode } = await check(file, {}, false);
@@ -57,21 +76,20 @@ describe('gw2api check', () => {
     expect((refused as Error).message).to.equal('There is no pipeline "rde"; known: red.');
   });
 
-  async function withRed(): Promise<string> {
-    const folder = await folders.make({
-      'gateway.yaml': {
-        pipeline: stages(),
-        pipelines: [
-          {
-            name: 'red',
-            when: { team: 'red' },
-            changes: [{ set: 'max-tokens', with: { cap: 10 } }, { remove: 'cache-ttl' }],
-          },
-        ],
-        slots: [{ id: 'a', upstream: 'simulator' }],
-        store: 'memory',
-      },
-    });
+  async function withRed(tests = ''): Promise<string> {
+    const settings = {
+      pipeline: stages(),
+      pipelines: [
+        {
+          name: 'red',
+          when: { team: 'red' },
+          changes: [{ set: 'max-tokens', with: { cap: 10 } }, { remove: 'cache-ttl' }],
+        },
+      ],
+      slots: [{ id: 'a', upstream: 'simulator' }],
+      store: 'memory',
+    };
+    const folder = await folders.make({ 'gateway.yaml': stringify(settings) + tests });
     return `${folder}/gateway.yaml`;
   }
 });

@@ -13,8 +13,9 @@ A Messages upstream that makes its answers up: strict about requests, the same a
 
 Scenarios: write [[sim:NAME key=value …]] into the last user message; several may stand there.
 Each also takes for=KEY (only with that credential), times=N (only the first N such requests),
-on=generate|count-tokens|models. The HTTP statuses take retry-after=2, retry-after-ms=50, x-should-retry=false,
-message="…" and code=… (for error.details.error_code).
+on=generate|count-tokens|models, label=NAME (only with that header x-simulator-label; "" for none).
+The HTTP statuses take retry-after=2, retry-after-ms=50, x-should-retry=false, message="…" and code=… (for
+error.details.error_code).
 
 ${scenarioHelp()}
 `;

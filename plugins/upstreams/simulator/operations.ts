@@ -99,7 +99,8 @@ async function admit(
   operation: string,
 ): Promise<readonly Scenario[] | undefined> {
   const text = readableText(exchange.body);
-  const asked = { operation, credential: exchange.credential, text };
+  const label = exchange.headers['x-simulator-label'] ?? '';
+  const asked = { operation, credential: exchange.credential, label, text };
   const scenarios = context.selector.select(asked, context.faults);
   return (await inject(exchange, scenarios)) ? undefined : scenarios;
 }

@@ -34,8 +34,10 @@ export type ClientSettings = Pick<
   readonly connections?: number;
   /** Stand-in of its kind of upstream in a dry run. */
   readonly standIn?: UpstreamKind['standIn'];
-  /** Sees each request before it is sent; a retry on a fresh connection is the same request. */
-  readonly onSend?: (request: SentRequest) => void;
+  /**
+   * Sees each request before it is sent, and returns headers to add; a retry on a fresh connection is the same request.
+   */
+  readonly onSend?: (request: SentRequest) => Readonly<Record<string, string>>;
 };
 
 /** A request as it is sent. */
@@ -121,7 +123,8 @@ class SlotHttpClient implements HttpClient {
       credential = await terms.authorize(outgoing);
       for (const name in credential) headers[name.toLowerCase()] = credential[name] ?? '';
     }
-    this.#settings.onSend?.({ method, origin: this.origin, path, headers, body, credential });
+    const added = this.#settings.onSend?.({ method, origin: this.origin, path, headers, body, credential });
+    if (added) Object.assign(headers, added);
     const limits = { connectTimeoutMs, headersTimeoutMs, idleTimeoutMs, hasContent, clock, progress };
     return () => new HttpCall({ slot: id, method, path, headers, body, signal, ...limits });
   }

@@ -34,8 +34,7 @@ export function outcomeOf(
   { outgoing, remotes, calls, refused, isAlone, slots, log }: Surroundings,
 ): DryOutcome {
   const { status, headers, events, complete, firstEventMs, durationMs } = received;
-  const own = calls.length > 0 ? ownCalls(outgoing, settled) : outgoing;
-  const upstream = isAlone ? own.findLast(isModelCall) : undefined;
+  const upstream = isAlone ? outgoing.findLast(isOwnCall) : undefined;
   return {
     status,
     headers,
@@ -55,10 +54,9 @@ export function outcomeOf(
   };
 }
 
-/** Calls to the slot of a request's answer; none for a request that has called no model. */
-function ownCalls(outgoing: readonly OutgoingCall[], settled: Settled | undefined): readonly OutgoingCall[] {
-  if (!settled || settled.trace.calls.length === 0) return [];
-  return outgoing.filter(({ slot }) => slot === settled.record.slot);
+/** True for a call of the model by the request itself, rather than by a stage. */
+function isOwnCall(call: OutgoingCall): boolean {
+  return call.label === undefined && isModelCall(call);
 }
 
 /** True for a call by `host.call` for this request; for one of no request if there is one request alone. */

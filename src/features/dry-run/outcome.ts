@@ -15,6 +15,8 @@ export interface DryRequest extends CallerRequest {
 export interface OutgoingCall {
   /** Undefined for a request to the token endpoint of an account, rather than to a slot's upstream. */
   readonly slot?: string;
+  /** Label of the call of a stage (`host.call`) that it is for; absent: it is for the request itself. */
+  readonly label?: string;
   readonly method: string;
   /** Path with its query. */
   readonly path: string;
@@ -71,7 +73,10 @@ export interface DryOutcome {
   readonly stages: readonly string[];
   /** Stages whose failure was skipped (`onError: skip`). */
   readonly skipped: readonly string[];
-  /** Body of the last model call as it was sent; absent if there was none, and for concurrent requests. */
+  /**
+   * Body of the last model call as it was sent, calls of stages excluded; absent if there was none, and for concurrent
+   * requests.
+   */
   readonly upstream?: unknown;
   /** Every upstream request for this one, those of calls by stages included; concurrent requests share the list. */
   readonly outgoing: readonly OutgoingCall[];

@@ -18,13 +18,20 @@ export function standInServer(standIn: StandIn, simulator: Server): Server {
     const left = new AbortController();
     const gone = new Error('The caller has left.');
     outgoing.once('close', () => left.abort(gone));
-    const messages = (request: Request) => askSimulator(request, simulator, left.signal);
+    const label = incoming.headers[labelHeader];
+    const messages = (request: Request) => {
+      if (label !== undefined) request.headers.set(labelHeader, String(label));
+      return askSimulator(request, simulator, left.signal);
+    };
     answer(incoming, outgoing, (request) => standIn(request, messages)).catch((error: unknown) => {
       if (error instanceof BrokenConnection || outgoing.headersSent) destroy(incoming);
       else outgoing.writeHead(500, { 'content-type': 'text/plain' }).end(faultOf(error));
     });
   });
 }
+
+/** Header of the simulator with the label of a call that a stage makes. */
+export const labelHeader = 'x-simulator-label';
 
 /** Error of a connection that the simulator has ended instead of answering. */
 class BrokenConnection extends Error {}

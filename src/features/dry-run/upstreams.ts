@@ -1,12 +1,14 @@
 import { lazy } from '../../kit/once.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../plugin/index.js';
 import { programUrl } from '../../kit/package-files.js';
 import { openHttpClient, type OpenHttpClient, type SentRequest } from '../../engine/transport/http-client.js';
 import { MemorySocket } from '../../engine/http/connection/memory-socket.js';
+import type { WithinCall } from '../../engine/pipeline/call/open-calls.js';
 import type { OutgoingCall } from './outcome.js';
 import type { DryRemotes } from './remotes.js';
-import { standInServer } from './stand-in.js';
+import { labelHeader, standInServer } from './stand-in.js';
 
 /** Parts of the built-in simulator that this folder uses, since no folder may import it. */
 interface SimulatorParts {
@@ -32,6 +34,7 @@ export class DryUpstreams {
   readonly #bySlot = new Map<string, DryUpstream>();
   readonly #tokens = createServer((request, response) => void grantToken(request, response));
   readonly #sockets = new Set<MemorySocket>();
+  readonly #label = new AsyncLocalStorage<string>();
   /** Services of remote stages; undefined: stages reach nothing. */
   remotes: DryRemotes | undefined;
 
@@ -69,9 +72,19 @@ export class DryUpstreams {
     const slot = use === 'upstream' ? settings.id : undefined;
     return openHttpClient({
       ...this.#within(settings, connect),
-      onSend: (request) => void this.outgoing.push(outgoingCall(request, slot)),
+      onSend: (request) => this.#keep(request, slot),
     });
   };
+
+  /** Runs the calls of a stage, whose requests have its label. */
+  readonly withinCall: WithinCall = (label, work) => this.#label.run(label, work);
+
+  /** Keeps a request; returns the header by which the simulator knows its label. */
+  #keep(request: SentRequest, slot: string | undefined): Readonly<Record<string, string>> {
+    const label = slot === undefined ? undefined : this.#label.getStore();
+    this.outgoing.push(outgoingCall(request, slot, label));
+    return label === undefined ? {} : { [labelHeader]: label };
+  }
 
   /** Settings of a client whose connections stay within this process. */
   #within(settings: Settings, connect: (far: MemorySocket) => void): Settings {
@@ -137,9 +150,11 @@ function withoutBasePath(request: IncomingMessage): void {
 function outgoingCall(
   { method, path, headers, body, credential }: SentRequest,
   slot: string | undefined,
+  label: string | undefined,
 ): OutgoingCall {
   return {
     ...(slot !== undefined && { slot }),
+    ...(label !== undefined && { label }),
     method,
     path,
     headers: { ...headers },

@@ -57,7 +57,7 @@ export function gatewayOptions({ clock, upstreams, settled, calls, log }: World,
     isCheck: !startsStages,
     clock,
     ...(state && { live: liveWith(state, clock.now) }),
-    dry: { openClient: upstreams.openClient, watch, onChoice },
+    dry: { openClient: upstreams.openClient, watch, onChoice, withinCall: upstreams.withinCall },
     extensions: [outcomes(settled, calls)],
   };
 }

@@ -112,6 +112,8 @@ export interface Recording {
     readonly kind: string;
     readonly keyId: string;
     readonly name: string;
+    /** Team of its key; absent: none, or not recorded. */
+    readonly team?: { readonly id: string; readonly name: string };
     /** Pipeline that its key or team named. */
     readonly pipeline?: string;
   };

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { LoadedConfig } from '../../config/diff/loaded-config.js';
 import { DryGateway } from '../dry-run/dry-gateway.js';
 import type { DryOutcome, DryRequest } from '../dry-run/outcome.js';
-import type { DrySettings, KeyTerms } from '../dry-run/settings.js';
+import type { DrySettings, KeyTerms, TeamTerms } from '../dry-run/settings.js';
 import type { OpenGateway } from '../../gateway/gateway.js';
 import { loadPlugins } from '../../gateway/reload/loaded-config.js';
 import { withAllExtras, type MessagesRequest } from '../../plugin/index.js';
@@ -19,13 +19,14 @@ export class Side {
   readonly #openGateway: OpenGateway;
   readonly #settings: DrySettings;
   readonly #gateways = new Map<string, Promise<DryGateway>>();
-  /** Terms of the keys that are issued for recorded callers, by name. */
+  /** Terms of the keys that are issued for recorded callers, and of their teams, by name. */
   readonly #keys: Record<string, KeyTerms> = {};
+  readonly #teams: Record<string, TeamTerms> = {};
 
   private constructor(loaded: LoadedConfig, openGateway: OpenGateway, settings: DrySettings) {
     this.#loaded = loaded;
     this.#openGateway = openGateway;
-    this.#settings = { ...settings, keys: this.#keys };
+    this.#settings = { ...settings, keys: this.#keys, teams: this.#teams };
   }
 
   /** Throws a ConfigError, and an Error for an unknown scenario. */
@@ -51,11 +52,13 @@ export class Side {
     for (const gateway of this.#gateways.values()) await (await gateway).close();
   }
 
-  /** Gives the key of a recorded caller the pipeline that it had; a key is issued at its first request. */
+  /** Gives the key of a recorded caller its team and its pipeline; a key is issued at its first request. */
   #rememberKey(recording: Recording): void {
-    const { pipeline } = recording.caller;
+    const { team, pipeline } = recording.caller;
     const name = keyOf(recording);
-    if (pipeline !== undefined && name !== null) this.#keys[name] ??= { pipeline };
+    if (name === null) return;
+    if (team) this.#teams[team.name] ??= { id: team.id };
+    this.#keys[name] ??= { ...(team && { team: team.name }), ...(pipeline !== undefined && { pipeline }) };
   }
 
   /** Undefined for a request that passes all stages. */

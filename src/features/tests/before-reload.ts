@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { formatProblem, type ConfigProblem, type Position } from '../../config/config.js';
 import { programFile } from '../../kit/package-files.js';
 import type { Environment } from '../../config/environment.js';
 import type { FailedTest, TestVerdict } from '../../gateway/options.js';
@@ -81,7 +82,7 @@ function run(
 /** Report of `gw2api test --json`, as far as it is used here. */
 interface Report {
   readonly passed: number;
-  readonly problems: readonly (Place & { readonly path: string; readonly message: string })[];
+  readonly problems: readonly (Position & Omit<ConfigProblem, 'at'>)[];
   readonly tests: readonly {
     readonly name: string;
     readonly pipeline?: string;
@@ -89,13 +90,7 @@ interface Report {
   }[];
 }
 
-interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-interface Failure extends Place {
+interface Failure extends Position {
   readonly message?: string;
   readonly path?: string;
   readonly expected?: unknown;
@@ -107,7 +102,8 @@ function verdictOf(output: string): TestVerdict | undefined {
   if (!report) return undefined;
   const all = [
     ...report.problems.map((problem) => ({
-      message: `${placeOf(problem)} ${problem.path}: ${problem.message}`,
+      message: formatProblem({ ...problem, at: problem }),
+      ...(problem.pipeline !== undefined && { pipeline: problem.pipeline }),
     })),
     ...report.tests.flatMap(failuresOf),
   ];
@@ -134,7 +130,7 @@ function parsed(output: string): Report | undefined {
   }
 }
 
-function placeOf({ file, line, column }: Place): string {
+function placeOf({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`;
 }
 

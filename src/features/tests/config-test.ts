@@ -42,6 +42,8 @@ export interface AskedRequest {
   readonly expectsConnections: boolean;
   /** Slots with an expected state, each with its place. */
   readonly slots: readonly NamedSlot[];
+  /** Pipelines that it is expected to pass. */
+  readonly pipelines: readonly NamedPipeline[];
   /** Places where a missing value is to be recorded. */
   readonly snapshots: readonly SnapshotPlace[];
 }
@@ -49,6 +51,12 @@ export interface AskedRequest {
 export interface NamedSlot {
   /** Its id, which a path in its state may follow: `team-a.state`. */
   readonly path: string;
+  readonly at: Path;
+}
+
+export interface NamedPipeline {
+  readonly name: string;
+  /** Path in the file of the place that names it. */
   readonly at: Path;
 }
 

@@ -55,17 +55,30 @@ async function testsOf(
   return [...filled, ...beside.filter(isAbout), ...ofPipelines.flat()];
 }
 
-/** Tests that a named pipeline lists. */
+/** Tests that a named pipeline lists, also those of files that cannot be read: these have problems. */
 async function testsOfPipeline({
-  name,
+  name: pipeline,
   tests: files,
 }: Pick<PipelineConfig, 'name' | 'tests'>): Promise<readonly TestFile[]> {
   const read = files.map(async (absolute) => {
     const file = path.relative(process.cwd(), absolute);
-    const found = readTestFile(await textOf(file), file);
-    return { ...found, tests: found.tests.map((test) => ({ ...test, pipeline: name })) };
+    const { tests, problems, ...found } = await textOf(file).then(
+      (text) => readTestFile(text, file),
+      (error: unknown) => unreadable(file, error),
+    );
+    return {
+      ...found,
+      tests: tests.map((test) => ({ ...test, pipeline })),
+      problems: problems.map((problem) => ({ ...problem, pipeline })),
+    };
   });
   return Promise.all(read);
+}
+
+/** A file whose text cannot be had. Throws any error that is not a ConfigError. */
+function unreadable(file: string, error: unknown): TestFile {
+  if (!(error instanceof ConfigError)) throw error;
+  return { file, text: '', tests: [], bodyFiles: [], problems: error.problems };
 }
 
 /** Files of tests in a folder, by name. */

@@ -32,7 +32,7 @@ export const tests: Feature = {
   verbs: { test: verb },
   configTests: {
     run: async (...given) => (await import('./before-reload.js')).testConfig(...given),
-    problemsOf: async (...given) => (await import('./read-tests.js')).readConfigTests(...given).problems,
+    problemsOf: async (...given) => (await import('./test-pipelines.js')).problemsOfTests(...given),
     definitions: async () => (await import('./test-editor-schema.js')).testDefinitions,
   },
 };

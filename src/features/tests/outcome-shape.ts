@@ -63,6 +63,7 @@ const headers: Shape = { entries: 'plain', isLowerCase: true };
 
 const outgoingCall = keysOf<OutgoingCall>({
   slot: 'plain',
+  label: 'plain',
   method: 'plain',
   path: 'plain',
   headers,

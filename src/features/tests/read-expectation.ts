@@ -1,6 +1,6 @@
 import type { Path } from '../../config/document.js';
 import { isRecord } from '../../kit/schema/record.js';
-import type { NamedSlot, SnapshotPlace } from './config-test.js';
+import type { NamedPipeline, NamedSlot, SnapshotPlace } from './config-test.js';
 import { compileExpectation } from './expectation.js';
 import { matchers } from './matchers.js';
 import type { Check, Complain } from './mismatch.js';
@@ -50,4 +50,10 @@ export function slotsNamed(expect: unknown, at: Path): readonly NamedSlot[] {
     if (keys.some((word) => Object.hasOwn(matchers, word))) return [];
     return keys.map((path) => ({ path, at: [...at, key, path] }));
   });
+}
+
+/** The pipeline that an expectation names by a plain value: `pipeline: red`. */
+export function pipelinesNamed(expect: unknown, at: Path): readonly NamedPipeline[] {
+  const name = isRecord(expect) ? expect['pipeline'] : undefined;
+  return typeof name === 'string' && name !== snapshot ? [{ name, at: [...at, 'pipeline'] }] : [];
 }

@@ -3,7 +3,7 @@ import type { DryRequest } from '../dry-run/outcome.js';
 import { durationMs } from '../../plugin/index.js';
 import type { SchemaError } from '../../plugin/upstream/index.js';
 import type { AskedRequest, Step } from './config-test.js';
-import { namedKeys, readExpectation, slotsNamed } from './read-expectation.js';
+import { namedKeys, pipelinesNamed, readExpectation, slotsNamed } from './read-expectation.js';
 import type { RawRequest, RawSlots, RawStep } from './test-schema.js';
 
 /** Parts of the file that reading needs. */
@@ -128,6 +128,7 @@ function readRequest(raw: RawRequest, path: Path, reading: Reading): AskedReques
     send,
     expectsConnections,
     slots: slotsNamed(raw.expect, [...path, 'expect']),
+    pipelines: pipelinesNamed(raw.expect, [...path, 'expect']),
     ...expectation,
   };
 }

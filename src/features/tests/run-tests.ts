@@ -71,7 +71,7 @@ export async function runTests(options: TestOptions): Promise<FinishedTests> {
   return { files, runs, report };
 }
 
-/** Throws for keys and teams of tests that name unknown pipelines. */
+/** Throws for tests that name unknown pipelines. */
 async function refuseUnknownPipelines(
   chosen: readonly { readonly test: ConfigTest; readonly file: FoundTests }[],
   configs: Configs,

@@ -9,6 +9,7 @@ import { openStore } from '#src/state/store/index.js';
 import type { ReplayReport } from '#src/features/replay/report.js';
 import { replayRecorded, type ReplayArguments } from '#src/features/replay/verb/command.js';
 import { dialects, formatNames } from '../../whole/formats/dialects.js';
+import { PanelClient } from '../../whole/console/panel-client.js';
 import { configOf, masterKey, slotAt, stages, startPair } from '../../whole/harness.js';
 import { quiet } from '../../state/store/stores.js';
 import { TempFolders } from '../../whole/temp-folders.js';
@@ -141,6 +142,35 @@ describe('replay', () => {
     expect(JSON.stringify(texts.report.groups[0]!.fields)).to.match(/I am red\..*I am new\./);
     const green = await replayed(folder, [config('I am red.'), config('I am red.', 'I am another.')]);
     expect(green.report.different).to.equal(1);
+  });
+
+  it('lets requests choose the pipeline of their team, by its name and by its id', async () => {
+    const folder = await folders.make();
+    const config = (text: string, team: string) => ({
+      pipeline: pipelineWith({ below: [{ use: 'record', with: { folder } }] }),
+      pipelines: [
+        {
+          name: 'red',
+          when: { team },
+          changes: [{ replace: 'persona-inject', by: { use: 'persona-inject', with: { text } } }],
+        },
+      ],
+    });
+    const pair = await startPair(config('I am red.', 'Reds'), {}, undefined, { secretKey });
+    const panel = new PanelClient(pair.url);
+    const { id: team } = (await panel.ask('POST', '/teams', { name: 'Reds' })) as { id: string };
+    const { key } = (await panel.ask('POST', '/keys', { name: 'a', team })) as { key: string };
+    const { path: route, request } = dialects.messages;
+    for (const headers of [{ 'x-api-key': key }, {}])
+      await (await pair.post(route, request('Hello!'), headers)).text();
+    await pair.close();
+    const old = config('I am red.', 'Reds');
+    const same = await replayed(folder, [old, config('I am red.', team)]);
+    expect(same.report).to.deep.include({ requests: 2, different: 0, skipped: [] });
+    const changed = await replayed(folder, [old, config('I am new.', 'R*')], { texts: true });
+    expect(changed.report.different).to.equal(1);
+    expect(JSON.stringify(changed.report.groups[0]!.fields)).to.match(/I am red\..*I am new\./);
+    expect((await replayed(folder, [old, config('I am red.', 'Blues')])).report.different).to.equal(1);
   });
 
   it('needs no secrets of the configs', async () => {

@@ -75,12 +75,40 @@ warning: placeholders are used for secrets missing in the environment: TEAM_A_KE
         '{ name: test 0',
         '{ keys: { a: { pipeline: rde }, b: { pipeline: default } }, teams: { t: { pipeline: blue } }, name: test 0',
       ),
+      'config/b.test.yaml': testsOf(
+        'expect: { pipeline: rde }',
+        'expect: { pipeline: { not: rde } }',
+        'expect: { pipeline: red }',
+      ),
     });
     expect(code).to.equal(2);
     expect(stderr.split('\n').filter(Boolean)).to.deep.equal([
       'config/a.test.yaml:2:20 tests[0].keys.a.pipeline: "rde" is not a pipeline of the config; did you mean "red"?',
       'config/a.test.yaml:2:79 tests[0].teams.t.pipeline: "blue" is not a pipeline of the config; known: default, red',
+      'config/b.test.yaml:2:152 tests[0].requests[0].expect.pipeline: "rde" is not a pipeline of the config; did you mean "red"?',
     ]);
+  });
+
+  it('names the pipeline whose file of tests is missing, invalid, or names an unknown pipeline', async () => {
+    const tests = testsOf('as: { key: a }, expect: { status: 200 }');
+    const unknown = tests.replace('{ name: test 0', '{ keys: { a: { pipeline: rde } }, name: test 0');
+    for (const [file, fault] of [
+      [{}, 'red.test.yaml:1:1 the file does not exist'],
+      [{ 'teams/red.test.yaml': 'tests: [{ nam: x }]\n' }, 'is not a known key; did you mean "name"?'],
+      [{ 'teams/red.test.yaml': unknown }, '"rde" is not a pipeline of the config; did you mean "red"?'],
+    ] as const) {
+      const cwd = await workshop.folder({
+        'config/gateway.yaml': `${config}pipelines: [{ name: red, tests: [../teams/red.test.yaml] }]\n`,
+        ...file,
+      });
+      const { failures } = await testConfig(path.join(cwd, 'config/gateway.yaml'), { ...process.env });
+      expect(failures.map(({ pipeline }) => pipeline))
+        .to.include('red')
+        .and.not.include(undefined);
+      const said = failures.find(({ message }) => message.includes(fault));
+      expect(said?.message, fault).to.match(/red\.test\.yaml:1:|red\.test\.yaml:2:/);
+      expect(said!.message).to.match(/ \(in the pipeline "red"\)$/);
+    }
   });
 
   it('exits with 1 where a test fails, with the line of each failure', async () => {

@@ -15,10 +15,12 @@ const helpOf: ReadonlyMap<string, string> = new Map([
   ['windows', windowsHelp],
 ]);
 
-/** Request for matching the `for`, `on` and `times` of a scenario. */
+/** Request for matching the `for`, `on`, `label` and `times` of a scenario. */
 export interface Asked {
   readonly operation: string;
   readonly credential: string;
+  /** Label of its header `x-simulator-label`; empty: it has none. */
+  readonly label: string;
   /** The last user message's text. */
   readonly text: string;
 }
@@ -40,6 +42,7 @@ export class ScenarioSelector {
     if (!helpOf.has(name)) throw badRequest(`simulator: unknown scenario "${name}"`);
     if ('for' in params && params['for'] !== asked.credential) return false;
     if ('on' in params && params['on'] !== asked.operation) return false;
+    if ('label' in params && params['label'] !== asked.label) return false;
     if (!('times' in params)) return true;
     const key = [asked.operation, text, source].join('\0');
     const uses = this.#uses.get(key) ?? 0;

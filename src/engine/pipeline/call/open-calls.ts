@@ -16,13 +16,22 @@ interface CallRecorder extends Pick<CallServices, 'costSoFar'> {
   readonly takesRequests: () => boolean;
 }
 
+/** Runs the work of a call with a label. */
+export type WithinCall = <Result>(label: string, work: () => Result) => Result;
+
 /** Registry of the open calls of all stages, of every pipeline. */
 export class OpenCalls {
+  /** Default: runs the work alone. */
+  readonly within: WithinCall;
   readonly #open = new Set<RunningCall>();
   readonly #idleWaiters: (() => void)[] = [];
   #recorder: CallRecorder | undefined;
   #isClosed = false;
   #settledCount = 0;
+
+  constructor(within: WithinCall = (_, work) => work()) {
+    this.within = within;
+  }
 
   /** Sets the recorder of ended calls; before that there are no calls. */
   recordWith(recorder: CallRecorder): void {

@@ -118,10 +118,12 @@ export class PipelineCalls {
     if (signal?.aborted) onAbort();
     signal?.addEventListener('abort', onAbort);
     const cancelTimer = clock.setTimer(() => call.abort(tooLong()), maxMs);
-    const result = await this.#ask(pipeline, call, slots).then(
-      (reply) => ({ outcome: 'completed', reply }) as const,
-      (thrown: unknown) => failedBy(thrown, call, signal?.aborted === true),
-    );
+    const result = await openCalls
+      .within(label, () => this.#ask(pipeline, call, slots))
+      .then(
+        (reply) => ({ outcome: 'completed', reply }) as const,
+        (thrown: unknown) => failedBy(thrown, call, signal?.aborted === true),
+      );
     cancelTimer();
     signal?.removeEventListener('abort', onAbort);
     openCalls.end({ call, ...result });

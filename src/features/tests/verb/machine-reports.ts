@@ -21,10 +21,11 @@ export function jsonReport(report: TestReport): string {
 
 /** Problems of tests or of their config as JSON, in the form of a report. */
 export function jsonProblems(problems: readonly ConfigProblem[]): string {
-  const shown = problems.map(({ at, path, subject, message }) => ({
+  const shown = problems.map(({ at, path, subject, pipeline, message }) => ({
     ...at,
     path,
     ...(subject !== undefined && { subject }),
+    ...(pipeline !== undefined && { pipeline }),
     message,
   }));
   const none = { passed: 0, failed: 0, skipped: 0, leftOut: 0, written: 0, durationMs: 0, warnings: [] };

@@ -4,7 +4,7 @@ import { StreamController, type Flow, type Pipe, type Sink } from '../../events/
 import { ChunkBuffer, charsOf, type ChunkOptions } from './chunk-buffer.js';
 import { AnswerGrammar } from './grammar.js';
 import { refusalEvents } from './refusal.js';
-import { grammarAfter, type ReviewChunk, type ReviewVerdict } from './verdict.js';
+import { CheckedChunk, type ReviewChunk, type ReviewVerdict } from './verdict.js';
 
 /**
  * Reviews a chunk. A rejection is a failure: before the first allowed chunk `started` rejects with it, and the events
@@ -112,7 +112,8 @@ export class Review implements Sink<ModelEventBatch>, Flow {
     this.#phase = 'reviewing';
     const isLast = this.#buffer.hasStop || this.#ended !== undefined;
     const events = this.#buffer.take();
-    const chunk = { events, isLast, check: (verdict: ReviewVerdict) => void this.#after(verdict, chunk) };
+    const { maxHeldBytes } = this.#options;
+    const chunk = new CheckedChunk({ events, isLast }, { grammar: this.#grammar, maxHeldBytes });
     try {
       const verdict = await this.#review(chunk, this.#ending.signal);
       if (!this.#isOver()) this.#apply(verdict, chunk);
@@ -129,14 +130,9 @@ export class Review implements Sink<ModelEventBatch>, Flow {
     return this.#phase === 'over';
   }
 
-  #after(verdict: ReviewVerdict, chunk: Pick<ReviewChunk, 'events' | 'isLast'>): AnswerGrammar {
-    const { maxHeldBytes } = this.#options;
-    return grammarAfter(verdict, chunk, { grammar: this.#grammar.copy(), maxHeldBytes });
-  }
-
-  #apply(verdict: ReviewVerdict, chunk: ReviewChunk): void {
+  #apply(verdict: ReviewVerdict, chunk: CheckedChunk): void {
     if (verdict.kind === 'refuse') return this.#refuse(verdict.message, chunk.events);
-    this.#grammar = this.#after(verdict, chunk);
+    this.#grammar = chunk.after(verdict);
     if (verdict.kind === 'hold') this.#buffer.hold(chunk.events);
     else this.#pass(verdict.kind === 'change' ? verdict.events : chunk.events);
   }

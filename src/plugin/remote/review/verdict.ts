@@ -17,12 +17,38 @@ export interface ReviewChunk {
 }
 
 interface ReviewState {
+  /** Of the answer before the chunk; it stays as it is. */
   readonly grammar: AnswerGrammar;
   readonly maxHeldBytes: number;
 }
 
-/** Grammar of the answer after a verdict. Throws a TypeError for one that is not possible. */
-export function grammarAfter(
+/** Chunk under review, which adds the events of a verdict to the grammar once. @internal */
+export class CheckedChunk implements ReviewChunk {
+  readonly events: readonly ModelEvent[];
+  readonly isLast: boolean;
+  readonly #state: ReviewState;
+  #checked: { readonly verdict: ReviewVerdict; readonly grammar: AnswerGrammar } | undefined;
+
+  constructor({ events, isLast }: Pick<ReviewChunk, 'events' | 'isLast'>, state: ReviewState) {
+    this.events = events;
+    this.isLast = isLast;
+    this.#state = state;
+  }
+
+  check(verdict: ReviewVerdict): void {
+    this.after(verdict);
+  }
+
+  /** Grammar of the answer after a verdict. Throws a TypeError for one that is not possible. */
+  after(verdict: ReviewVerdict): AnswerGrammar {
+    if (this.#checked?.verdict === verdict) return this.#checked.grammar;
+    const grammar = grammarAfter(verdict, this, this.#state);
+    this.#checked = { verdict, grammar };
+    return grammar;
+  }
+}
+
+function grammarAfter(
   verdict: ReviewVerdict,
   { events, isLast }: Pick<ReviewChunk, 'events' | 'isLast'>,
   { grammar, maxHeldBytes }: ReviewState,
@@ -35,7 +61,8 @@ export function grammarAfter(
       throw new TypeError(`verdict: more than ${maxHeldBytes} bytes of events are held`);
     return grammar;
   }
-  return verdict.kind === 'change' ? afterChange(verdict.events, events, grammar) : after(events, grammar);
+  const next = grammar.copy();
+  return verdict.kind === 'change' ? afterChange(verdict.events, events, next) : after(events, next);
 }
 
 /** After the events of a model, which are passed on as they are. */
@@ -49,14 +76,13 @@ function afterChange(
   before: readonly ModelEvent[],
   grammar: AnswerGrammar,
 ): AnswerGrammar {
-  const changed = grammar.copy();
   for (const event of next) {
-    const fault = changed.add(event);
+    const fault = grammar.add(event);
     if (fault !== undefined) throw new TypeError(`events: ${fault}`);
   }
   if (before.some(isStop) && !next.some(isStop))
     throw new TypeError('events: the last ones must end with message_stop');
-  return changed;
+  return grammar;
 }
 
 function isStop({ type }: ModelEvent): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { symlink, utimes } from 'node:fs/promises';
+import { symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
@@ -134,6 +134,22 @@ describe('the integrity of a plugin', () => {
     const many = Array.from({ length: maxFiles + 1 }, (_, at) => [`dlp/f${at}.txt`, ''] as const);
     const large = await folders.make({ ...files, ...Object.fromEntries(many) });
     expect(await faultOf(large)).to.include(`has more than ${maxFiles} files and folders`);
+  });
+
+  it('covers 64 MB, also of a file without a package, and is refused beyond', async () => {
+    const maxBytes = 64 * 2 ** 20;
+    const folder = await folders.make({ 'dlp/package.json': '{}', 'dlp/main.mjs': stage, 'alone.mjs': '' });
+    const [data, alone] = [path.join(folder, 'dlp/data.bin'), path.join(folder, 'alone.mjs')];
+    const room = maxBytes - Buffer.byteLength(stage) - '{}'.length;
+    await writeFile(data, '');
+    await truncate(data, room);
+    expect((await integrityOf(path.join(folder, 'dlp/main.mjs'))).hash).to.match(/^sha256-/);
+    await truncate(data, room + 1);
+    expect(await faultOf(folder)).to.equal(
+      'is larger than 64 MB together with package.json; give the plugin a folder of its own with a package.json',
+    );
+    await truncate(alone, maxBytes + 1);
+    expect(await faultOf(folder, 'alone.mjs')).to.match(/^is larger than 64 MB together with alone\.mjs; /);
   });
 
   it('holds for stages, formats, upstreams and accounts, whose modules are not imported with another hash', async () => {

@@ -173,6 +173,30 @@ describe('gw2api plugins', () => {
     }
   });
 
+  it('says of each malformed integrity what check says, and ends with 1', async () => {
+    const integrity = 'sha256-short';
+    const slot = { id: 'a', upstream: 'simulator' };
+    const places = {
+      'formats[1].integrity': { formats: ['messages', { use: './format.mjs', integrity }] },
+      'slots[0].integrity': { slots: [{ ...slot, integrity }] },
+      'slots[0].account.integrity': { slots: [{ ...slot, account: { kind: 'none', integrity } }] },
+      'pipeline[0].integrity': { pipeline: [{ use: './mine.mjs', integrity }, ...stages()] },
+    };
+    for (const [at, settings] of Object.entries(places)) {
+      const whole = { pipeline: stages(), slots: [slot], ...settings };
+      const cwd = await workshop.folder({ 'config/gateway.yaml': JSON.stringify(whole) });
+      const checked = await workshop.run({ cwd, args: ['check'] });
+      const said = checked.stderr.split('\n').find((line) => line.includes(` ${at}: `));
+      expect(said, at).to.match(/^config\/gateway\.yaml:1:\d+ /);
+      const { stdout, code } = await workshop.run({ cwd, args: ['plugins'] });
+      expect(stdout).to.include(`\nproblems\n  ${said}\n`);
+      expect(code).to.equal(1);
+      const json = await workshop.run({ cwd, args: ['plugins', '--json'] });
+      expect(JSON.parse(json.stdout)).to.deep.include({ problems: [said] });
+      expect(json.code).to.equal(1);
+    }
+  });
+
   it('goes on where a plugin cannot be loaded, and ends with 1', async () => {
     const cwd = await workshop.folder(files('./gone.mjs', './mine.mjs'));
     const { stdout, code } = await workshop.spawn({ cwd, args: ['plugins'] });

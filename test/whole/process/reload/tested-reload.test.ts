@@ -25,6 +25,20 @@ describe('a reload of a config with tests', () => {
       expect(failure).to.include({ test: 'has its persona', pipeline: 'red' });
       expect(body.error!.message).to.include(failure!.message).and.include('of the pipeline "red": lands in');
     }
+    for (const [text, fault] of [
+      [{ tests: [{ nam: 'x' }] }, 'nam'],
+      [undefined, 'the file does not exist'],
+    ] as const) {
+      const file = `./teams/${text ? 'wrong' : 'gone'}.test.yaml`;
+      if (text) await writeIn(gateway.folder, file, text);
+      const pipelines = [{ name: 'red', tests: [file] }];
+      await writeIn(gateway.folder, 'gateway.yaml', { ...configWith('new'), pipelines });
+      const { status, body } = await gateway.reload();
+      expect(status).to.equal(409);
+      const { failures } = body.error!.details;
+      expect(failures.map(({ pipeline }) => pipeline)).to.deep.equal(failures.map(() => 'red'));
+      expect(failures[0]!.message).to.include(fault);
+    }
     await writeIn(gateway.folder, 'gateway.yaml', configWith('new'));
   });
 

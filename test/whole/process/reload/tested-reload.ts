@@ -28,7 +28,11 @@ interface Answer {
 }
 
 interface Details {
-  readonly failures: readonly { readonly test?: string; readonly message: string }[];
+  readonly failures: readonly {
+    readonly test?: string;
+    readonly pipeline?: string;
+    readonly message: string;
+  }[];
   readonly changes: { readonly stages: readonly { readonly name: string }[] };
 }
 
