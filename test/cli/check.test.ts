@@ -35,6 +35,12 @@ describe('gw2api check', () => {
     ]);
   });
 
+  it('accepts the reference config', async () => {
+    const { text, exitCode } = await check('config/gateway.reference.yaml', {}, false);
+    expect(text).to.contain('today-in-chat');
+    expect(exitCode).to.equal(0);
+  });
+
   it('refuses tests in the config that name unknown pipelines, but none that bring an environment', async () => {
     const tests = `tests:
   - { name: one, keys: { a: { pipeline: rde } }, requests: [{ get: /health }] }

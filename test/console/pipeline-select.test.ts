@@ -58,7 +58,7 @@ describe('the choice of a pipeline in a browser', function () {
     await panel.ask('POST', '/teams', { name: 'reds', pipeline: 'blue' });
     await page.goto('/panel/teams');
     await page.getByRole('row', { name: /reds/ }).getByRole('button').first().click();
-    if (!(await dialog().isVisible())) await page.getByRole('menuitem', { name: /Edit|Change/ }).click();
+    await dialog().waitFor();
     expect(await choice().inputValue()).to.equal('blue');
     await choice().selectOption('');
     await dialog().getByRole('button', { name: 'Save' }).click();
