@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError, type MessagesRequest } from '@gw2api/gateway/plugin';
 import type { CallSignal } from '@gw2api/gateway/plugin/raw';
 import { withContent, type RemotePhase, type ReviewVerdict } from '@gw2api/gateway/plugin/remote';
-import { replaceTexts, type TextPlace } from '../shared/request-texts.js';
+import { requestTexts, withTexts, type RequestTexts } from '../shared/request-texts.js';
 import { headersView, sessionOf } from './context-view.js';
 import {
   refusalText,
@@ -34,21 +34,12 @@ export class LitellmConversation implements Conversation {
     const tools = parts.includes('tools') ? chatTools(request) : null;
     const withTools = (given: MessagesRequest, reply: LitellmReply): MessagesRequest =>
       tools && reply.tools?.length ? withChatTools(given, reply.tools) : given;
-    const check = (reply: LitellmReply) => void withTools(request, reply);
-    const replies: LitellmReply[] = [];
-    const ask = async (
-      texts: readonly string[],
-      places: readonly TextPlace[],
-    ): Promise<readonly string[]> => {
-      const { sorted, restored } = contentFirst(texts, places);
-      const fields = { ...requestFields(request, system), tools, texts: sorted };
-      const reply = await this.#ask('request', { request, fields, check }, until);
-      replies.push(reply);
-      return restored(textsOf(reply, sorted));
-    };
-    const changed = await replaceTexts(request, ask, { system });
-    const [reply = { action: 'NONE' }] = replies;
+    const { sorted, restored } = contentFirst(requestTexts(request, { system }));
+    const fields = { ...requestFields(request, system), tools, texts: sorted };
+    const check = (given: LitellmReply) => void withTools(request, given);
+    const reply = await this.#ask('request', { request, fields, check }, until);
     if (reply.action === 'BLOCKED') return { kind: 'deny', reply: { message: reasonOf(reply) } };
+    const changed = withTexts(request, restored(textsOf(reply, sorted)), { system });
     const next = withTools(changed, reply);
     return next === request ? { kind: 'allow' } : { kind: 'change', request: next };
   }
@@ -154,7 +145,7 @@ function callerFields({ keyId, name, team }: NonNullable<RemoteContext['state'][
 }
 
 /** Texts with those of content first: guards count the texts of messages to find the role of a text. */
-function contentFirst(texts: readonly string[], places: readonly TextPlace[]) {
+function contentFirst({ texts, places }: RequestTexts) {
   const isContent = (at: number): boolean => places[at] === 'content';
   const all = [...texts.keys()];
   const order = [...all.filter(isContent), ...all.filter((at) => !isContent(at))];

@@ -16,26 +16,42 @@ export interface TextScope {
 /** Place of a text: the content of a message, or else thinking, the input of a tool, or an extra. */
 export type TextPlace = 'content' | 'other';
 
-/**
- * Changes every text of a request as `mapTexts` does, by a function that takes all of them at once, in the order of the
- * prompt, with the place of each, and may wait.
- */
+/** Texts of a request, in the order of the prompt, and the place of each. */
+export interface RequestTexts {
+  readonly texts: readonly string[];
+  readonly places: readonly TextPlace[];
+}
+
+/** Changes every text of a request as `mapTexts` does, by a function that takes all of them at once, and may wait. */
 export async function replaceTexts(
   request: MessagesRequest,
-  replace: (texts: readonly string[], places: readonly TextPlace[]) => Promise<readonly string[]>,
-  { system, done }: TextScope,
+  replace: (texts: readonly string[]) => Promise<readonly string[]>,
+  scope: TextScope,
 ): Promise<MessagesRequest> {
+  return withTexts(request, await replace(requestTexts(request, scope).texts), scope);
+}
+
+/** Every text that `withTexts` changes. */
+export function requestTexts(request: MessagesRequest, { system, done }: TextScope): RequestTexts {
   const texts: string[] = [];
   const places: TextPlace[] = [];
   const seen = done && { has: (part: object) => done.has(part), add: () => undefined };
   const keep: TextFunction = (text, place) => (texts.push(text), places.push(place), text);
   mapTexts(request, keep, { system, ...(seen && { done: seen }) });
-  const replaced = await replace(texts, places);
-  let nth = 0;
-  return mapTexts(request, (text) => replaced[nth++] ?? text, { system, ...(done && { done }) });
+  return { texts, places };
 }
 
-/** Texts of a part that are content, in the order in which `replaceTexts` has them. */
+/** The request with other texts, as many and in the same order as `requestTexts` has them. */
+export function withTexts(
+  request: MessagesRequest,
+  texts: readonly string[],
+  scope: TextScope,
+): MessagesRequest {
+  let nth = 0;
+  return mapTexts(request, (text) => texts[nth++] ?? text, scope);
+}
+
+/** Texts of a part that are content, in the order in which `requestTexts` has them. */
 export function contentTexts(part: unknown): readonly string[] {
   const texts: string[] = [];
   mapText(part, (text, place) => {
@@ -104,7 +120,7 @@ function mapInput(value: unknown, map: TextFunction): unknown {
 type TextFunction = (text: string, place: TextPlace) => string;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How the strings of a value are mapped. */
+/** Rule by which the strings of a value are mapped. */
 interface Mapping {
   readonly place: TextPlace;
   readonly isMapped: (name: string, owner: Fields) => boolean;

@@ -31,8 +31,9 @@ export async function check(
   { isTested = false, pipeline: named }: { readonly isTested?: boolean; readonly pipeline?: string } = {},
 ): Promise<CheckResult> {
   const input = await readConfigFile(file, env, otherFile);
-  const written = await configTests.problemsOf(input.text, file);
-  const config = await loadGatewayConfig(input).catch(alsoTelling(written));
+  const config = await loadGatewayConfig(input).catch(async (error: unknown) =>
+    alsoTelling(await configTests.problemsOf(input.text, file))(error),
+  );
   const ofTests = await configTests.problemsOf(input.text, file, config.pipelines);
   // Memory instead of the store and of Redis: a check creates no file and connects to no server.
   const alone: Config = { ...config, store: { kind: 'memory' }, live: { kind: 'memory' } };

@@ -17,7 +17,7 @@ export interface Exit {
   readonly hasStarted: boolean;
 }
 
-/** Why a process has exited, by its code and its error output. */
+/** End of a process that has exited, by its code and its error output. */
 export function endOf({ code, signal, output, hasStarted }: Exit): ProcessEnd {
   if (/heap out of memory|Reached heap limit/.test(output))
     return { reason: 'memory', detail: 'had no memory left' };

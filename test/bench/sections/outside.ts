@@ -10,7 +10,7 @@ import type { Target } from '../targets/target.js';
 import type { Ask } from '../workloads.js';
 import type { Section, Setting } from './section.js';
 
-/** What a call of a remote stage adds to a request, the service not counted. */
+/** CPU time that a call of a remote stage adds to a request, the service not counted. */
 export const remoteCalls: Section = {
   name: 'remote',
   title: 'a call of a remote stage: CPU that it adds to the gateway',
@@ -19,14 +19,24 @@ export const remoteCalls: Section = {
   run: (setting) => measure(setting, remoteCost),
 };
 
-/** What a batch of events through a child process adds to the gateway, and costs there. */
+/** CPU time that a batch of events through a child process adds to the gateway, and takes there. */
 export const isolatedBatches: Section = {
   name: 'isolated',
   title: 'a delta through a stage in a child process: CPU that it adds to the gateway, and of the child',
   weight: 3,
   isLong: true,
-  run: (setting) => measure(setting, isolatedCost),
+  run: async (setting) => {
+    const { version } = setting.lab;
+    if (isAtLeast(version, [22, 15])) return measure(setting, isolatedCost);
+    return { text: `Not measured: such stages need Node 22.15, and this is ${version}.`, rows: [] };
+  },
 };
+
+/** True for a version such as `v22.15.0` that is not older. */
+function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.slice(1).split('.').map(Number);
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor);
+}
 
 /** A stage and the load that shows what it costs. */
 interface StageCost {
@@ -161,7 +171,7 @@ function rowOf(load: Load, pairs: readonly { readonly bare: Cost; readonly stage
 }
 
 function report(rows: readonly Row[]) {
-  const hasChildren = rows.some(({ added }) => added.children > 0);
+  const hasChildren = rows.some(({ with: staged }) => staged.children > 0);
   const cells = rows.map(({ load: { name, goals }, without, with: staged, added }) => [
     name,
     without.own.toFixed(1),
